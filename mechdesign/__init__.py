@@ -1,0 +1,151 @@
+"""mechdesign: optimal local-privacy mechanisms, with proof.
+
+A privacy notion is compiled to linear constraints on a channel Q(y|x), a utility is a loss of the
+channel, and the best channel comes back exactly private, with a rigorous bound on the optimum.
+
+>>> import mechdesign as md
+>>> survey = md.Problem(["yes", "no"], md.LIP(1), md.PosteriorMeanSquaredError(values=[1, 0]),
+...                     prior=[0.1, 0.9])
+>>> round(float(md.design(survey).value), 7)
+0.0791384
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mechdesign.channel import Channel
+    from mechdesign.design import design
+    from mechdesign.domain import Domain
+    from mechdesign.errors import (
+        CertificateError,
+        InfeasibleError,
+        InputError,
+        MechdesignError,
+        SolverError,
+        UnsupportedError,
+    )
+    from mechdesign.files import load_channel, load_problem, save
+    from mechdesign.notions import (
+        LDP,
+        LIP,
+        PML,
+        BlockLDP,
+        BoundedPriorLIP,
+        ContextAwareLDP,
+        DifferentialIdentifiability,
+        HighLowLDP,
+        LiftBounds,
+        MetricPrivacy,
+    )
+    from mechdesign.plots import plot_channel
+    from mechdesign.prior import Prior
+    from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
+    from mechdesign.problem import Expected, Problem
+    from mechdesign.solution import Solution
+    from mechdesign.utilities import (
+        Distortion,
+        EuclideanDistance,
+        HammingLoss,
+        MeanAbsoluteError,
+        MeanSquaredDistance,
+        PosteriorMeanSquaredError,
+    )
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "channel": ("Channel",),
+    "design": ("design",),
+    "domain": ("Domain",),
+    "errors": (
+        "CertificateError",
+        "InfeasibleError",
+        "InputError",
+        "MechdesignError",
+        "SolverError",
+        "UnsupportedError",
+    ),
+    "files": ("load_channel", "load_problem", "save"),
+    "notions": (
+        "LDP",
+        "LIP",
+        "PML",
+        "BlockLDP",
+        "BoundedPriorLIP",
+        "ContextAwareLDP",
+        "DifferentialIdentifiability",
+        "HighLowLDP",
+        "LiftBounds",
+        "MetricPrivacy",
+    ),
+    "plots": ("plot_channel",),
+    "prior": ("Prior",),
+    "prior_sets": ("PriorBall", "PriorBox", "PriorList"),
+    "problem": ("Expected", "Problem"),
+    "solution": ("Solution",),
+    "utilities": (
+        "Distortion",
+        "EuclideanDistance",
+        "HammingLoss",
+        "MeanAbsoluteError",
+        "MeanSquaredDistance",
+        "PosteriorMeanSquaredError",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "LDP",
+    "LIP",
+    "PML",
+    "BlockLDP",
+    "BoundedPriorLIP",
+    "CertificateError",
+    "Channel",
+    "ContextAwareLDP",
+    "DifferentialIdentifiability",
+    "Distortion",
+    "Domain",
+    "EuclideanDistance",
+    "Expected",
+    "HammingLoss",
+    "HighLowLDP",
+    "InfeasibleError",
+    "InputError",
+    "LiftBounds",
+    "MeanAbsoluteError",
+    "MeanSquaredDistance",
+    "MechdesignError",
+    "MetricPrivacy",
+    "PosteriorMeanSquaredError",
+    "Prior",
+    "PriorBall",
+    "PriorBox",
+    "PriorList",
+    "Problem",
+    "Solution",
+    "SolverError",
+    "UnsupportedError",
+    "__version__",
+    "design",
+    "load_channel",
+    "load_problem",
+    "plot_channel",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that ``import mechdesign`` is quick."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"mechdesign.{_MODULE_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""Run the command line with ``python -m mechdesign``."""
+
+from mechdesign.cli import main
+
+raise SystemExit(main())

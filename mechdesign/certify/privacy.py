@@ -1,0 +1,202 @@
+"""Does an exact channel satisfy a privacy notion? In integers, with no tolerance.
+
+A column q holds the integers Q(y|x) * 2**bits for one output y. Every notion bounds, in every
+column, either the ratio of two entries (`ratio_limits`) or the ratio of an entry to the output law
+P . q (`check_lift`). A bound e**a is replaced by a rational below it, so that a channel that passes
+is private, and one that fails by less than one part in 2**150 may be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mechdesign.certify.statement import Statement, distance, number
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
+
+__all__ = ["Limit", "check", "extreme_law", "lift_limits", "prior_bounds", "ratio_limits"]
+
+Limit: TypeAlias = tuple[Fraction, Fraction]
+"""(exponent, factor): the bound ``factor * e**exponent``."""
+
+Column: TypeAlias = Sequence[int]
+
+
+def check(
+    statement: Statement, table: dict[str, Any], columns: Sequence[Column], shift: Fraction | None = None
+) -> str | None:
+    """Return what breaks the notion of ``table``, or None if the columns satisfy it.
+
+    Parameters
+    ----------
+    statement
+        The inputs and the prior that the notion may refer to.
+    table
+        The notion, as in a problem file.
+    columns
+        One list of integers for each output.
+    shift
+        If given, the claim to check instead: the notion with this epsilon, or, if the notion has
+        none, with this much added to all its budgets.
+    """
+    limits = ratio_limits(statement, table, shift)
+    if limits is not None:
+        return check_ratios(limits, columns)
+    upper, lower = lift_limits(table, shift)
+    return check_lift(statement, table, columns, upper, lower)
+
+
+def ratio_limits(
+    statement: Statement, table: dict[str, Any], shift: Fraction | None = None
+) -> list[list[Limit | None]] | None:
+    """Return the bound on q_x / q_x' for each pair, None where there is none.
+
+    Returns None if the notion does not bound ratios of entries.
+    """
+    k, one, zero = len(statement.labels), Fraction(1), Fraction(0)
+    notion = table["notion"]
+    if notion == "context-aware":
+        extra = shift or zero
+        return [
+            [None if e == "inf" else (number(e) + extra, one) for e in row]
+            for row in table["matrix"]
+        ]
+    if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
+        return None
+    epsilon = number(table["epsilon"]) if shift is None else shift
+    limits: list[list[Limit | None]] = [[(epsilon, one)] * k for _ in range(k)]
+    if notion == "high-low":
+        free = [x for x, label in enumerate(statement.labels) if label not in table["sensitive"]]
+        for x in free:
+            limits[x] = [None] * k
+    elif notion == "block":
+        member = _blocks(statement, table)
+        for x in range(k):
+            limits[x] = [(epsilon, one) if member[x] == b else None for b in member]
+    elif notion == "metric":
+        rows = _distances(statement, table["distance"])
+        limits = [[(epsilon * d, one) for d in row] for row in rows]
+    elif notion == "differential-identifiability":
+        prior = statement.prior
+        limits = [[(epsilon, b / a) if a else None for b in prior] for a in prior]
+    return limits
+
+
+def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
+    """Return for each input something that is equal exactly within a block."""
+    if "blocks" in table:
+        member = [[b for b, block in enumerate(table["blocks"]) if x in block]
+                  for x in statement.labels]
+        if any(len(found) != 1 for found in member):
+            raise CertificateError("the blocks in the file do not divide the inputs")
+        return member
+    return [(r // table["block_rows"], c // table["block_columns"]) for r, c in statement.labels]
+
+
+def _distances(statement: Statement, kind: Any) -> list[list[Fraction]]:
+    """Return distances rounded down, so that what passes is private at the true ones."""
+    if isinstance(kind, list):
+        return [[number(entry) for entry in row] for row in kind]
+    if statement.points is None:
+        raise CertificateError(f"the inputs have no coordinates for the distance {kind!r}")
+    return [[distance(a, b, kind)[0] for b in statement.points] for a in statement.points]
+
+
+def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) -> str | None:
+    """Check q_x <= limit * q_x' for every bounded pair and every column.
+
+    Pairs (x, x') of one x with one limit are checked at once against the least q_x' among them.
+    """
+    sets: dict[tuple[int, ...], int] = {}
+    groups = []
+    for x, row in enumerate(limits):
+        members: dict[Limit, list[int]] = {}
+        for other, limit in enumerate(row):
+            if other != x and limit is not None:
+                members.setdefault(limit, []).append(other)
+        for (exponent, factor), others in members.items():
+            bound = exp_lower(exponent) * factor
+            if bound >= 1:  # then q_x <= bound * q_x as well, and x may join its set
+                others = sorted([*others, x])
+            key = sets.setdefault(tuple(others), len(sets))
+            groups.append((x, bound.numerator, bound.denominator, key))
+    for y, q in enumerate(columns):
+        least = [min(q[z] for z in members) for members in sets]
+        for x, top, bottom, key in groups:
+            if q[x] * bottom > top * least[key]:
+                return f"output {y}: input {x} is too likely against another"
+    return None
+
+
+def lift_limits(
+    table: dict[str, Any], shift: Fraction | None = None
+) -> tuple[Fraction | None, Fraction | None]:
+    """Return the exponents that bound lift from above and inverse lift from above; None: free."""
+    notion = table["notion"]
+    if notion == "lift":
+        extra = shift or Fraction(0)
+        upper, lower = (
+            None if table[side] == "inf" else number(table[side]) + extra
+            for side in ("upper", "lower")
+        )
+        return upper, lower
+    if notion not in ("lip", "pml", "bounded-prior-lip"):
+        raise CertificateError(f"the privacy notion {notion!r} is not known to the checker")
+    epsilon = number(table["epsilon"]) if shift is None else shift
+    return epsilon, None if notion == "pml" else epsilon
+
+
+def check_lift(
+    statement: Statement,
+    table: dict[str, Any],
+    columns: Sequence[Column],
+    upper: Fraction | None,
+    lower: Fraction | None,
+) -> str | None:
+    """Check q_x <= e**upper P . q and P . q <= e**lower q_x for all x and all priors P allowed."""
+    for y, q in enumerate(columns):
+        if upper is not None and max(q) > exp_lower(upper) * extreme_law(statement, table, q, -1):
+            return f"output {y}: raises the odds of some input too much"
+        if lower is not None and extreme_law(statement, table, q, +1) > exp_lower(lower) * min(q):
+            return f"output {y}: lowers the odds of some input too much"
+    return None
+
+
+def extreme_law(statement: Statement, table: dict[str, Any], q: Column, sign: int) -> Fraction:
+    """Return the largest (sign +1) or smallest (-1) P . q over the priors of the notion."""
+    listed, box, ball = prior_bounds(statement, table)
+    if box is not None:
+        low, high = box
+        left = 1 - sum(low)
+        total = sum((p * v for p, v in zip(low, q, strict=True)), Fraction(0))
+        for x in sorted(range(len(q)), key=lambda x: -sign * q[x]):
+            step = min(high[x] - low[x], left)
+            total += step * q[x]
+            left -= step
+        return total
+    if ball is not None:
+        center, left = ball
+        total = sum((p * v for p, v in zip(center, q, strict=True)), Fraction(0))
+        best = max(q, key=lambda v: sign * v)
+        for x in sorted(range(len(q)), key=lambda x: sign * q[x]):
+            step = min(center[x], left)
+            total += step * (best - q[x])
+            left -= step
+        return total
+    laws = [sum((p * v for p, v in zip(prior, q, strict=True) if p), Fraction(0)) for prior in listed]
+    return max(laws, key=lambda law: sign * law)
+
+
+def prior_bounds(
+    statement: Statement, table: dict[str, Any]
+) -> tuple[list[list[Fraction]], tuple[list[Fraction], list[Fraction]] | None, tuple[list[Fraction], Fraction] | None]:
+    """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball."""
+    if table["notion"] != "bounded-prior-lip":
+        return [statement.prior], None, None
+    if "lower" in table:
+        return [], ([number(p) for p in table["lower"]], [number(p) for p in table["upper"]]), None
+    if "center" in table:
+        return [], None, ([number(p) for p in table["center"]], number(table["radius"]))
+    return [[number(p) for p in prior] for prior in table["priors"]], None, None

@@ -1,0 +1,325 @@
+"""The channel: an immutable, exact, row-stochastic matrix with labelled inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.errors import InputError
+from mechdesign.exact import as_fraction
+from mechdesign.prior import Prior
+
+__all__ = ["BITS", "Channel"]
+
+BITS = 62
+"""Entries are whole multiples of 2**-62, so that a row fits machine integers."""
+
+ROW_TOLERANCE = 1e-9
+"""How far from 1 a given float row may sum before it is refused as a mistake."""
+
+
+class Channel:
+    """A channel Q(y|x), stored as integers over a power of two.
+
+    The integers *are* the mechanism: privacy is checked on them, and samplers draw from them.
+    Entry ``(x, y)`` is ``numerators[x, y] / 2**bits``, and each row sums to 1 exactly.
+
+    Parameters
+    ----------
+    numerators
+        ``(n_inputs, n_outputs)`` integers >= 0 whose rows sum to ``2**bits``.
+    inputs
+        A :class:`Domain`, or its labels; default ``0..n_inputs-1``.
+    outputs
+        Labels of the outputs, all different; default ``0..n_outputs-1``.
+    bits
+        62 unless the channel is the exact product of two.
+
+    Raises
+    ------
+    InputError
+        If the integers are no such matrix, or the labels do not fit.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> warner
+    Channel(2 inputs, 2 outputs, exact over 2**62)
+              0       1
+    yes  0.7500  0.2500
+    no   0.2500  0.7500
+    """
+
+    __slots__ = ("_numerators", "bits", "inputs", "outputs")
+
+    bits: int
+    inputs: Domain
+    outputs: tuple[Label, ...]
+
+    def __init__(
+        self,
+        numerators: Any,
+        *,
+        inputs: Domain | Iterable[Any] | None = None,
+        outputs: Iterable[Any] | None = None,
+        bits: int = BITS,
+    ) -> None:
+        rows = [[_integer(entry) for entry in row] for row in numerators]
+        n_outputs = len(rows[0]) if rows else 0
+        if n_outputs == 0 or any(len(row) != n_outputs for row in rows):
+            raise InputError("numerators", "a matrix with rows of one length", "something else")
+        for x, row in enumerate(rows):
+            if min(row) < 0:
+                raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
+            if sum(row) != 1 << bits:
+                raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
+        self.bits = bits
+        self._numerators = np.array(rows, dtype=np.int64 if bits <= BITS else object)
+        self._numerators.flags.writeable = False
+        self.inputs = _inputs(inputs, len(rows))
+        self.outputs = _outputs(outputs, n_outputs)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Any,
+        *,
+        inputs: Domain | Iterable[Any] | None = None,
+        outputs: Iterable[Any] | None = None,
+    ) -> Channel:
+        """Round a matrix of probabilities to the nearest exact channel.
+
+        Parameters
+        ----------
+        matrix
+            ``(n_inputs, n_outputs)`` numbers, or exact text such as ``"1/3"``. A float stands for
+            the decimal that it prints as; rows sum to 1 within 1e-9.
+        inputs, outputs
+            Labels, as for the class.
+
+        Raises
+        ------
+        InputError
+            If an entry is negative or not finite, or a row does not sum to 1.
+        """
+        rows = []
+        for x, given in enumerate(matrix):
+            row = [as_fraction(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
+            total = sum(row, Fraction(0))
+            for y, entry in enumerate(row):
+                if entry < 0:
+                    raise InputError(f"matrix[{x}][{y}]", "a number >= 0", float(entry))
+            if abs(total - 1) > ROW_TOLERANCE:
+                raise InputError(f"matrix[{x}]", "a row that sums to 1", f"sum {float(total):.12g}")
+            rows.append(_round_row([entry / total for entry in row]))
+        return cls(rows, inputs=inputs, outputs=outputs)
+
+    @property
+    def numerators(self) -> npt.NDArray[Any]:
+        """The integers, read-only, shape ``(n_inputs, n_outputs)``; objects above 62 bits."""
+        return self._numerators
+
+    @property
+    def denominator(self) -> int:
+        """What the numerators are over: ``2**bits``."""
+        return 1 << self.bits
+
+    @property
+    def matrix(self) -> npt.NDArray[np.float64]:
+        """The probabilities as float64, shape ``(n_inputs, n_outputs)``."""
+        if self.bits <= BITS:
+            return np.ldexp(self._numerators.astype(np.float64), -self.bits)
+        rows = self._numerators.tolist()
+        return np.array([[entry / self.denominator for entry in row] for row in rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_inputs, n_outputs)``."""
+        return len(self.inputs), len(self.outputs)
+
+    def probability(self, x: Any, y: Any) -> Fraction:
+        """Return the exact probability of the output label ``y`` at the input label ``x``."""
+        column = self._output_index(y)
+        return Fraction(int(self._numerators[self.inputs.index(x, "x"), column]), self.denominator)
+
+    def columns(self) -> list[list[int]]:
+        """Return the exact columns as lists of integers, one list for each output."""
+        return [list(column) for column in zip(*self._numerators.tolist(), strict=True)]
+
+    def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
+        """Return the exact law of the output, one probability for each output.
+
+        Examples
+        --------
+        >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> warner.output_distribution(Prior([1, 0]))
+        (Fraction(3, 4), Fraction(1, 4))
+        """
+        self._check_prior(prior)
+        return tuple(
+            sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0)) / self.denominator
+            for column in self.columns()
+        )
+
+    def posterior(self, prior: Prior) -> npt.NDArray[np.float64]:
+        """Return P(x|y), shape ``(n_inputs, n_outputs)``; nan where y never occurs."""
+        self._check_prior(prior)
+        joint = prior.array[:, None] * self.matrix
+        total = joint.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0, joint / total, np.nan)
+
+    def then(self, other: Channel) -> Channel:
+        """Post-process the output by another channel: the exact product of the two matrices.
+
+        Nothing is rounded (the bits of the two add up), so that no leakage can rise.
+
+        Parameters
+        ----------
+        other
+            A channel whose inputs are the outputs of this one, in the same order.
+
+        Examples
+        --------
+        >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> coin.then(coin).probability(0, 0)
+        Fraction(5, 8)
+        """
+        if other.inputs.labels != self.outputs:
+            expected = f"a channel on the outputs {self.outputs!r}"
+            raise InputError("other", expected, f"one on {other.inputs.labels!r}")
+        product = self._numerators.astype(object) @ other._numerators.astype(object)
+        bits = self.bits + other.bits
+        return Channel(product, inputs=self.inputs, outputs=other.outputs, bits=bits)
+
+    def merge(self, names: Mapping[Any, Any]) -> Channel:
+        """Rename outputs; those that get one name become one. Exact, in the same bits.
+
+        Parameters
+        ----------
+        names
+            New labels by old label; outputs that are not named keep theirs.
+
+        Examples
+        --------
+        >>> Channel.from_matrix([["1/2", "1/4", "1/4"]]).merge({1: "rest", 2: "rest"}).outputs
+        (0, 'rest')
+        """
+        renamed = {self._output_index(old): clean_label(new, "names") for old, new in names.items()}
+        labels = [renamed.get(y, label) for y, label in enumerate(self.outputs)]
+        kept = list(dict.fromkeys(labels))
+        merged = np.zeros((len(self.inputs), len(kept)), dtype=self._numerators.dtype)
+        for y, label in enumerate(labels):
+            merged[:, kept.index(label)] += self._numerators[:, y]
+        return Channel(merged, inputs=self.inputs, outputs=kept, bits=self.bits)
+
+    def _output_index(self, label: Any) -> int:
+        wanted = clean_label(label, "y")
+        if wanted not in self.outputs:
+            raise InputError("y", f"one of the outputs {self.outputs!r}", repr(label))
+        return self.outputs.index(wanted)
+
+    def _check_prior(self, prior: Prior) -> None:
+        if len(prior) != len(self.inputs):
+            raise InputError("prior", f"{len(self.inputs)} probabilities", f"{len(prior)}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        return (
+            self.inputs == other.inputs
+            and self.outputs == other.outputs
+            and self.bits == other.bits
+            and bool(np.array_equal(self._numerators, other._numerators))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, self.outputs, self.bits, str(self._numerators.tolist())))
+
+    def __repr__(self) -> str:
+        n_inputs, n_outputs = self.shape
+        head = (
+            f"Channel({n_inputs} input{'s' * (n_inputs > 1)}, "
+            f"{n_outputs} output{'s' * (n_outputs > 1)}, exact over 2**{self.bits})"
+        )
+        return f"{head}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
+
+
+def format_table(
+    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
+) -> str:
+    """Return a matrix as text with labelled rows and columns, the middle left out when large."""
+    shown_rows, shown_columns = _ends(len(rows), 12), _ends(len(columns), 8)
+
+    def name(label: Hashable) -> str:
+        text = str(label)
+        return text if len(text) <= 14 else text[:13] + "…"
+
+    cells = [["", *("…" if y is None else name(columns[y]) for y in shown_columns)]]
+    for x in shown_rows:
+        if x is None:
+            cells.append(["…"] * (1 + len(shown_columns)))
+            continue
+        entries = ["…" if y is None else _entry(float(matrix[x, y])) for y in shown_columns]
+        cells.append([name(rows[x]), *entries])
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    widths = [widths[0], *(max(7, width + 1) for width in widths[1:])]
+    lines = (
+        row[0].ljust(widths[0]) + " " + "".join(c.rjust(w) + " " for c, w in zip(row[1:], widths[1:], strict=True))
+        for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _entry(value: float) -> str:
+    if value == 0:
+        return "0"
+    return f"{value:.4f}" if value >= 5e-5 else f"{value:.0e}"
+
+
+def _ends(count: int, most: int) -> list[int | None]:
+    if count <= most:
+        return list(range(count))
+    half = most // 2
+    return [*range(half), None, *range(count - half, count)]
+
+
+def _integer(entry: Any) -> int:
+    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+        raise InputError("numerators", "integers", repr(entry))
+    return int(entry)
+
+
+def _inputs(inputs: Domain | Iterable[Any] | None, size: int) -> Domain:
+    if inputs is None:
+        return Domain.range(size)
+    domain = inputs if isinstance(inputs, Domain) else Domain(inputs)
+    if len(domain) != size:
+        raise InputError("inputs", f"{size} labels, one for each row", f"{len(domain)} labels")
+    return domain
+
+
+def _outputs(outputs: Iterable[Any] | None, size: int) -> tuple[Label, ...]:
+    labels = tuple(range(size)) if outputs is None else tuple(outputs)
+    clean = tuple(clean_label(label, "outputs") for label in labels)
+    if len(clean) != size:
+        raise InputError("outputs", f"{size} labels, one for each column", f"{len(clean)} labels")
+    if len(set(clean)) != size:
+        raise InputError("outputs", "labels that all differ", clean)
+    return clean
+
+
+def _round_row(row: list[Fraction]) -> list[int]:
+    """Round to integers that sum to 2**62: floors, then one more where most was lost."""
+    scaled = [entry * (1 << BITS) for entry in row]
+    floors = [entry.numerator // entry.denominator for entry in scaled]
+    left = (1 << BITS) - sum(floors)
+    losses = sorted(range(len(row)), key=lambda y: scaled[y] - floors[y], reverse=True)
+    for y in losses[:left]:
+        floors[y] += 1
+    return floors

@@ -1,0 +1,35 @@
+"""Closed forms: formulas for the optimal channel, each with the condition that makes it so.
+
+To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`; if it is to be
+proved without a solver's dual, add its bound to :mod:`mechdesign.certify.optimality`.
+"""
+
+from __future__ import annotations
+
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
+from mechdesign.closed_forms.binary_universal import BinaryUniversal
+from mechdesign.closed_forms.independent_release import IndependentRelease
+from mechdesign.closed_forms.lip_randomized_response import LIPRandomizedResponse
+from mechdesign.closed_forms.randomized_response import RandomizedResponse
+from mechdesign.closed_forms.unconstrained import Unconstrained
+
+__all__ = [
+    "CLOSED_FORMS",
+    "BinaryUniversal",
+    "ClosedForm",
+    "Formula",
+    "IndependentRelease",
+    "LIPRandomizedResponse",
+    "RandomizedResponse",
+    "Unconstrained",
+    "Verdict",
+]
+
+CLOSED_FORMS: tuple[ClosedForm, ...] = (
+    Unconstrained(),
+    IndependentRelease(),
+    BinaryUniversal(),
+    LIPRandomizedResponse(),
+    RandomizedResponse(),
+)
+"""Every closed form, in the order in which the router asks them."""

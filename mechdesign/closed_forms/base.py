@@ -1,0 +1,112 @@
+"""What a closed form is: a formula, where it holds, and what it is optimal for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.domain import Label
+from mechdesign.errors import UnsupportedError
+from mechdesign.problem import Problem
+
+__all__ = ["ClosedForm", "Formula", "Verdict", "decide", "name_outputs"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a closed form is optimal for a problem, and why.
+
+    Attributes
+    ----------
+    holds
+        Whether its condition holds, checked exactly.
+    reason
+        Why, or why not.
+    relevant
+        Whether a reader would expect to hear of it.
+    """
+
+    holds: bool
+    reason: str
+    relevant: bool = True
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The channel of a closed form: floats that are right to the last few bits.
+
+    Attributes
+    ----------
+    matrix
+        ``(n_inputs, n_outputs)``.
+    outputs
+        Labels of its columns.
+    """
+
+    matrix: FloatArray
+    outputs: tuple[Label, ...]
+
+
+class ClosedForm(ABC):
+    """A formula for the optimal channel under a condition that is checked."""
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    theorem: ClassVar[str]
+    """The bound in :data:`mechdesign.certify.optimality.THEOREMS` that proves it optimal."""
+
+    @abstractmethod
+    def check(self, problem: Problem) -> Verdict:
+        """Decide whether the formula is optimal for the problem."""
+
+    @abstractmethod
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel, where :meth:`check` holds."""
+
+
+def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
+    """Return labels for ``count`` outputs that the optimiser chose.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem allows fewer.
+    """
+    if problem.outputs is None:
+        return tuple(range(count))
+    if len(problem.outputs) < count:
+        raise UnsupportedError(
+            "outputs.values",
+            f"at least {count} labels, as the optimal channel has so many outputs",
+            f"{len(problem.outputs)}",
+        )
+    return problem.outputs[:count]
+
+
+def decide(problem: Problem, universal: FloatArray) -> Formula:
+    """Release the best output for each report of a universal channel.
+
+    Parameters
+    ----------
+    problem
+        With an expected loss, or one in which only the information in Y matters.
+    universal
+        ``(n_inputs, n_reports)``: a channel of which every private one is a post-processing.
+    """
+    utility = problem.expected_loss
+    if utility is None:
+        kept = universal[:, universal.max(axis=0) > 0]
+        return Formula(kept, name_outputs(problem, kept.shape[1]))
+    outputs: Sequence[Label] = problem.outputs or ()
+    cost = utility.cost(problem.domain, problem.prior, outputs)
+    best = np.argmin(universal.T @ cost, axis=1)
+    used = sorted(set(best.tolist()))
+    matrix = np.stack([universal[:, best == y].sum(axis=1) for y in used], axis=1)
+    return Formula(matrix, tuple(outputs[y] for y in used))

@@ -1,0 +1,51 @@
+"""k-ary randomized response."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
+from mechdesign.notions import LDP
+from mechdesign.problem import Problem
+from mechdesign.utilities import HammingLoss
+
+__all__ = ["RandomizedResponse"]
+
+
+class RandomizedResponse(ClosedForm):
+    """Report the truth with odds e**eps against any other one answer (GRR).
+
+        Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
+
+    Optimal for Hamming loss under LDP at the uniform prior: in the column of output y,
+    q_y <= e**eps q_x for all x, so Sum_x q_x >= q_y (1 + (k-1) e**-eps), and adding up over y,
+    Sum_x Q[x, x] <= k / (1 + (k-1) e**-eps), which it attains.
+
+    Source: Kairouz, Bonawitz and Ramage 2016 (the mechanism, k-RR).
+    """
+
+    name = "k-ary randomized response"
+    source = "Kairouz, Bonawitz and Ramage 2016"
+    theorem = "randomized-response"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
+        utility = problem.expected_loss
+        if len(problem.privacy) > 1 or not isinstance(problem.privacy[0], LDP):
+            return Verdict(False, "it is for LDP alone", relevant=False)
+        if not isinstance(utility, HammingLoss) or problem.outputs != problem.domain.labels:
+            return Verdict(False, "it is optimal for the Hamming loss on the domain")
+        if not problem.prior.is_uniform:
+            return Verdict(False, "it is optimal for the uniform prior only")
+        return Verdict(True, "LDP, Hamming loss and a uniform prior")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        notion = problem.privacy[0]
+        assert isinstance(notion, LDP)
+        k = len(problem.domain)
+        shrink = math.exp(-notion.epsilon)
+        matrix = np.where(np.eye(k, dtype=bool), 1.0, shrink) / (1 + (k - 1) * shrink)
+        return Formula(matrix, problem.domain.labels)

@@ -1,0 +1,50 @@
+"""Nothing is constrained: every input gets its best output."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
+from mechdesign.exact import exp_upper
+from mechdesign.notions import Row
+from mechdesign.problem import Problem
+from mechdesign.utilities import LinearUtility
+
+__all__ = ["Unconstrained"]
+
+
+class Unconstrained(ClosedForm):
+    """The identity, followed by the best output for each input.
+
+    Optimal for every utility when no row of the notion can be broken: every row
+    e**(-a) left . q <= right . q has e**(-a) left <= right in every entry.
+    """
+
+    name = "identity"
+    source = "no row binds"
+    theorem = "nothing-constrained"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Look for a row that some column breaks."""
+        for row in problem.cone.rows():
+            if _can_break(row):
+                return Verdict(False, f"the row {row.name!r} binds", relevant=False)
+        return Verdict(True, "no row of the privacy notion can be broken by any channel")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the identity, or the best output for each input."""
+        identity = np.eye(len(problem.domain))
+        utility = problem.utility
+        if not isinstance(utility, LinearUtility):
+            return decide(problem, identity)
+        outputs = problem.outputs or ()
+        loss = utility.loss(problem.domain, outputs).array
+        best = np.argmin(loss, axis=1)
+        used = sorted(set(best.tolist()))
+        matrix = (best[:, None] == np.array(used)[None, :]).astype(np.float64)
+        return Formula(matrix, tuple(outputs[y] for y in used))
+
+
+def _can_break(row: Row) -> bool:
+    shrink = exp_upper(-row.exponent)
+    return any(shrink * left > row.right.get(x, 0) for x, left in row.left.items())

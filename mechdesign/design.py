@@ -1,0 +1,192 @@
+"""The facade: find, repair, certify.
+
+    problem -> rows and cost -> raw matrix and dual -> exact channel -> certified solution
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+
+from mechdesign.certify.privacy import check
+from mechdesign.certify.saved import prove
+from mechdesign.certify.statement import Statement, read_statement
+from mechdesign.channel import Channel
+from mechdesign.errors import CertificateError, SolverError
+from mechdesign.exact import fraction_text
+from mechdesign.problem import Problem
+from mechdesign.repair import repair
+from mechdesign.routes import Considered, Dual, RawSolution, plan
+from mechdesign.solution import PrivacyClaim, Solution
+from mechdesign.utilities import PosteriorMeanSquaredError
+
+__all__ = ["design"]
+
+WORTH_SAVING = 1e-16
+"""Dual weights below this share of the largest are left out."""
+
+
+def design(problem: Problem, *, route: str = "auto") -> Solution:
+    """Design the best private channel for a problem, and prove both.
+
+    Parameters
+    ----------
+    problem
+        What to keep secret and what to keep useful.
+    route
+        ``"auto"``, ``"closed-form"``, ``"linear-program"``, or ``"cvxpy:NAME"`` for a solver that
+        cvxpy knows. Whatever the route, the channel is repaired and certified in the same way.
+
+    Returns
+    -------
+    Solution
+        Its channel satisfies every notion exactly; its bound is rigorous.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        If the route does not exist or does not solve such a problem.
+    SolverError
+        If every way that the route has to try failed.
+
+    Examples
+    --------
+    >>> from mechdesign.notions import LIP
+    >>> from mechdesign.utilities import PosteriorMeanSquaredError
+    >>> survey = Problem(["yes", "no"], LIP(1), PosteriorMeanSquaredError(values=[1, 0]),
+    ...                  prior=[0.1, 0.9])
+    >>> solution = design(survey)
+    >>> solution.status, round(float(solution.value), 7), solution.route
+    ('optimal', 0.0791384, 'closed-form: binary universal')
+    """
+    start = time.perf_counter()
+    statement = read_statement(problem.to_table())
+    considered: list[Considered] = []
+    failures: list[str] = []
+    best: _Proved | None = None
+    for attempt in plan(problem, route, considered):
+        try:
+            raw = attempt.run()
+        except SolverError as error:
+            failures.append(str(error))
+            continue
+        more = None if attempt.numeric_bound is None else attempt.numeric_bound()
+        proved = _Proved(problem, statement, raw, attempt.theorem, raw.dual or more, attempt.why)
+        best = proved if best is None else best.merged(proved)
+        if best.is_optimal:
+            break
+    if best is None:
+        raise SolverError("; ".join(failures) or "no route gave an answer")
+    notes = [*best.raw.notes, *_notes(problem, best.channel), *failures]
+    decoder = None
+    if isinstance(problem.utility, PosteriorMeanSquaredError):
+        decoder = problem.utility.decoder(best.channel, problem.prior)
+    return Solution(
+        problem=problem,
+        channel=best.channel,
+        value=best.value,
+        bound=best.bound,
+        privacy=_claims(problem, statement, best.channel),
+        route=best.raw.route,
+        why=best.why,
+        considered=tuple(considered),
+        notes=tuple(notes),
+        certificate=best.certificate,
+        decoder=decoder,
+        seconds=time.perf_counter() - start,
+    )
+
+
+class _Proved:
+    """A repaired channel with its value, and the bound that a certificate proves."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        statement: Statement,
+        raw: RawSolution,
+        theorem: str | None,
+        dual: Dual | None,
+        why: str,
+    ) -> None:
+        self.raw, self.why = raw, why
+        rows, kept = repair(problem.cone, raw.matrix)
+        labels = [raw.outputs[y] for y in kept]
+        if problem.outputs is None:
+            labels = list(range(len(kept)))
+        self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
+        self.certificate: dict[str, Any] = {
+            "theorem": theorem,
+            "dual": None if dual is None else _dual_table(problem, dual),
+        }
+        allowed = problem.outputs or labels
+        used = [list(allowed).index(label) for label in labels]
+        columns = self.channel.columns()
+        self.value, self.bound = prove(statement, self.certificate, columns, used, 62)
+
+    @property
+    def is_optimal(self) -> bool:
+        if self.bound is None:
+            return False
+        return self.value - self.bound <= max(Fraction(1, 10**12), abs(self.value)) / 10**6 * Fraction(999, 1000)
+
+    def merged(self, other: _Proved) -> _Proved:
+        """Return the better channel of two with the better bound of the two."""
+        best = self if self.value <= other.value else other
+        known = [p for p in (self, other) if p.bound is not None]
+        if known:
+            strongest = max(known, key=lambda p: p.bound or Fraction(0))
+            best.bound, best.certificate = strongest.bound, strongest.certificate
+        return best
+
+
+def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
+    """Return dual weights as a saved file has them."""
+    rows = []
+    for family in dual.families:
+        own_prior = family.priors == (problem.prior.probabilities,)
+        top = max((float(m.weight.max(initial=0.0)) for m in family.multipliers), default=0.0)
+        for m in family.multipliers:
+            kept = m.weight > WORTH_SAVING * top
+            if not kept.any():
+                continue
+            block: dict[str, Any] = {
+                "notion": family.notion,
+                "side": m.side,
+                "output": m.output[kept].tolist(),
+                "x": m.x[kept].tolist(),
+                "other": m.other[kept].tolist(),
+                "weight": m.weight[kept].tolist(),
+            }
+            if family.priors and not own_prior:
+                block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
+            rows.append(block)
+    weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
+    return {"weights": weights, "rows": rows}
+
+
+def _claims(
+    problem: Problem, statement: Statement, channel: Channel
+) -> tuple[PrivacyClaim, ...]:
+    """Let the checker confirm every notion, and measure the leakage of each."""
+    columns = channel.columns()
+    claims = []
+    for notion, family in zip(problem.privacy, problem.cone.families, strict=True):
+        broken = check(statement, notion.to_table(), columns)
+        if broken is not None:
+            raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
+        claims.append(PrivacyClaim(notion, family.leakage(channel)))
+    return tuple(claims)
+
+
+def _notes(problem: Problem, channel: Channel) -> list[str]:
+    if problem.outputs is None:
+        return []
+    unused = len(problem.outputs) - len(channel.outputs)
+    if not unused:
+        return []
+    return [f"{unused} of the {len(problem.outputs)} outputs allowed are never used: left out"]
+
+

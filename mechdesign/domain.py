@@ -1,0 +1,185 @@
+"""The inputs of a channel: labels, whole numbers, numbers, or the points of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import InputError, did_you_mean
+from mechdesign.exact import Exact, as_fraction, fraction_text
+
+__all__ = ["Domain", "Label", "clean_label"]
+
+Label = Hashable
+"""A label is text, a number, or a pair ``(row, column)``."""
+
+
+def clean_label(value: Any, key: str) -> Label:
+    """Return ``value`` as a plain label: text, int, float, or a tuple of them.
+
+    Raises
+    ------
+    InputError
+        If it is neither text, nor a finite number, nor a list of such.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(clean_label(part, key) for part in value)
+    number = as_fraction(value, key, expected="labels that are text or finite numbers")
+    return int(number) if _is_whole(value) else float(number)
+
+
+def _is_whole(value: Any) -> bool:
+    return hasattr(value, "__index__")
+
+
+class Domain:
+    """An ordered set of inputs, with exact coordinates where it has any.
+
+    Parameters
+    ----------
+    values
+        The labels, in order: text, whole numbers or numbers; no label twice.
+
+    Attributes
+    ----------
+    labels
+        The labels as a tuple; those of a grid are pairs ``(row, column)``.
+    coordinates
+        For numbers, 1-tuples of exact rationals; for a grid, pairs ``spacing * (row, column)``;
+        None for text.
+
+    Examples
+    --------
+    >>> Domain(["yes", "no"])
+    Domain(2 inputs: 'yes', 'no')
+    >>> Domain.grid(2, 2, spacing=0.5).coordinates[3]
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+
+    __slots__ = ("_index", "coordinates", "grid_shape", "labels", "spacing")
+
+    labels: tuple[Label, ...]
+    coordinates: tuple[tuple[Fraction, ...], ...] | None
+    grid_shape: tuple[int, int] | None
+    spacing: Fraction | None
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+            raise InputError("values", "a list of labels or numbers", repr(values))
+        labels = tuple(clean_label(value, "values") for value in values)
+        if not labels:
+            raise InputError("values", "at least one input", "an empty list")
+        self._fill(labels, None, None)
+        if len(self._index) != len(labels):
+            twice = next(x for i, x in enumerate(labels) if x in labels[:i])
+            raise InputError("values", "labels that all differ", f"{twice!r} twice")
+
+    def _fill(
+        self,
+        labels: tuple[Label, ...],
+        grid_shape: tuple[int, int] | None,
+        spacing: Fraction | None,
+    ) -> None:
+        self.labels, self.grid_shape, self.spacing = labels, grid_shape, spacing
+        self._index = {label: i for i, label in enumerate(labels)}
+        if grid_shape is not None and spacing is not None:
+            self.coordinates = tuple(
+                (spacing * row, spacing * column)
+                for row in range(grid_shape[0])
+                for column in range(grid_shape[1])
+            )
+        elif all(isinstance(label, int | float) for label in labels):
+            self.coordinates = tuple((as_fraction(label),) for label in labels)
+        else:
+            self.coordinates = None
+
+    @classmethod
+    def range(cls, size: int) -> Domain:
+        """Return the domain 0, 1, ..., size - 1.
+
+        Examples
+        --------
+        >>> Domain.range(21)
+        Domain(21 inputs: 0, 1, 2, ..., 20)
+        """
+        if isinstance(size, bool) or not _is_whole(size) or size < 1:
+            raise InputError("size", "a whole number >= 1", size)
+        return cls(list(range(int(size))))
+
+    @classmethod
+    def grid(cls, rows: int, columns: int, spacing: Exact = 1) -> Domain:
+        """Return the points of a grid, row by row; labels are ``(row, column)``.
+
+        Parameters
+        ----------
+        rows, columns
+            The number of points along each side.
+        spacing
+            The distance between neighbours, in the unit that ``epsilon`` is per.
+        """
+        for name, value in (("rows", rows), ("columns", columns)):
+            if isinstance(value, bool) or not _is_whole(value) or value < 1:
+                raise InputError(f"grid.{name}", "a whole number >= 1", value)
+        step = as_fraction(spacing, "grid.spacing", expected="a number > 0")
+        if step <= 0:
+            raise InputError("grid.spacing", "a number > 0", spacing)
+        domain = cls.__new__(cls)
+        labels = tuple((r, c) for r in range(int(rows)) for c in range(int(columns)))
+        domain._fill(labels, (int(rows), int(columns)), step)
+        return domain
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...] | None:
+        """The exact numeric values, or None where the inputs are not numbers."""
+        if self.coordinates is None or len(self.coordinates[0]) != 1:
+            return None
+        return tuple(point[0] for point in self.coordinates)
+
+    def index(self, label: Any, key: str = "label") -> int:
+        """Return the position of a label.
+
+        Raises
+        ------
+        InputError
+            If it is not in the domain; a near miss is named.
+        """
+        wanted = clean_label(label, key)
+        if wanted not in self._index:
+            hint = did_you_mean(str(wanted), [str(known) for known in self.labels])
+            raise InputError(key, f"labels of the domain ({self._listed()})", repr(label), hint)
+        return self._index[wanted]
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[domain]`` table of a problem file, numbers as exact text in a grid."""
+        if self.grid_shape is not None and self.spacing is not None:
+            rows, columns = self.grid_shape
+            spacing = fraction_text(self.spacing)
+            return {"grid": {"rows": rows, "columns": columns, "spacing": spacing}}
+        return {"values": [list(x) if isinstance(x, tuple) else x for x in self.labels]}
+
+    def _listed(self) -> str:
+        shown = [repr(label) for label in self.labels]
+        return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", shown[-1]])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Domain):
+            return NotImplemented
+        return self.labels == other.labels and self.coordinates == other.coordinates
+
+    def __hash__(self) -> int:
+        return hash((self.labels, self.spacing))
+
+    def __repr__(self) -> str:
+        if self.grid_shape is not None and self.spacing is not None:
+            rows, columns = self.grid_shape
+            return f"Domain(grid {rows} x {columns}, spacing {fraction_text(self.spacing)})"
+        return f"Domain({len(self)} input{'s' * (len(self) > 1)}: {self._listed()})"

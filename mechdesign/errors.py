@@ -1,0 +1,90 @@
+"""The exceptions: one class for each thing that a user can act on.
+
+Every message says what was expected, what was given and, where it helps, what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "CertificateError",
+    "InfeasibleError",
+    "InputError",
+    "MechdesignError",
+    "SolverError",
+    "UnsupportedError",
+    "did_you_mean",
+]
+
+
+class MechdesignError(Exception):
+    """Base class of everything that this library raises on purpose."""
+
+
+class InputError(MechdesignError, ValueError):
+    """A problem, a file or an argument is wrong.
+
+    Parameters
+    ----------
+    key
+        What is wrong, as the user wrote it: ``"privacy.epsilon"``.
+    expected
+        What it should be.
+    given
+        What it is.
+    hint
+        What to do about it, if there is one thing to do.
+
+    Examples
+    --------
+    >>> str(InputError("epsilon", "a number >= 0", "-1"))
+    'epsilon: expected a number >= 0, given -1'
+    """
+
+    def __init__(self, key: str, expected: str, given: object, hint: str = "") -> None:
+        self.key, self.expected, self.given, self.hint = key, expected, _short(given), hint
+        tail = f"; {hint}" if hint else ""
+        super().__init__(f"{key}: expected {expected}, given {self.given}{tail}")
+
+    def within(self, prefix: str) -> InputError:
+        """Return the same error with the key placed inside ``prefix``."""
+        return type(self)(f"{prefix}.{self.key}", self.expected, self.given, self.hint)
+
+    def inside_file(self, name: str) -> InputError:
+        """Return the same error with the name of the file in front of the key."""
+        return type(self)(f"{name}: {self.key}", self.expected, self.given, self.hint)
+
+
+class UnsupportedError(InputError):
+    """The input is meaningful, but no route here solves it."""
+
+
+class InfeasibleError(MechdesignError):
+    """No channel satisfies the privacy notion; the message says why."""
+
+
+class SolverError(MechdesignError):
+    """A solver stopped without an answer; the message carries its status."""
+
+
+class CertificateError(MechdesignError):
+    """A claim of privacy or optimality does not hold; the message says which and where."""
+
+
+def _short(given: object, limit: int = 120) -> str:
+    text = " ".join(str(given).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"did you mean 'x'?"`` for a misspelt word, or an empty string.
+
+    Examples
+    --------
+    >>> did_you_mean("epsilom", ["epsilon", "matrix"])
+    "did you mean 'epsilon'?"
+    """
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,370 @@
+"""Files: problems in TOML, channels in JSON, priors from tables of records.
+
+A file is checked before it is believed, and written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from mechdesign.certify import Verified, verify
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, did_you_mean
+from mechdesign.exact import as_fraction
+from mechdesign.notions import NOTIONS, Notion
+from mechdesign.prior import Prior
+from mechdesign.problem import Expected, Problem
+from mechdesign.solution import Solution
+from mechdesign.utilities import UTILITIES, Utility
+
+__all__ = ["SavedChannel", "data_folder", "load_channel", "load_problem", "save", "write_atomically"]
+
+DATA_VARIABLE = "MECHDESIGN_DATA"
+
+Table = dict[str, Any]
+
+
+def data_folder() -> Path | None:
+    """Return the folder of real data, if there is one.
+
+    It is named by the environment variable ``MECHDESIGN_DATA``; without it, a folder
+    ``shared/data`` beside the checkout or beside the working directory is looked for.
+    """
+    named = os.environ.get(DATA_VARIABLE)
+    if named:
+        return Path(named)
+    checkout = Path(__file__).resolve().parents[1]
+    for parent in (checkout.parent, Path.cwd().parent):
+        folder = parent / "shared" / "data"
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def load_problem(path: str | os.PathLike[str]) -> Problem:
+    """Read a problem file.
+
+    Parameters
+    ----------
+    path
+        A TOML file; the format is in ``docs/problem_files.md``.
+
+    Raises
+    ------
+    InputError
+        If it is not such a file; the message names the file, the key, what was expected and what
+        was given.
+    InfeasibleError
+        If no channel satisfies its notion.
+    """
+    file = Path(path)
+    text = _read(file)
+    try:
+        table = tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(str(file), "a TOML file", error) from None
+    try:
+        return _problem(table, file.parent)
+    except InputError as error:
+        raise error.inside_file(str(file)) from None
+
+
+def _problem(table: Table, folder: Path) -> Problem:
+    known = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
+    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    domain = _domain(_section(table, "domain"))
+    outputs = None
+    if "outputs" in table:
+        section = _section(table, "outputs")
+        _check_keys(section, "outputs", ("values",), required=("values",))
+        outputs = _a_list(section["values"], "outputs.values")
+    return Problem(
+        domain,
+        _privacy(table["privacy"]),
+        _utility(_section(table, "utility")),
+        prior=_prior(_section(table, "prior"), domain, folder) if "prior" in table else None,
+        outputs=outputs,
+        title=_text(table, "title"),
+        source=_text(table, "source"),
+        expected=_expected(_section(table, "expected")) if "expected" in table else None,
+    )
+
+
+def _domain(section: Table) -> Domain:
+    form = _one_form(section, "domain", ("values", "size", "grid"))
+    with _inside("domain"):
+        if form == "size":
+            return Domain.range(section["size"])
+        if form == "values":
+            return Domain(_a_list(section["values"], "values"))
+        grid = section["grid"]
+        if not isinstance(grid, dict):
+            raise InputError("grid", "a table { rows, columns, spacing }", repr(grid))
+        _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
+        return Domain.grid(**grid)
+
+
+def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
+    forms: dict[str, Callable[[], Prior]] = {
+        "probabilities": lambda: Prior(section["probabilities"]),
+        "counts": lambda: Prior.from_counts(section["counts"]),
+        "uniform": lambda: _uniform(section["uniform"], domain),
+        "data": lambda: _prior_from_file(section["data"], domain, folder),
+    }
+    form = _one_form(section, "prior", tuple(forms))
+    with _inside("prior"):
+        prior = forms[form]()
+        if len(prior) != len(domain):
+            raise InputError(form, f"{len(domain)} numbers, one for each input", f"{len(prior)}")
+        return prior
+
+
+def _uniform(value: Any, domain: Domain) -> Prior:
+    if value is not True:
+        raise InputError("uniform", "true", repr(value))
+    return Prior.uniform(len(domain))
+
+
+def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
+    if not isinstance(data, dict):
+        raise InputError("data", "a table { file, column }", repr(data))
+    known = ("file", "column", "separator", "smoothing")
+    _check_keys(data, "data", known, required=("file", "column"))
+    for key in ("file", "column", "separator"):
+        if not isinstance(data.get(key, ""), str):
+            raise InputError(f"data.{key}", "text", repr(data[key]))
+    path = _find(data["file"], folder)
+    by_text = {str(label): label for label in domain.labels}
+    labels = _column(path, data["column"], data.get("separator", ","), by_text)
+    try:
+        return Prior.from_data(labels, domain, data.get("smoothing", 0))
+    except InputError as error:
+        raise error.within("data") from None
+
+
+def _find(name: str, folder: Path) -> Path:
+    """Return the data file: beside the problem file, else in the data folder."""
+    places = [folder / name]
+    shared = data_folder()
+    if shared is not None:
+        places.append(shared / name)
+    for place in places:
+        if place.is_file():
+            return place
+    hint = "" if shared else f"set {DATA_VARIABLE} to the folder of data"
+    raise InputError("data.file", "a file beside the problem or in the data folder", name, hint)
+
+
+def _column(path: Path, column: str, separator: str, by_text: Mapping[str, Label]) -> Iterable[Any]:
+    """Yield the labels in one column of a table with a header line, gzipped or not."""
+    if len(separator) != 1:
+        raise InputError("data.separator", "one character", repr(separator))
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
+        reader = csv.DictReader(lines, delimiter=separator)
+        header = list(reader.fieldnames or [])
+        if column not in header:
+            expected = f"a column of {path.name} ({', '.join(header[:8])}, ...)"
+            raise InputError("data.column", expected, repr(column), did_you_mean(column, header))
+        for row in reader:
+            cell = (row[column] or "").strip()
+            yield by_text.get(cell, cell)
+
+
+def _privacy(given: Any) -> list[Notion]:
+    tables = given if isinstance(given, list) else [given]
+    if not tables or not all(isinstance(table, dict) for table in tables):
+        raise InputError("privacy", "a table, or a list of tables [[privacy]]", repr(given))
+    notions = []
+    for n, table in enumerate(tables):
+        where = f"privacy[{n}]" if isinstance(given, list) else "privacy"
+        notions.append(_build(table, where, "notion", NOTIONS))
+    return notions
+
+
+def _utility(section: Table) -> Utility:
+    return _build(section, "utility", "objective", UTILITIES)
+
+
+def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any]) -> Any:
+    """Make the object that a table names, from its other keys."""
+    if naming_key not in table:
+        near = did_you_mean(naming_key, table)
+        raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", "none", near)
+    name = table[naming_key]
+    if not isinstance(name, str) or name not in registry:
+        hint = did_you_mean(str(name), registry)
+        raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", repr(name), hint)
+    keys = registry[name].keys()
+    required = [key for key, needed in keys.items() if needed]
+    _check_keys(table, where, (naming_key, *keys), required=required)
+    with _inside(where):
+        return registry[name](**{key: v for key, v in table.items() if key != naming_key})
+
+
+def _expected(section: Table) -> Expected:
+    _check_keys(section, "expected", ("value", "rtol"), required=("value",))
+    value = as_fraction(section["value"], "expected.value")
+    rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
+    if rtol < 0:
+        raise InputError("expected.rtol", "a number >= 0", section["rtol"])
+    return Expected(float(value), float(rtol))
+
+
+@contextlib.contextmanager
+def _inside(where: str) -> Any:
+    """Put ``where`` before the key of an input error."""
+    try:
+        yield
+    except InputError as error:
+        raise error.within(where) from None
+
+
+def _section(table: Table, key: str) -> Table:
+    if not isinstance(table[key], dict):
+        raise InputError(key, f"a table [{key}]", repr(table[key]))
+    section: Table = table[key]
+    return section
+
+
+def _text(table: Table, key: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(key, "text", repr(value))
+    return value
+
+
+def _a_list(value: Any, key: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(key, "a list", repr(value))
+    return value
+
+
+def _one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
+    _check_keys(section, where, forms)
+    if len(section) != 1:
+        given = " and ".join(section) or "none"
+        raise InputError(where, f"exactly one of {', '.join(forms)}", given)
+    return next(iter(section))
+
+
+def _check_keys(
+    table: Table, where: str, known: Iterable[str], required: Iterable[str] = ()
+) -> None:
+    known = tuple(known)
+    prefix = f"{where}." if where else ""
+    for key in table:
+        if key not in known:
+            expected = f"one of the keys {', '.join(known)}"
+            raise InputError(f"{prefix}{key}", expected, repr(key), did_you_mean(key, known))
+    for key in required:
+        if key not in table:
+            raise InputError(f"{prefix}{key}", "this key, which is required", "none")
+
+
+@dataclass(frozen=True)
+class SavedChannel:
+    """A channel file that was checked.
+
+    Attributes
+    ----------
+    channel
+        The exact channel.
+    prior
+        The prior that it was designed for.
+    document
+        Everything in the file.
+    verified
+        The claims that hold.
+    """
+
+    channel: Channel
+    prior: Prior
+    document: dict[str, Any]
+    verified: Verified
+
+
+def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+    """Write a solution with its certificate to a JSON file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    write_atomically(Path(path), json.dumps(solution.document(), indent=1) + "\n")
+
+
+def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
+    """Read a channel file, and check every claim in it before returning it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON.
+    CertificateError
+        If a claim does not hold.
+    """
+    file = Path(path)
+    try:
+        document = json.loads(_read(file))
+    except json.JSONDecodeError as error:
+        raise InputError(str(file), "a JSON file, whole", error) from None
+    verified = verify(document)
+    stated, saved = document["problem"], document["channel"]
+    table = {
+        key: {k: Decimal(v) if k == "spacing" else v for k, v in value.items()}
+        if key == "grid"
+        else value
+        for key, value in stated["domain"].items()
+    }
+    channel = Channel(
+        [[int(entry) for entry in row] for row in saved["numerators"]],
+        inputs=_domain(table),
+        outputs=saved["outputs"],
+        bits=saved["bits"],
+    )
+    return SavedChannel(channel, Prior(stated["prior"]), document, verified)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a reader sees the old one or the new one, never a part."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(str(path), "a file that can be written", error.strerror) from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except OSError as error:
+        raise InputError(str(path), "a file that can be written", error.strerror) from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
+    except OSError as error:
+        raise InputError(str(path), "a file that can be read", error.strerror) from None

@@ -1,0 +1,146 @@
+"""What a privacy notion is: parameters that compile to rows on the columns of a channel."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError
+from mechdesign.exact import Exact, as_fraction
+from mechdesign.notions.cone import Cone, Family
+from mechdesign.prior import Prior
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["Notion", "budget", "cone_of", "prior_for"]
+
+
+class Notion(ABC):
+    """A statement of what must stay secret.
+
+    A subclass takes the keys of its ``[privacy]`` table as constructor arguments and compiles to
+    one family of rows. Everything else, the cvxpy constraints, the exact check and the exact
+    leakage, follows from the rows.
+    """
+
+    name: ClassVar[str]
+    """The word for it in problem files."""
+
+    needs_prior: ClassVar[bool] = False
+    """Whether the guarantee itself depends on the prior of X."""
+
+    title: ClassVar[str] = ""
+    """A few words for tables and templates."""
+
+    example: ClassVar[str] = ""
+    """The other keys of an example table, on the inputs 0, 1, 2, 3, with comments."""
+
+    @abstractmethod
+    def family(self, domain: Domain, prior: Prior | None) -> Family:
+        """Compile to rows.
+
+        Raises
+        ------
+        InputError
+            If the parameters do not fit the domain.
+        InfeasibleError
+            If no channel satisfies them.
+        """
+
+    @abstractmethod
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table, numbers as exact text."""
+
+    def cone(self, domain: Domain, prior: Prior | None = None) -> Cone:
+        """Return the cone of allowed columns."""
+        return Cone([self.family(domain, prior)])
+
+    def constraints(
+        self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
+    ) -> list[cp.Constraint]:
+        """State the notion in cvxpy: G @ Q <= 0.
+
+        Parameters
+        ----------
+        Q
+            A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
+        domain, prior
+            What the rows refer to.
+        """
+        return [self.cone(domain, prior).matrix() @ Q <= 0]
+
+    def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
+        """Return whether the exact channel satisfies the notion, exactly."""
+        return self.cone(channel.inputs, prior).holds(channel)
+
+    def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
+        """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats.
+
+        For a notion without an epsilon it is the largest excess over its bounds, at most 0 when
+        the channel is private.
+        """
+        return self.family(channel.inputs, prior).leakage(channel)
+
+    @classmethod
+    def keys(cls) -> dict[str, bool]:
+        """Return the keys of the ``[privacy]`` table, each with whether it must be there."""
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {p.name: p.default is inspect.Parameter.empty for p in parameters}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Notion):
+            return NotImplemented
+        return self.to_table() == other.to_table()
+
+    def __hash__(self) -> int:
+        return hash(str(self.to_table()))
+
+    def __repr__(self) -> str:
+        given = {k: v for k, v in self.to_table().items() if k != "notion"}
+        inner = ", ".join(f"{key}={_shown(value)}" for key, value in given.items())
+        return f"{type(self).__name__}({inner})"
+
+
+def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> Cone:
+    """Return the cone of an intersection of notions, one family for each, in order."""
+    return Cone([notion.family(domain, prior) for notion in notions])
+
+
+def budget(value: Exact, key: str = "epsilon") -> Fraction:
+    """Return a privacy budget as an exact number >= 0.
+
+    Raises
+    ------
+    InputError
+        If it is negative or not finite.
+
+    Examples
+    --------
+    >>> budget(0.5)
+    Fraction(1, 2)
+    """
+    number = as_fraction(value, key, expected="a finite number >= 0")
+    if number < 0:
+        raise InputError(key, "a finite number >= 0", value)
+    return number
+
+
+def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
+    """Return the prior, or say that the notion needs one that fits."""
+    if prior is None:
+        raise InputError("prior", f"a prior, since {notion} is defined by one", "none")
+    if len(prior) != len(domain):
+        expected = f"{len(domain)} probabilities, one for each input"
+        raise InputError("prior", expected, f"{len(prior)} probabilities")
+    return prior
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

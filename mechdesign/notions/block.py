@@ -1,0 +1,147 @@
+"""Block-structured local differential privacy: which block is public, where inside is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.errors import InputError
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import Notion, budget
+from mechdesign.notions.cone import Bound, IntArray
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["BlockLDP"]
+
+
+class BlockLDP(Notion):
+    """Block-structured LDP: Q(y|x) <= e**epsilon Q(y|x') for x, x' in one block and every y.
+
+    Parameters
+    ----------
+    epsilon
+        The budget inside a block in nats, >= 0.
+    blocks
+        Lists of labels that divide the domain: every input in exactly one block.
+    block_rows, block_columns
+        On a grid, instead of ``blocks``: how many rows and columns of points one block has. Each
+        must divide the grid's.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Definition 4.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> identity = Channel.from_matrix([[1, 0], [0, 1]], inputs=["here", "there"])
+    >>> BlockLDP(1, blocks=[["here"], ["there"]]).holds(identity)
+    True
+    >>> BlockLDP(1, blocks=[["here", "there"]]).holds(identity)
+    False
+    """
+
+    name = "block"
+    title = "block-structured LDP"
+    example = """
+epsilon = 1.0               # nats, inside a block
+blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
+# block_rows = 1            # on a grid, instead: the size of a block in points
+# block_columns = 2
+"""
+
+    def __init__(
+        self,
+        epsilon: Exact,
+        blocks: Iterable[Iterable[Any]] | None = None,
+        block_rows: int | None = None,
+        block_columns: int | None = None,
+    ) -> None:
+        self.epsilon = budget(epsilon)
+        by_size = block_rows is not None or block_columns is not None
+        if (blocks is not None) == by_size:
+            expected = "either blocks, or block_rows and block_columns"
+            raise InputError("blocks", expected, "both" if by_size else "neither")
+        self.blocks = None if blocks is None else _blocks(blocks)
+        self.block_shape: tuple[int, int] | None = None
+        if by_size:
+            self.block_shape = (
+                _count(block_rows, "block_rows"),
+                _count(block_columns, "block_columns"),
+            )
+
+    def membership(self, domain: Domain) -> IntArray:
+        """Return the number of the block of each input, shape ``(n_inputs,)``.
+
+        Raises
+        ------
+        InputError
+            If the blocks do not divide the domain; the message names an input.
+        """
+        if self.block_shape is not None:
+            return self._on_grid(domain, self.block_shape)
+        member = np.full(len(domain), -1, dtype=np.intp)
+        for b, block in enumerate(self.blocks or ()):
+            for label in block:
+                x = domain.index(label, f"blocks[{b}]")
+                if member[x] >= 0:
+                    expected = "blocks that do not overlap"
+                    raise InputError("blocks", expected, f"{label!r} in two of them")
+                member[x] = b
+        if (member < 0).any():
+            left = domain.labels[int(np.argmin(member))]
+            raise InputError("blocks", "every input in a block", f"{left!r} in none")
+        return member
+
+    @staticmethod
+    def _on_grid(domain: Domain, shape: tuple[int, int]) -> IntArray:
+        if domain.grid_shape is None:
+            raise InputError("block_rows", "a grid as the domain", repr(domain))
+        for key, size, side in zip(
+            ("block_rows", "block_columns"), shape, domain.grid_shape, strict=True
+        ):
+            if side % size:
+                raise InputError(key, f"a divisor of the grid's {side}", size)
+        rows, columns = np.divmod(np.arange(len(domain)), domain.grid_shape[1])
+        return rows // shape[0] * (domain.grid_shape[1] // shape[1]) + columns // shape[1]
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
+        """Compile to one bound on every pair inside a block."""
+        member = self.membership(domain)
+        index = np.where(member[:, None] == member[None, :], 0, FREE).astype(np.intp)
+        return PairRows(self.name, [Bound()], index, self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        table: dict[str, Any] = {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
+        if self.block_shape is not None:
+            table["block_rows"], table["block_columns"] = self.block_shape
+        else:
+            table["blocks"] = [
+                [list(x) if isinstance(x, tuple) else x for x in block]
+                for block in self.blocks or ()
+            ]
+        return table
+
+
+def _count(value: Any, key: str) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise InputError(key, "a whole number >= 1", repr(value))
+    return int(value)
+
+
+def _blocks(blocks: Any) -> tuple[tuple[Label, ...], ...]:
+    if isinstance(blocks, str | dict) or not isinstance(blocks, Iterable):
+        raise InputError("blocks", "a list of lists of labels", repr(blocks))
+    clean = []
+    for b, block in enumerate(blocks):
+        if isinstance(block, str | dict) or not isinstance(block, Iterable):
+            raise InputError(f"blocks[{b}]", "a list of labels", repr(block))
+        clean.append(tuple(clean_label(label, f"blocks[{b}]") for label in block))
+        if not clean[-1]:
+            raise InputError(f"blocks[{b}]", "at least one label", "an empty list")
+    return tuple(clean)

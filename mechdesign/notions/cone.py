@@ -1,0 +1,236 @@
+"""Cones of columns: what a privacy notion asks of each column q of the channel.
+
+Every row of every notion here is one inequality
+
+    e**(-a) * (left . q) <= right . q          left, right >= 0,
+
+a ratio bound ``left . q <= e**a right . q`` scaled so that nothing overflows. The rows come in
+families that share a structure, one family for each notion: ratios of entries (`pair_rows`) and
+ratios to the output law (`lift_rows`). An intersection of notions is a list of families.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from mechdesign.channel import Channel
+from mechdesign.prior_sets import Weights
+
+__all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound ``factor * e**(base + slope * epsilon)`` on a ratio, kept exact.
+
+    ``slope`` says how the bound moves with the epsilon of its notion, so that the leakage of a
+    channel, the least epsilon that it satisfies, can be read from the same rows.
+    """
+
+    base: Fraction = Fraction(0)
+    slope: Fraction = Fraction(1)
+    factor: Fraction = Fraction(1)
+
+    def exponent(self, epsilon: Fraction) -> Fraction:
+        """Return ``base + slope * epsilon``."""
+        return self.base + self.slope * epsilon
+
+
+class Row(NamedTuple):
+    """One named row, ``exp(-exponent) * (left . q) <= right . q``, exact and sparse."""
+
+    name: str
+    left: dict[int, Fraction]
+    exponent: Fraction
+    right: dict[int, Fraction]
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Dual weights >= 0 on the rows of one family, only where they are not zero.
+
+    Attributes
+    ----------
+    side
+        Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
+        (``x`` against the prior number ``other``).
+    output, x, other
+        Integer arrays of one length.
+    weight
+        Float array: the multiplier of each row, as the rows are scaled here.
+    """
+
+    side: str
+    output: IntArray
+    x: IntArray
+    other: IntArray
+    weight: FloatArray
+
+
+class Family(ABC):
+    """Rows that one notion contributes, on columns of ``size`` entries.
+
+    Attributes
+    ----------
+    size
+        The number of inputs.
+    epsilon
+        The value at which the bounds stand.
+    """
+
+    size: int
+    epsilon: Fraction
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, exact and named."""
+
+    @abstractmethod
+    def matrix(self) -> sp.csr_array:
+        """Return the rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
+
+    @abstractmethod
+    def at(self, epsilon: Fraction) -> Family:
+        """Return the same rows at another epsilon."""
+
+    @abstractmethod
+    def restricted(self, inputs: IntArray) -> Family:
+        """Return the rows on some of the inputs, which share none with the others."""
+
+    @abstractmethod
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Return the name of a row that an integer column breaks, exactly; None if none."""
+
+    @abstractmethod
+    def estimate(self, columns: Sequence[Sequence[int]]) -> float:
+        """Return the least epsilon at which all rows hold, in floating point."""
+
+    @abstractmethod
+    def links(self) -> sp.csr_array:
+        """Return a graph on the inputs that joins those which share a row."""
+
+    @abstractmethod
+    def forced_equal(self) -> sp.csr_array:
+        """Return a graph on the inputs that joins those whose rows of Q must be equal."""
+
+    @abstractmethod
+    def support(self, positive: BoolArray) -> BoolArray:
+        """Return the least set of inputs, with those given, that a column can be positive on."""
+
+    @abstractmethod
+    def raised(self, column: list[int]) -> list[int]:
+        """Raise entries of an integer column as far as that alone is sure to mend rows."""
+
+    @abstractmethod
+    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+        """Turn weights on the rows of :meth:`matrix`, shape ``(n_rows, n_outputs)``, to multipliers.
+
+        Returns
+        -------
+        multipliers, priors
+            The weights, and the priors that those on lift rows refer to.
+        """
+
+    @abstractmethod
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Return the least t >= 0 that makes ``column + t * direction`` satisfy the rows.
+
+        ``direction`` is 0 or 1 on each input. None: no t does.
+        """
+
+    def leakage(self, channel: Channel) -> float:
+        """Return the smallest float epsilon at which the exact channel satisfies the rows.
+
+        The estimate is rounded up until the exact check passes, so it is never too small, and
+        too large by a few units in the last place at most.
+        """
+        columns = channel.columns()
+        guess = self.estimate(columns)
+        if not np.isfinite(guess):
+            return guess
+        step = 2.0**-52 * max(abs(guess), 2.0**-10)
+        while True:
+            trial = self.at(Fraction(guess))
+            if all(trial.violation(column) is None for column in columns):
+                break
+            guess += step
+            step *= 2
+        asked = float(self.epsilon)
+        if guess > asked and Fraction(asked) <= self.epsilon:
+            trial = self.at(Fraction(asked))
+            if all(trial.violation(column) is None for column in columns):
+                return asked  # the rounding up went past what was asked for, and holds
+        return guess
+
+
+class Cone:
+    """The columns allowed by one or more notions: the intersection of their families.
+
+    Parameters
+    ----------
+    families
+        At least one, all on the same number of inputs.
+    """
+
+    def __init__(self, families: Sequence[Family]) -> None:
+        self.families = tuple(families)
+        self.size = self.families[0].size
+
+    def rows(self) -> Iterator[Row]:
+        """Yield all rows, exact and named."""
+        for family in self.families:
+            yield from family.rows()
+
+    def matrix(self) -> sp.csr_array:
+        """Return G as a sparse float matrix, in the order of :meth:`rows`."""
+        return sp.csr_array(sp.vstack([family.matrix() for family in self.families]))
+
+    def restricted(self, inputs: IntArray) -> Cone:
+        """Return the cone on some of the inputs, which share no row with the others."""
+        if len(inputs) == self.size:
+            return self
+        return Cone([family.restricted(inputs) for family in self.families])
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Return the name of a row that an integer column breaks, exactly; None if none."""
+        for family in self.families:
+            broken = family.violation(column)
+            if broken is not None:
+                return broken
+        return None
+
+    def holds(self, channel: Channel) -> bool:
+        """Return whether the exact channel satisfies every row, exactly."""
+        return all(self.violation(column) is None for column in channel.columns())
+
+    def components(self) -> IntArray:
+        """Return the number of the component that each input belongs to, from 0.
+
+        Inputs in different components share no row, so a utility that is linear in Q splits.
+        """
+        return _classes(self.size, [family.links() for family in self.families])
+
+    def equal_classes(self) -> IntArray:
+        """Return the number of the class of each input; rows of Q in one class must be equal."""
+        return _classes(self.size, [family.forced_equal() for family in self.families])
+
+
+def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:
+    joined = sp.csr_array((size, size), dtype=np.float64)
+    for graph in graphs:
+        joined = joined + graph
+    labels: Any = connected_components(joined, directed=False)[1]
+    return labels.astype(np.intp)  # type: ignore[no-any-return]

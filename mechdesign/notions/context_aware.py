@@ -1,0 +1,107 @@
+"""Context-aware local differential privacy: a budget for every ordered pair of inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError
+from mechdesign.exact import fraction_text
+from mechdesign.notions.base import Notion, budget
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["ContextAwareLDP"]
+
+
+class ContextAwareLDP(Notion):
+    """E-LDP: Q(y|x) <= e**E[x, x'] Q(y|x') for every y and every x != x'.
+
+    Parameters
+    ----------
+    matrix
+        ``(n_inputs, n_inputs)`` numbers in [0, inf], in nats; may be asymmetric; ``inf`` leaves a
+        pair free. The diagonal is ignored.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Definition 2. There is no epsilon, so the leakage is the largest
+    excess ln(Q(y|x) / Q(y|x')) - E[x, x'], at most 0 when the channel is private.
+
+    Examples
+    --------
+    Mangat's design: only who would answer "yes" is protected.
+
+    >>> import math
+    >>> from mechdesign.channel import Channel
+    >>> mangat = Channel.from_matrix([["1", "0"], ["1/2", "1/2"]])
+    >>> ContextAwareLDP([[0, math.log(2)], [math.inf, 0]]).holds(mangat)
+    False
+    >>> ContextAwareLDP([[0, 0.7], ["inf", 0]]).holds(mangat)
+    True
+    """
+
+    name = "context-aware"
+    title = "context-aware LDP, a budget for each pair"
+    example = """
+# Row x, column x': Q(y|x) <= e^matrix[x][x'] Q(y|x'); inf leaves a pair free; no epsilon.
+matrix = [
+    [0.0, 1.0, 2.0, inf],
+    [1.0, 0.0, 1.0, 2.0],
+    [2.0, 1.0, 0.0, 1.0],
+    [inf, 0.5, 1.0, 0.0],
+]
+"""
+
+    def __init__(self, matrix: Iterable[Iterable[Any]]) -> None:
+        if isinstance(matrix, str | dict) or not isinstance(matrix, Iterable):
+            raise InputError("matrix", "a square matrix of numbers in [0, inf]", repr(matrix))
+        self.matrix = tuple(_row(x, row) for x, row in enumerate(matrix))
+        for x, row in enumerate(self.matrix):
+            if len(row) != len(self.matrix):
+                expected = f"a row of {len(self.matrix)} numbers, the matrix being square"
+                raise InputError(f"matrix[{x}]", expected, f"{len(row)} numbers")
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
+        """Compile to one bound on every pair with a finite entry."""
+        k = len(domain)
+        if len(self.matrix) != k:
+            expected = f"a {k} x {k} matrix, one row for each input"
+            given = f"a {len(self.matrix)} x {len(self.matrix)} matrix"
+            raise InputError("matrix", expected, given)
+        levels = sorted({entry for row in self.matrix for entry in row if entry is not None})
+        number = {level: b for b, level in enumerate(levels)}
+        index = np.array(
+            [[FREE if entry is None else number[entry] for entry in row] for row in self.matrix],
+            dtype=np.intp,
+        )
+        return PairRows(self.name, [Bound(base=level) for level in levels], index, Fraction(0))
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        rows = [["inf" if e is None else fraction_text(e) for e in row] for row in self.matrix]
+        return {"notion": self.name, "matrix": rows}
+
+
+def _row(x: int, row: Any) -> tuple[Fraction | None, ...]:
+    if isinstance(row, str | dict) or not isinstance(row, Iterable):
+        raise InputError(f"matrix[{x}]", "a list of numbers in [0, inf]", repr(row))
+    return tuple(
+        None if _is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
+        for other, entry in enumerate(row)
+    )
+
+
+def _is_infinite(entry: Any) -> bool:
+    if isinstance(entry, str):
+        return entry.strip().lower() in ("inf", "+inf")
+    try:
+        return bool(math.isinf(entry) and entry > 0)
+    except (TypeError, OverflowError):
+        return False

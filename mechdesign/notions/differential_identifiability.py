@@ -1,0 +1,81 @@
+"""Differential identifiability: posteriors of any two inputs stay within a ratio."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain
+from mechdesign.errors import InfeasibleError
+from mechdesign.exact import Exact, exp_lower, fraction_text
+from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["DifferentialIdentifiability"]
+
+
+class DifferentialIdentifiability(Notion):
+    """Differential identifiability: P(x|y) <= e**epsilon P(x'|y) for every y and every x, x'.
+
+    In terms of the channel, P_x Q(y|x) <= e**epsilon P_x' Q(y|x'). Since rows sum to 1 it is
+    feasible only for epsilon >= max ln(P_x / P_x'): no channel hides what the prior tells.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+
+    Notes
+    -----
+    Source: Lee and Clifton 2012; Jiang et al. 2021, Definition 6.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> coin = Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"]])
+    >>> round(DifferentialIdentifiability(2).leakage(coin, Prior([0.2, 0.8])), 6)  # ln 4
+    1.386294
+    """
+
+    name = "differential-identifiability"
+    title = "differential identifiability, posteriors within a ratio"
+    example = """
+epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.386
+"""
+    needs_prior = True
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    def family(self, domain: Domain, prior: Prior | None) -> PairRows:
+        """Compile to one bound for each ratio of two prior probabilities."""
+        prior = prior_for(self.name, domain, prior)
+        least, most = prior.minimum, max(prior)
+        if least == 0 and len(domain) > 1:
+            zero = domain.labels[prior.probabilities.index(least)]
+            raise InfeasibleError(
+                f"{self.name}: no channel is private, since input {zero!r} has prior 0 and its "
+                "posterior stays 0 while that of others does not; leave it out of the domain"
+            )
+        if exp_lower(self.epsilon) * least < most:
+            raise InfeasibleError(
+                f"{self.name}: epsilon = {fraction_text(self.epsilon)} is below "
+                f"max ln(P_x / P_x') = {math.log(most / least):.6g}, the ratio that the prior "
+                "alone gives; no channel can hide it"
+            )
+        factors = [[prior[other] / prior[x] if prior[x] else None for other in range(len(prior))]
+                   for x in range(len(prior))]
+        levels = sorted({factor for row in factors for factor in row if factor is not None})
+        number = {level: b for b, level in enumerate(levels)}
+        index = np.array(
+            [[FREE if f is None else number[f] for f in row] for row in factors], dtype=np.intp
+        )
+        return PairRows(self.name, [Bound(factor=level) for level in levels], index, self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

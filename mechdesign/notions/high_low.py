@@ -1,0 +1,73 @@
+"""High-low local differential privacy: only some inputs are sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain, clean_label
+from mechdesign.errors import InputError
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import Notion, budget
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["HighLowLDP"]
+
+
+class HighLowLDP(Notion):
+    """High-low LDP: Q(y|x) <= e**epsilon Q(y|x') for sensitive x, every x' and every y.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of the sensitive inputs in nats, >= 0.
+    sensitive
+        Labels of the sensitive inputs, at least one.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Definition 3. No output can raise the odds of a sensitive input
+    much; that an input is *not* sensitive may be revealed.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> channel = Channel.from_matrix([["1", "0"], ["1/2", "1/2"]], inputs=["ill", "well"])
+    >>> HighLowLDP(0.7, ["ill"]).holds(channel), HighLowLDP(0.7, ["well"]).holds(channel)
+    (True, False)
+    """
+
+    name = "high-low"
+    title = "high-low LDP, some inputs sensitive"
+    example = """
+epsilon = 1.0               # nats
+sensitive = [0, 1]          # labels of the inputs that must be hidden among all
+"""
+
+    def __init__(self, epsilon: Exact, sensitive: Iterable[Any]) -> None:
+        self.epsilon = budget(epsilon)
+        if isinstance(sensitive, str | dict) or not isinstance(sensitive, Iterable):
+            raise InputError("sensitive", "a list of labels of the domain", repr(sensitive))
+        self.sensitive = tuple(clean_label(label, "sensitive") for label in sensitive)
+        if not self.sensitive:
+            raise InputError("sensitive", "at least one label of the domain", "an empty list")
+        if len(set(self.sensitive)) < len(self.sensitive):
+            raise InputError("sensitive", "labels that all differ", list(self.sensitive))
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
+        """Compile to one bound on every pair that starts at a sensitive input."""
+        index = np.full((len(domain), len(domain)), FREE, dtype=np.intp)
+        index[[domain.index(label, "sensitive") for label in self.sensitive]] = 0
+        return PairRows(self.name, [Bound()], index, self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {
+            "notion": self.name,
+            "epsilon": fraction_text(self.epsilon),
+            "sensitive": [list(x) if isinstance(x, tuple) else x for x in self.sensitive],
+        }

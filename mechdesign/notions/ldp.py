@@ -1,0 +1,58 @@
+"""Local differential privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import Notion, budget
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.pair_rows import PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["LDP"]
+
+
+class LDP(Notion):
+    """Local differential privacy: Q(y|x) <= e**epsilon Q(y|x') for every y and every x, x'.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+
+    Notes
+    -----
+    Source: Kasiviswanathan et al. 2011; the E matrix of Acharya et al. 2020 with every entry
+    epsilon. Also the worst case of LIP over all priors.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(LDP(1).leakage(warner), 6)  # ln 3
+    1.098612
+    >>> LDP(1.1).holds(warner), LDP(1.09).holds(warner)
+    (True, False)
+    """
+
+    name = "ldp"
+    title = "local differential privacy"
+    example = """
+epsilon = 1.0               # nats; Q(y|x) <= e^epsilon Q(y|x') for every y, x, x'
+"""
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
+        """Compile to one bound on every ordered pair."""
+        index = np.zeros((len(domain), len(domain)), dtype=np.intp)
+        return PairRows(self.name, [Bound()], index, self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

@@ -1,0 +1,199 @@
+"""Rows on the ratio of an entry to the output law: the lift family.
+
+    q_x <= e**upper * (P . q)   and   P . q <= e**lower * q_x    for every x and every P of a set
+
+P . q is the probability of the output, so q_x / (P . q) is the lift, the ratio of posterior to
+prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definition 4 (a set).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign.exact import exp_lower
+from mechdesign.notions.cone import (
+    BoolArray,
+    Bound,
+    Family,
+    FloatArray,
+    IntArray,
+    Multipliers,
+    Row,
+)
+from mechdesign.prior_sets import PriorList, PriorSet, Weights
+
+__all__ = ["LiftRows"]
+
+
+class LiftRows(Family):
+    """Bounds on the lift from above, from below, or both, for all priors of a set.
+
+    Parameters
+    ----------
+    name
+        The notion, for the names of the rows.
+    priors
+        The set of priors; rows are linear in P, so that its vertices suffice.
+    upper, lower
+        Bounds with factor 1 on lift and inverse lift; None for none.
+    epsilon
+        Where the bounds stand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        priors: PriorSet,
+        upper: Bound | None,
+        lower: Bound | None,
+        epsilon: Fraction,
+    ) -> None:
+        self.name, self.priors, self.epsilon = name, priors, epsilon
+        self.upper, self.lower = upper, lower
+        self.size = priors.size
+        self._upper = None if upper is None else exp_lower(upper.exponent(epsilon))
+        self._lower = None if lower is None else exp_lower(lower.exponent(epsilon))
+
+    def sides(self) -> list[tuple[str, Bound]]:
+        """Return the sides that are bounded, each with its bound."""
+        both = [("upper", self.upper), ("lower", self.lower)]
+        return [(side, bound) for side, bound in both if bound is not None]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of every vertex of the set."""
+        vertices = self.priors.vertices()
+        for number, prior in enumerate(vertices):
+            law = {z: p for z, p in enumerate(prior) if p}
+            tail = f" prior {number + 1}" if len(vertices) > 1 else ""
+            for side, bound in self.sides():
+                exponent = bound.exponent(self.epsilon)
+                for x in range(self.size):
+                    entry = {x: Fraction(1)}
+                    left, right = (entry, law) if side == "upper" else (law, entry)
+                    yield Row(f"{self.name} {side} x={x}{tail}", left, exponent, right)
+
+    def matrix(self) -> sp.csr_array:
+        """Return the rows of every vertex of the set."""
+        unit = sp.eye_array(self.size)
+        blocks = []
+        for prior in self.priors.vertices():
+            law = np.tile(np.array([float(p) for p in prior]), (self.size, 1))
+            for side, bound in self.sides():
+                shrink = math.exp(-float(bound.exponent(self.epsilon)))
+                block = shrink * unit - law if side == "upper" else shrink * law - unit
+                blocks.append(sp.csr_array(block))
+        return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
+
+    def at(self, epsilon: Fraction) -> LiftRows:
+        """Return the same rows at another epsilon."""
+        return LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
+
+    def restricted(self, inputs: IntArray) -> LiftRows:
+        """Return no rows, as there are none; rows on the law would join all inputs."""
+        if self.sides():
+            raise ValueError("lift rows join all inputs: there is no part to restrict them to")
+        part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
+        return LiftRows(self.name, part, None, None, self.epsilon)
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Compare the extreme entries with the extreme laws, exactly."""
+        if self._upper is not None:
+            x = max(range(self.size), key=lambda z: column[z])
+            if column[x] > self._upper * self.priors.law(column, largest=False):
+                return f"{self.name} upper x={x}"
+        if self._lower is not None:
+            x = min(range(self.size), key=lambda z: column[z])
+            if self.priors.law(column, largest=True) > self._lower * column[x]:
+                return f"{self.name} lower x={x}"
+        return None
+
+    def estimate(self, columns: Sequence[Sequence[int]]) -> float:
+        """Return the largest excess of a log lift over the base of its bound, by slope."""
+        worst = -math.inf
+        for column in columns:
+            if not any(column):
+                continue
+            if self.upper is not None:
+                law = self.priors.law(column, largest=False)
+                worst = max(worst, self._excess(self.upper, Fraction(max(column)), law))
+            if self.lower is not None:
+                law = self.priors.law(column, largest=True)
+                worst = max(worst, self._excess(self.lower, law, Fraction(min(column))))
+        if worst == -math.inf:
+            return -max((float(bound.base) for _, bound in self.sides()), default=0.0)
+        return worst
+
+    @staticmethod
+    def _excess(bound: Bound, left: Fraction, right: Fraction) -> float:
+        if left == 0:
+            return -math.inf
+        if right == 0:
+            return math.inf
+        return (math.log(left / right) - float(bound.base)) / float(bound.slope)
+
+    def links(self) -> sp.csr_array:
+        """Join all inputs: the law involves every one, or is compared with every one."""
+        joined = sp.csr_array((self.size, self.size))
+        return joined if not self.sides() else sp.csr_array(np.ones((self.size, self.size)))
+
+    def forced_equal(self) -> sp.csr_array:
+        """Join all inputs if a bound is 1: entries that never pass their mean are equal."""
+        tight = any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides())
+        return sp.csr_array(np.full((self.size, self.size), float(tight)))
+
+    def support(self, positive: BoolArray) -> BoolArray:
+        """Return all inputs where the lift is bounded from below, and any is positive."""
+        if self.lower is not None and positive.any():
+            return np.ones_like(positive)
+        return positive
+
+    def raised(self, column: list[int]) -> list[int]:
+        """Return the column as it is: raising an entry raises the law as well."""
+        return column
+
+    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+        """Give each weight the side, the input and the prior of its row."""
+        vertices, found, row = self.priors.vertices(), [], 0
+        for number in range(len(vertices)):
+            for side, _ in self.sides():
+                x, output = np.nonzero(weights[row : row + self.size] > 0)
+                places = (output, x, np.full(len(x), number))
+                found.append(Multipliers(side, *places, weight=weights[row + x, output]))
+                row += self.size
+        return found, vertices
+
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Solve the worst row of each side for t, and again while the worst prior changes."""
+        raised, total = list(column), 0
+        for _ in range(64):
+            needed = self._raise_once(raised, direction)
+            if needed is None or needed == 0:
+                return None if needed is None else total
+            total += needed
+            raised = [q + needed * d for q, d in zip(raised, direction, strict=True)]
+        return None
+
+    def _raise_once(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        needed = 0
+        for limit, side in ((self._upper, "upper"), (self._lower, "lower")):
+            if limit is None:
+                continue
+            prior = self.priors.extreme(column, largest=side == "lower")
+            law = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
+            drift = sum((p * d for p, d in zip(prior, direction, strict=True)), Fraction(0))
+            for x in range(self.size):
+                if side == "upper":
+                    lack, gain = column[x] - limit * law, limit * drift - direction[x]
+                else:
+                    lack, gain = law - limit * column[x], limit * direction[x] - drift
+                if lack > 0:
+                    if gain <= 0:
+                        return None
+                    needed = max(needed, math.ceil(lack / gain))
+        return needed
+

@@ -1,0 +1,58 @@
+"""Local information privacy: no output changes the odds of any input much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorList
+
+__all__ = ["LIP"]
+
+
+class LIP(Notion):
+    """Local information privacy: e**-epsilon <= P(x|y) / P(x) <= e**epsilon for every x and y.
+
+    With the output law lambda = P . q of a column q: q_x <= e**epsilon lambda and
+    lambda <= e**epsilon q_x. An input of prior 0 is protected like any other.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+
+    Notes
+    -----
+    Source: Jiang et al. 2018 (CNS), Definition 3.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(LIP(1).leakage(warner, Prior([0.5, 0.5])), 6)  # ln 2, from below
+    0.693147
+    """
+
+    name = "lip"
+    title = "local information privacy"
+    example = """
+epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^epsilon
+"""
+    needs_prior = True
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
+        """Compile to a bound on the lift from either side."""
+        priors = PriorList([prior_for(self.name, domain, prior)])
+        return LiftRows(self.name, priors, Bound(), Bound(), self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

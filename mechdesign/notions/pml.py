@@ -1,0 +1,56 @@
+"""Pointwise maximal leakage: no output raises the odds of any input much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.cone import Bound
+from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorList
+
+__all__ = ["PML"]
+
+
+class PML(Notion):
+    """Pointwise maximal leakage: P(x|y) / P(x) <= e**epsilon for every x and y.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+
+    Notes
+    -----
+    Source: Saeidian, Cervia, Oechtering and Skoglund 2023. It bounds the lift from above only, so
+    an output may rule an input out. An input of prior 0 is protected like any other.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> identity = Channel.from_matrix([[1, 0], [0, 1]])
+    >>> round(PML(1).leakage(identity, Prior([0.5, 0.5])), 6)  # ln 2
+    0.693147
+    """
+
+    name = "pml"
+    title = "pointwise maximal leakage"
+    example = """
+epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
+"""
+    needs_prior = True
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
+        """Compile to a bound on the lift from above."""
+        priors = PriorList([prior_for(self.name, domain, prior)])
+        return LiftRows(self.name, priors, Bound(), None, self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

@@ -1,0 +1,294 @@
+"""Sets of priors that an adversary may hold: a list, a box, a total-variation ball.
+
+A set is used through its support function: the member that makes an expectation largest or
+smallest is an exact vertex, found by a sort. Inside, members are integers over one denominator.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.prior import Prior, exact_numbers
+
+__all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Weights"]
+
+Weights: TypeAlias = tuple[Fraction, ...]
+"""One exact probability for each input."""
+
+
+class PriorSet(ABC):
+    """A convex hull of priors on the same inputs.
+
+    Attributes
+    ----------
+    size
+        The number of inputs.
+    denominator
+        A whole number that makes every vertex integer.
+    """
+
+    size: int
+    denominator: int
+
+    @abstractmethod
+    def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
+        """Return the vertex at which the expectation of ``values`` is largest (or smallest).
+
+        Parameters
+        ----------
+        values
+            ``(n_inputs,)`` comparable numbers.
+        largest
+            Whether to maximise.
+
+        Returns
+        -------
+        list of int
+            The vertex times :attr:`denominator`.
+        """
+
+    @abstractmethod
+    def _vertices(self) -> Iterator[Weights]: ...
+
+    def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
+        """Return the vertex of :meth:`extreme_numerators` as exact probabilities."""
+        numerators = self.extreme_numerators(values, largest=largest)
+        return tuple(Fraction(p, self.denominator) for p in numerators)
+
+    def law(self, column: Sequence[Any], *, largest: bool) -> Fraction:
+        """Return the exact largest (or smallest) expectation P . q over the set."""
+        numerators = self.extreme_numerators(column, largest=largest)
+        total = sum(p * q for p, q in zip(numerators, column, strict=True))
+        return Fraction(total) / self.denominator
+
+    def _over(self, weights: Iterable[Fraction]) -> list[int]:
+        return [p.numerator * (self.denominator // p.denominator) for p in weights]
+
+    @abstractmethod
+    def to_table(self) -> dict[str, Any]:
+        """Return the keys of a problem file that state this set."""
+
+    def vertices(self, limit: int = 4096) -> tuple[Weights, ...]:
+        """Return all vertices.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are more than ``limit``: use :meth:`extreme`.
+        """
+        found = dict.fromkeys(itertools.islice(self._vertices(), 16 * limit + 1))
+        if len(found) > limit:
+            raise UnsupportedError(
+                "priors", f"a set of at most {limit} vertices", f"{len(found)} and perhaps more"
+            )
+        return tuple(found)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PriorSet):
+            return NotImplemented
+        return type(self) is type(other) and self.to_table() == other.to_table()
+
+    def __hash__(self) -> int:
+        return hash(str(self.to_table()))
+
+
+class PriorList(PriorSet):
+    """The convex hull of given priors.
+
+    Examples
+    --------
+    >>> PriorList([[0.1, 0.9], [0.3, 0.7]]).extreme([1, 0], largest=True)
+    (Fraction(3, 10), Fraction(7, 10))
+    """
+
+    def __init__(self, priors: Iterable[Any]) -> None:
+        if isinstance(priors, str | dict) or not isinstance(priors, Iterable):
+            raise InputError("priors", "a list of priors", repr(priors))
+        members: list[Prior] = []
+        for i, given in enumerate(priors):
+            try:
+                members.append(given if isinstance(given, Prior) else Prior(given))
+            except InputError as error:
+                raise error.within(f"priors[{i}]") from None
+        if not members:
+            raise InputError("priors", "at least one prior", "an empty list")
+        for i, prior in enumerate(members):
+            if len(prior) != len(members[0]):
+                expected = f"{len(members[0])} probabilities, as in the first"
+                raise InputError(f"priors[{i}]", expected, f"{len(prior)} probabilities")
+        self.members: tuple[Weights, ...] = tuple(prior.probabilities for prior in members)
+        self.size = len(members[0])
+        self.denominator = math.lcm(*(p.denominator for prior in members for p in prior))
+        self._numerators = [self._over(prior) for prior in self.members]
+
+    def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
+        """Return the prior in the list at which the expectation is largest (or smallest)."""
+        if len(self._numerators) == 1:
+            return self._numerators[0]
+
+        def expectation(prior: list[int]) -> Any:
+            return sum(p * value for p, value in zip(prior, values, strict=True))
+
+        return (max if largest else min)(self._numerators, key=expectation)
+
+    def _vertices(self) -> Iterator[Weights]:
+        return iter(self.members)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return ``priors``."""
+        return {"priors": [[fraction_text(p) for p in prior] for prior in self.members]}
+
+    def __repr__(self) -> str:
+        return f"PriorList({len(self.members)} priors on {self.size} inputs)"
+
+
+class PriorBox(PriorSet):
+    """All priors with ``lower <= P <= upper``, entry by entry.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> PriorBox([0.1, 0.2], [0.5, 0.9]).vertices()
+    ((Fraction(1, 10), Fraction(9, 10)), (Fraction(1, 2), Fraction(1, 2)))
+    """
+
+    def __init__(self, lower: Iterable[Exact], upper: Iterable[Exact]) -> None:
+        self.lower: Weights = exact_numbers(lower, "lower")
+        self.size = len(self.lower)
+        self.upper: Weights = exact_numbers(upper, "upper", size=self.size)
+        for x, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
+            if low > high:
+                expected = f"at least lower[{x}] = {fraction_text(low)}"
+                raise InputError(f"upper[{x}]", expected, fraction_text(high))
+        if sum(self.lower) > 1:
+            raise InputError("lower", "a sum of at most 1", f"sum {float(sum(self.lower)):.9g}")
+        if sum(self.upper) < 1:
+            raise InputError("upper", "a sum of at least 1", f"sum {float(sum(self.upper)):.9g}")
+
+        self.denominator = math.lcm(*(p.denominator for p in (*self.lower, *self.upper)))
+        self._low, self._high = self._over(self.lower), self._over(self.upper)
+
+    def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
+        """Return the best vertex: fill the entries up in the order of ``values``."""
+        weights = list(self._low)
+        left = self.denominator - sum(weights)
+        for x in sorted(range(self.size), key=lambda x: values[x], reverse=largest):
+            step = min(self._high[x] - self._low[x], left)
+            weights[x] += step
+            left -= step
+        return weights
+
+    def _vertices(self) -> Iterator[Weights]:
+        """At a vertex all entries but at most one are at an end of their range."""
+        for free in range(self.size):
+            others = [x for x in range(self.size) if x != free]
+            ends = [sorted({self.upper[x], self.lower[x]}, reverse=True) for x in others]
+            for chosen in itertools.product(*ends):
+                rest = 1 - sum(chosen)
+                if self.lower[free] <= rest <= self.upper[free]:
+                    yield (*chosen[:free], rest, *chosen[free:])
+
+    def to_table(self) -> dict[str, Any]:
+        """Return ``lower`` and ``upper``."""
+        return {
+            "lower": [fraction_text(p) for p in self.lower],
+            "upper": [fraction_text(p) for p in self.upper],
+        }
+
+    def __repr__(self) -> str:
+        return f"PriorBox({self.size} inputs)"
+
+
+class PriorBall(PriorSet):
+    """All priors within a total-variation distance of a centre.
+
+    Parameters
+    ----------
+    center
+        A prior, or its probabilities.
+    radius
+        The largest total-variation distance, in [0, 1].
+
+    Examples
+    --------
+    >>> PriorBall([0.5, 0.5], 0.25).extreme([1, 0], largest=True)
+    (Fraction(3, 4), Fraction(1, 4))
+    """
+
+    def __init__(self, center: Any, radius: Exact) -> None:
+        try:
+            prior = center if isinstance(center, Prior) else Prior(center)
+        except InputError as error:
+            raise error.within("center") from None
+        self.center: Weights = prior.probabilities
+        self.size = len(self.center)
+        self.radius = as_fraction(radius, "radius", expected="a number in [0, 1]")
+        if not 0 <= self.radius <= 1:
+            raise InputError("radius", "a number in [0, 1]", radius)
+
+        self.denominator = math.lcm(
+            self.radius.denominator, *(p.denominator for p in self.center)
+        )
+        self._center = self._over(self.center)
+
+    def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
+        """Return the best vertex: move ``radius`` from the worst entries to the best one."""
+        order = sorted(range(self.size), key=lambda x: values[x], reverse=not largest)
+        weights = list(self._center)
+        (left,) = self._over([self.radius])
+        for x in order[:-1]:
+            step = min(weights[x], left)
+            weights[x] -= step
+            weights[order[-1]] += step
+            left -= step
+        return weights
+
+    def _vertices(self) -> Iterator[Weights]:
+        """At a vertex some entries are emptied, at most one is lowered, and one receives."""
+        for target in range(self.size):
+            others = [x for x in range(self.size) if x != target and self.center[x] > 0]
+            for emptied in self._affordable(others, self.radius):
+                left = self.radius - sum(self.center[x] for x in emptied)
+                if left == 0 or len(emptied) == len(others):
+                    yield self._moved(target, {x: self.center[x] for x in emptied})
+                    continue
+                for lowered in others:
+                    if lowered not in emptied and self.center[lowered] > left:
+                        taken = {x: self.center[x] for x in emptied}
+                        yield self._moved(target, {**taken, lowered: left})
+
+    def _affordable(self, entries: list[int], budget: Fraction) -> Iterator[tuple[int, ...]]:
+        """Yield the subsets of ``entries`` whose mass is at most ``budget``."""
+        yield ()
+        for i, x in enumerate(entries):
+            if self.center[x] <= budget:
+                for rest in self._affordable(entries[i + 1 :], budget - self.center[x]):
+                    yield (x, *rest)
+
+    def _moved(self, target: int, taken: dict[int, Fraction]) -> Weights:
+        weights = list(self.center)
+        for x, mass in taken.items():
+            weights[x] -= mass
+            weights[target] += mass
+        return tuple(weights)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return ``center`` and ``radius``."""
+        return {
+            "center": [fraction_text(p) for p in self.center],
+            "radius": fraction_text(self.radius),
+        }
+
+    def __repr__(self) -> str:
+        return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"

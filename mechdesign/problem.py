@@ -1,0 +1,158 @@
+"""The problem: a domain, a prior, one or more privacy notions, and a utility."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.errors import InputError
+from mechdesign.notions import Cone, Notion
+from mechdesign.prior import Prior
+from mechdesign.utilities import LinearUtility, Utility
+
+__all__ = ["Expected", "Problem"]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known in advance of the optimal value.
+
+    Attributes
+    ----------
+    value
+        The optimal value.
+    rtol
+        How close, relative to it, the answer must be.
+    """
+
+    value: float
+    rtol: float = 1e-6
+
+
+class Problem:
+    """What to keep secret and what to keep useful.
+
+    Parameters
+    ----------
+    domain
+        The inputs, or their labels.
+    privacy
+        A notion, or several: their intersection.
+    utility
+        The loss to minimise.
+    prior
+        The law of the input; default uniform, unless a notion is defined by the prior.
+    outputs
+        Labels of the outputs that may be used; default the domain for distortions, chosen by the
+        optimiser otherwise.
+    title, source
+        Free text.
+    expected
+        What is known of the optimum.
+
+    Raises
+    ------
+    InputError
+        If the parts do not fit each other.
+    InfeasibleError
+        If no channel satisfies a notion.
+
+    Examples
+    --------
+    >>> from mechdesign.notions import LDP
+    >>> from mechdesign.utilities import HammingLoss
+    >>> Problem(["a", "b", "c"], LDP(1), HammingLoss())
+    Problem(3 inputs, LDP(epsilon=1), HammingLoss())
+    """
+
+    def __init__(
+        self,
+        domain: Domain | Iterable[Any],
+        privacy: Notion | Sequence[Notion],
+        utility: Utility,
+        *,
+        prior: Prior | Iterable[Any] | None = None,
+        outputs: Iterable[Any] | None = None,
+        title: str = "",
+        source: str = "",
+        expected: Expected | None = None,
+    ) -> None:
+        self.domain = domain if isinstance(domain, Domain) else Domain(domain)
+        self.privacy = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
+        if not self.privacy:
+            raise InputError("privacy", "at least one notion", "none")
+        self.utility = utility
+        self.title, self.source, self.expected = title, source, expected
+        self.prior_given = prior is not None
+        self.prior = self._fitting_prior(prior)
+        self.outputs = self._allowed_outputs(outputs)
+        self._check_utility()
+        self.cone = self._compile()
+        """The cone of allowed columns: one family of rows for each notion, in order."""
+
+    def _fitting_prior(self, prior: Prior | Iterable[Any] | None) -> Prior:
+        if prior is None:
+            needy = [notion.name for notion in self.privacy if notion.needs_prior]
+            if needy:
+                expected = f"the prior that {needy[0]} is defined by"
+                raise InputError("prior", expected, "none")
+            return Prior.uniform(len(self.domain))
+        given = prior if isinstance(prior, Prior) else Prior(prior)
+        if len(given) != len(self.domain):
+            expected = f"{len(self.domain)} probabilities, one for each input"
+            raise InputError("prior", expected, f"{len(given)}")
+        return given
+
+    def _allowed_outputs(self, outputs: Iterable[Any] | None) -> tuple[Label, ...] | None:
+        if outputs is None:
+            return self.utility.default_outputs(self.domain)
+        labels = tuple(clean_label(label, "outputs.values") for label in outputs)
+        if not labels:
+            raise InputError("outputs.values", "at least one label", "an empty list")
+        if len(set(labels)) < len(labels):
+            raise InputError("outputs.values", "labels that all differ", list(labels))
+        return labels
+
+    def _check_utility(self) -> None:
+        try:
+            self.utility.check(self.domain, self.outputs)
+        except InputError as error:
+            raise error if error.key.startswith("outputs") else error.within("utility") from None
+
+    def _compile(self) -> Cone:
+        families = []
+        for n, notion in enumerate(self.privacy):
+            try:
+                families.append(notion.family(self.domain, self.prior))
+            except InputError as error:
+                raise error.within(f"privacy[{n}]" if len(self.privacy) > 1 else "privacy") from None
+        return Cone(families)
+
+    @property
+    def expected_loss(self) -> LinearUtility | None:
+        """The utility, if it is the expectation of a loss between X and Y; else None."""
+        utility = self.utility
+        return utility if isinstance(utility, LinearUtility) and not utility.worst_case else None
+
+    def to_table(self) -> dict[str, Any]:
+        """Return what a saved file states: everything that the checker needs, exact."""
+        outputs = self.outputs
+        return {
+            "domain": self.domain.to_table(),
+            "prior": self.prior.to_table(),
+            "privacy": [notion.to_table() for notion in self.privacy],
+            "utility": self.utility.to_table(self.domain),
+            "outputs": outputs if outputs is None else [plain_label(y) for y in outputs],
+        }
+
+    def __repr__(self) -> str:
+        notions = " and ".join(repr(notion) for notion in self.privacy)
+        size = f"{len(self.domain)} input{'s' * (len(self.domain) > 1)}"
+        return f"Problem({size}, {notions}, {self.utility!r})"
+
+
+def plain_label(label: Label) -> Any:
+    """Return a label as JSON has it: pairs as lists."""
+    return [plain_label(part) for part in label] if isinstance(label, tuple) else label

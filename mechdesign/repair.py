@@ -1,0 +1,158 @@
+"""From a solver's answer to an exact channel that is private to the last bit.
+
+Solvers return columns that break rows by 1e-10 or so, and mix zeros with 1e-13: as ratios, by
+anything. The repair works on integers over 2**62:
+
+1. drop columns that are empty up to noise, and noise where a column may be zero;
+2. scale all rows by 1 - tau, round down, and mend each column by the least raise that makes it
+   satisfy its rows exactly: entry by entry for ratio rows, by a constant for lift rows;
+3. give every row what it lacks to 2**62, in one proportion over the outputs, which is nearly a
+   constant column and so strictly inside the cone; check everything exactly; if a row still
+   breaks, or a sum is too large, take a larger tau.
+
+It ends, at the latest with tau = 1, a channel that ignores its input. Entries that must be zero in
+a column because of its support, as in high-low and block notions, stay zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import BITS
+from mechdesign.notions import Cone
+
+__all__ = ["EMPTY", "repair"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+WHOLE = 1 << BITS
+EMPTY = 1e-10
+"""A column whose entries are all below this is noise."""
+
+NOISE = 1e-11
+"""An entry below this may be set to zero, if its column can be zero there."""
+
+FIRST_TAU = 2.0**-50
+GROWTH = 4.0
+SMALL_SHARE = 1e-3
+
+
+def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
+    """Return an exactly private channel next to a nearly private one.
+
+    Parameters
+    ----------
+    cone
+        The columns allowed; a constant column satisfies it.
+    matrix
+        ``(n_inputs, n_outputs)`` floats, a channel up to a solver's tolerance.
+
+    Returns
+    -------
+    numerators
+        Rows of integers that sum to 2**62; every column satisfies the cone, exactly.
+    kept
+        Which columns of ``matrix`` they are.
+    """
+    classes = cone.equal_classes()
+    cleaned = _average(_clean(cone, matrix), classes)
+    kept = np.flatnonzero(cleaned.max(axis=0) > EMPTY).tolist()
+    Q = cleaned[:, kept]
+    Q = Q / Q.sum(axis=1, keepdims=True)
+    component = cone.components()
+    tau = FIRST_TAU
+    while tau < 1:
+        columns = [
+            _settled(cone, column, classes)
+            for column in np.floor(Q.T * ((1 - tau) * WHOLE)).astype(np.int64).tolist()
+        ]
+        lack = [WHOLE - sum(row) for row in zip(*columns, strict=True)]
+        if min(lack) >= 0:
+            _fill(columns, lack, component, Q)
+            if all(cone.violation(column) is None for column in columns):
+                return [list(row) for row in zip(*columns, strict=True)], kept
+        tau = max(GROWTH * tau, tau - 2 * min(lack) / WHOLE)
+    return _constant(Q), kept
+
+
+def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
+    """Zero what is negative, and what is noise where the column may be zero."""
+    Q = np.where(np.isfinite(matrix), np.maximum(matrix, 0.0), 0.0)
+    for y in range(Q.shape[1]):
+        support = Q[:, y] > NOISE
+        before = None
+        while before is None or (support != before).any():
+            before = support
+            for family in cone.families:
+                support = family.support(support)
+        Q[~support, y] = 0
+    return Q
+
+
+def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
+    """Make rows equal that must be."""
+    n_classes = int(classes.max()) + 1
+    if n_classes == len(classes):
+        return Q
+    totals = np.zeros((n_classes, Q.shape[1]))
+    np.add.at(totals, classes, Q)
+    means: FloatArray = totals / np.bincount(classes, minlength=n_classes)[:, None]
+    return means[classes]
+
+
+def _settled(cone: Cone, column: list[int], classes: IntArray) -> list[int]:
+    """Raise a column until it satisfies its rows, if it can be; else return it as far as it got."""
+    tied = int(classes.max()) + 1 < len(classes)
+    for _ in range(len(column) + 2):
+        before = column
+        for family in cone.families:
+            column = family.raised(column)
+        if tied:
+            most = np.zeros(int(classes.max()) + 1, dtype=object)
+            for x, c in enumerate(classes):
+                most[c] = max(most[c], column[x])
+            column = [most[c] for c in classes]
+        if column == before:
+            break
+    if cone.violation(column) is None:
+        return column
+    on_support = [int(entry > 0) for entry in column]
+    for direction in (on_support, [1] * len(column)):
+        needed = [family.raise_needed(column, direction) for family in cone.families]
+        steps = [step for step in needed if step is not None]
+        if len(steps) == len(needed):
+            column = [q + max(steps) * d for q, d in zip(column, direction, strict=True)]
+            break
+    return column
+
+
+def _fill(columns: list[list[int]], lack: list[int], component: IntArray, Q: FloatArray) -> None:
+    """Share out what each row lacks, in place, in one proportion for all inputs of a component.
+
+    Only outputs that every input of the component can give get a share, so that zeros stay.
+    """
+    for part in range(int(component.max()) + 1):
+        inputs = np.flatnonzero(component == part).tolist()
+        positive = [all(column[x] > 0 for x in inputs) for column in columns]
+        weight = Q[inputs].mean(axis=0)
+        weight = np.where(positive, weight, 0.0) if any(positive) else weight
+        weight = np.where(weight >= SMALL_SHARE * weight.max(), weight, 0.0)
+        shares = np.floor(weight / weight.sum() * 2.0**52).astype(np.int64).tolist()
+        total, largest = sum(shares), int(np.argmax(weight))
+        for x in inputs:
+            rest = lack[x]
+            for y, share in enumerate(shares):
+                part_of_it = lack[x] * share // total
+                columns[y][x] += part_of_it
+                rest -= part_of_it
+            columns[largest][x] += rest
+
+
+def _constant(Q: FloatArray) -> list[list[int]]:
+    """Return the channel that gives the mean of the rows, whatever the input."""
+    shares = np.floor(Q.mean(axis=0) * 2.0**52).astype(np.int64).tolist()
+    row = [WHOLE * share // sum(shares) for share in shares]
+    row[row.index(max(row))] += WHOLE - sum(row)
+    return [list(row) for _ in Q]

@@ -1,0 +1,174 @@
+"""Routes: ways to find the best channel, and the router that picks one and says why.
+
+A route proposes; the repair and the checker dispose. To add one, write it in a file of its own and
+name it in :data:`ROUTES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
+from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you_mean
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.conic import solve_conic
+from mechdesign.routes.conic import solve_conic
+from mechdesign.utilities import LinearUtility
+
+__all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
+
+NUMERIC_BOUND_UP_TO = 64
+"""Up to so many inputs a closed form gets a numeric bound beside its theorem."""
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A closed form that a reader would expect to hear of, and why it was not taken."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way to solve the problem.
+
+    Attributes
+    ----------
+    run
+        Finds a raw solution.
+    why
+        Why this way, in a sentence.
+    theorem
+        A bound that the checker can prove without data; None if the dual must do.
+    numeric_bound
+        Finds dual weights in another way, to stand beside the theorem.
+    """
+
+    run: Callable[[], RawSolution]
+    why: str
+    theorem: str | None = None
+    numeric_bound: Callable[[], Dual | None] | None = None
+
+
+def _linear(problem: Problem, method: str) -> RawSolution:
+    from mechdesign.routes.linear_program import solve_linear  # scipy and HiGHS on demand
+
+    return solve_linear(problem, method)
+
+
+def _closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Attempt]:
+    chosen: Attempt | None = None
+    for form in CLOSED_FORMS:
+        verdict = form.check(problem)
+        if verdict.holds and chosen is None:
+            chosen = _closed_form_attempt(problem, form, verdict.reason)
+        if not verdict.holds and verdict.relevant:
+            considered.append(Considered(form.name, verdict.reason))
+    if chosen is not None:
+        yield chosen
+
+
+def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attempt:
+    def run() -> RawSolution:
+        found = form.formula(problem)
+        return RawSolution(found.matrix, found.outputs, None, f"closed-form: {form.name}")
+
+    def numeric_bound() -> Dual | None:
+        try:
+            return _linear(problem, "auto").dual
+        except SolverError:
+            return None
+
+    small = len(problem.domain) <= NUMERIC_BOUND_UP_TO
+    linear = isinstance(problem.utility, LinearUtility)
+    return Attempt(run, why, form.theorem, numeric_bound if small and linear else None)
+
+
+def _linear_programs(problem: Problem) -> Iterator[Attempt]:
+    if isinstance(problem.utility, LinearUtility):
+        why = "the loss and the notion are linear in the channel"
+        yield Attempt(lambda: _linear(problem, "auto"), why)
+        yield Attempt(lambda: _linear(problem, "ipm"), f"{why}; a second method for a smaller gap")
+        yield Attempt(
+            lambda: _linear(problem, "simplex"), f"{why}; a second method for a smaller gap"
+        )
+
+
+Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
+
+
+def _auto(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+    yield from _closed_forms(problem, considered)
+    yield from _linear_programs(problem)
+
+
+def _closed_form(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+    yield from _closed_forms(problem, considered)
+
+
+def _linear_program(
+    problem: Problem, option: str, considered: list[Considered]
+) -> Iterator[Attempt]:
+    methods = ("simplex", "ipm")
+    if option and option not in methods:
+        expected = f"linear-program:METHOD with METHOD one of {', '.join(methods)}"
+        raise InputError("route", expected, f"linear-program:{option}")
+    if option:
+        yield Attempt(lambda: _linear(problem, option), "asked for")
+    else:
+        yield from _linear_programs(problem)
+
+
+def _cvxpy(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+    if not option:
+        raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
+    yield Attempt(lambda: solve_conic(problem, option), "asked for")
+
+
+ROUTES: dict[str, Route] = {
+    "auto": _auto,
+    "closed-form": _closed_form,
+    "linear-program": _linear_program,
+    "cvxpy": _cvxpy,
+}
+"""Every route by the word for it; what follows a colon is passed on to it."""
+
+
+def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator[Attempt]:
+    """Yield ways to solve a problem, best first.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    route
+        ``"auto"``, ``"closed-form"``, ``"linear-program"`` or ``"cvxpy:NAME"``.
+    considered
+        Filled with the closed forms that were looked at and do not apply.
+
+    Raises
+    ------
+    InputError
+        If there is no such route.
+    UnsupportedError
+        If no route solves the problem.
+    """
+    name, _, option = route.partition(":")
+    if name not in ROUTES:
+        hint = did_you_mean(name, ROUTES)
+        raise InputError("route", f"one of {', '.join(ROUTES)}", repr(route), hint)
+    none = True
+    for attempt in ROUTES[name](problem, option.strip(), considered):
+        none = False
+        yield attempt
+    if none:
+        reasons = "; ".join(f"{c.name}: {c.reason}" for c in considered)
+        raise UnsupportedError(
+            "utility.objective" if name == "auto" else "route",
+            "a problem that this route solves",
+            f"{problem.utility.name} on {len(problem.domain)} inputs",
+            reasons or "no closed form and no linear program applies",
+        )

@@ -1,0 +1,77 @@
+"""What a route returns: a raw channel, not yet private to the last bit, and dual weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.domain import Label
+from mechdesign.notions.cone import Multipliers
+from mechdesign.prior_sets import Weights
+
+__all__ = ["Dual", "FamilyDual", "RawSolution"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FamilyDual:
+    """Dual weights on the rows of the notion number ``notion`` of the problem.
+
+    Attributes
+    ----------
+    notion
+        Its place among the problem's notions.
+    multipliers
+        The weights; ``other`` of a lift row is a place in ``priors``.
+    priors
+        The priors that lift rows refer to; empty for rows on ratios.
+    """
+
+    notion: int
+    multipliers: tuple[Multipliers, ...]
+    priors: tuple[Weights, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dual:
+    """Dual weights of a linear problem: evidence for a bound, to be checked and not believed.
+
+    Attributes
+    ----------
+    families
+        Weights on the rows of the notions.
+    weights
+        For a worst case, ``(n_inputs,)`` weights on the inputs; else None.
+    """
+
+    families: tuple[FamilyDual, ...]
+    weights: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class RawSolution:
+    """An answer of a solver.
+
+    Attributes
+    ----------
+    matrix
+        ``(n_inputs, n_outputs)`` floats, a channel up to the solver's tolerance.
+    outputs
+        Labels of its columns.
+    dual
+        Evidence of optimality, if the solver gives any.
+    route
+        How it was found, for the report.
+    notes
+        Sentences for the report: reductions, components, rounds.
+    """
+
+    matrix: FloatArray
+    outputs: tuple[Label, ...]
+    dual: Dual | None
+    route: str
+    notes: Sequence[str] = field(default=())

@@ -1,0 +1,202 @@
+"""The rows of a family with helper variables: the same cone, far fewer entries.
+
+A family of k**2 rows is often a statement about a few numbers of the column. LDP says that no entry
+exceeds e**eps times the least entry: with a helper t for the least, 2k rows do for k (k - 1). The
+output law P . q is a helper of the lift rows. What a dual says about the helpers is carried back to
+the original rows, since those are what a certificate speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign.notions.cone import Family, Multipliers
+from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.prior_sets import Weights
+
+__all__ = ["Compressed", "chain_reduced", "compress"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+CHAIN_TOLERANCE = 1e-13
+FEWEST_IN_SET = 3
+
+
+@dataclass(frozen=True)
+class Compressed:
+    """Rows ``low <= A (q, helpers) <= 0`` on one column and its helpers.
+
+    Attributes
+    ----------
+    A
+        ``(n_rows, n_inputs + n_helpers)``.
+    equal
+        Which rows are equations.
+    carry_back
+        Takes the weights of the rows, shape ``(n_rows,)``, and the number of the output, and
+        returns multipliers on rows of the family.
+    """
+
+    A: sp.csr_array
+    equal: npt.NDArray[np.bool_]
+    carry_back: Callable[[FloatArray, int], list[Multipliers]]
+
+
+@singledispatch
+def compress(family: Family, priors: tuple[Weights, ...] = ()) -> Compressed:
+    """Return the rows of a family in their compressed form.
+
+    Parameters
+    ----------
+    family
+        Its rows.
+    priors
+        For lift rows: the vertices of the set of priors to state them for.
+    """
+    raise TypeError(f"no compressed form is known for {type(family).__name__}")
+
+
+@compress.register
+def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
+    """One helper for the law of each prior, and two rows for each input and prior."""
+    k, n = family.size, len(priors)
+    unit = sp.eye_array(k)
+    blocks: list[list[sp.sparray | None]] = []
+    sides: list[tuple[str, int]] = []
+    for number, prior in enumerate(priors):
+        law = sp.csr_array(np.array([float(p) for p in prior])[None, :])
+        helper = np.zeros((1, n))
+        helper[0, number] = 1
+        blocks.append([law, sp.csr_array(-helper)])
+        for side, bound in family.sides():
+            shrink = float(np.exp(-float(bound.exponent(family.epsilon))))
+            column = sp.csr_array(np.tile(helper, (k, 1)))
+            upper = side == "upper"
+            blocks.append([shrink * unit, -column] if upper else [-unit, shrink * column])
+            sides.append((side, number))
+    A = sp.csr_array(sp.block_array(blocks))
+    per_prior = 1 + k * len(family.sides())
+    equal = np.zeros(A.shape[0], dtype=bool)
+    equal[::per_prior] = True
+
+    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+        """Take the rows on entries as they are; the law's equation only defines its helper."""
+        kept = weights[~equal].reshape(len(sides), k) if sides else np.zeros((0, k))
+        found = []
+        for (side, number), weight in zip(sides, kept, strict=True):
+            x = np.flatnonzero(weight > 0)
+            places = (np.full(len(x), output), x, np.full(len(x), number))
+            found.append(Multipliers(side, *places, weight=weight[x]))
+        return found
+
+    return Compressed(A, equal, carry_back)
+
+
+@compress.register
+def _pairs(family: PairRows, priors: tuple[Weights, ...] = ()) -> Compressed:
+    """One helper for the least entry of each set that several rows are bounded by."""
+    reduced = chain_reduced(family)
+    used = np.bincount([s for _, _, s in reduced.groups], minlength=len(reduced.sets))
+    helped = [
+        s
+        for s, members in enumerate(reduced.sets)
+        if used[s] >= 2 and len(members) >= FEWEST_IN_SET
+    ]
+    number = {s: h for h, s in enumerate(helped)}
+    k, inverse, factors = family.size, family.inverse, family.factors
+    entries: list[tuple[int, int, float]] = []
+    direct: list[tuple[int, int, int]] = []  # (row, x, other)
+    above: list[tuple[int, int, int, int]] = []  # (row, x, helper, bound)
+    below: list[tuple[int, int, int]] = []  # (row, helper, member)
+    row = 0
+    for x, b, s in reduced.groups:
+        if s in number:
+            entries += [(row, x, inverse[b]), (row, k + number[s], -factors[b])]
+            above.append((row, x, number[s], b))
+            row += 1
+            continue
+        for other in reduced.sets[s]:
+            if other != x:
+                entries += [(row, x, inverse[b]), (row, other, -factors[b])]
+                direct.append((row, x, other))
+                row += 1
+    for s in helped:
+        for member in reduced.sets[s]:
+            entries += [(row, k + number[s], 1.0), (row, member, -1.0)]
+            below.append((row, number[s], member))
+            row += 1
+    A = _sparse(entries, (row, k + len(helped)))
+    plain = np.array(direct, dtype=np.intp).reshape(-1, 3)
+
+    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+        """Send the weight above each helper to the members below it."""
+        x, other, weight = [plain[:, 1]], [plain[:, 2]], [weights[plain[:, 0]]]
+        for h in range(len(helped)):
+            supply = [(i, weights[r], b) for r, i, helper, b in above if helper == h]
+            demand = [(member, weights[r]) for r, helper, member in below if helper == h]
+            scale = np.array([factors[b] for _, _, b in supply])
+            sent = np.array([w for _, w, _ in supply]) * scale
+            i, j, flow = transport(sent, np.array([w for _, w in demand]))
+            x.append(np.array([s for s, _, _ in supply], dtype=np.intp)[i])
+            other.append(np.array([m for m, _ in demand], dtype=np.intp)[j])
+            weight.append(flow / scale[i])
+        all_x, all_other = np.concatenate(x), np.concatenate(other)
+        all_weight = np.concatenate(weight)
+        # a flow from x to x says q_x >= 0, which costs the bound and proves nothing
+        kept = (all_weight > 0) & (all_x != all_other)
+        places = (np.full(int(kept.sum()), output), all_x[kept], all_other[kept])
+        return [Multipliers("ratio", *places, weight=all_weight[kept])]
+
+    return Compressed(A, np.zeros(row, dtype=bool), carry_back)
+
+
+def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:
+    if not entries:
+        return sp.csr_array(shape)
+    rows, columns, values = zip(*entries, strict=True)
+    return sp.csr_array((np.array(values), (np.array(rows), np.array(columns))), shape=shape)
+
+
+def chain_reduced(family: PairRows) -> PairRows:
+    """Drop every pair that a chain through a third input implies.
+
+    With E the exponents, all positive, a pair with some z such that E[x, z] + E[z, x'] <= E[x, x']
+    follows from the other two, and all such pairs can go at once: of the pairs that imply one, each
+    is shorter than it. On a line only neighbours stay, on a city-block grid the four next to each.
+    What is dropped by rounding only is caught by the exact check of the result.
+    """
+    exponents = np.array([float(b.exponent(family.epsilon)) for b in family.bounds])
+    lengths = exponents + np.log(family.factors)
+    E = np.where(family.index == FREE, np.inf, np.append(lengths, np.inf)[family.index])
+    np.fill_diagonal(E, np.inf)
+    if family.size < 3 or not np.isfinite(E).any() or E.min() <= 1e-9:
+        return family
+    implied = np.zeros_like(E, dtype=bool)
+    for z in range(family.size):
+        implied |= E[:, [z]] + E[[z], :] <= E * (1 + CHAIN_TOLERANCE)
+    implied &= np.isfinite(E)
+    if not implied.any():
+        return family
+    index = np.where(implied, FREE, family.index)
+    return PairRows(family.name, family.bounds, index, family.epsilon)
+
+
+def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return a flow from supplies to demands by the north-west corner rule.
+
+    What is left of the larger total stays. Returns (source, target, amount), at most as many as
+    there are supplies and demands together.
+    """
+    out, into = np.cumsum(supply), np.cumsum(demand)
+    total = min(out[-1], into[-1])
+    cuts = np.unique(np.concatenate([[0.0], np.minimum(out, total), np.minimum(into, total)]))
+    middle, amount = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
+    return np.searchsorted(out, middle), np.searchsorted(into, middle), amount

@@ -1,0 +1,83 @@
+"""One linear program through HiGHS: arrays in, primal and dual arrays out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign.errors import SolverError
+
+__all__ = ["LinearProgram", "LPResult", "solve_lp"]
+
+FloatArray = npt.NDArray[np.float64]
+
+TOLERANCE = 1e-10
+"""The least feasibility tolerance that HiGHS takes; it is absolute, so the repair is still needed."""
+
+
+@dataclass(frozen=True)
+class LinearProgram:
+    """Minimise ``cost . v`` over ``0 <= v`` with ``low <= A v <= high``."""
+
+    cost: FloatArray
+    A: sp.csr_array
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class LPResult:
+    """The optimum: ``primal`` by variable, ``dual`` by row, in the sign of HiGHS."""
+
+    primal: FloatArray
+    dual: FloatArray
+
+
+def solve_lp(program: LinearProgram, method: str) -> LPResult:
+    """Solve a linear program.
+
+    Parameters
+    ----------
+    program
+        What to solve.
+    method
+        ``"simplex"`` or ``"ipm"`` (interior point with crossover).
+
+    Raises
+    ------
+    SolverError
+        If HiGHS stops without an optimum; the message carries its status.
+    """
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("solver", method)
+    solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+    solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+    solver.passModel(_model(program))
+    solver.run()
+    status = solver.getModelStatus()
+    solution = solver.getSolution()
+    accepted = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
+    if status not in accepted or not solution.value_valid:
+        raise SolverError(f"HiGHS ({method}) stopped: {solver.modelStatusToString(status)}")
+    dual = np.array(solution.row_dual) if solution.dual_valid else np.zeros(len(program.low))
+    return LPResult(np.array(solution.col_value), dual)
+
+
+def _model(program: LinearProgram) -> highspy.HighsLp:
+    n_rows, n_columns = program.A.shape
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n_columns, n_rows
+    lp.col_cost_ = program.cost
+    lp.col_lower_ = np.zeros(n_columns)
+    lp.col_upper_ = np.full(n_columns, highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = program.low, program.high
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = program.A.indptr
+    lp.a_matrix_.index_ = program.A.indices
+    lp.a_matrix_.value_ = program.A.data
+    return lp

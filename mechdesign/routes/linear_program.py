@@ -1,0 +1,264 @@
+"""The linear route: one program through HiGHS for each independent part of the problem.
+
+    minimise  Sum_xy cost[x, y] Q[x, y]   over channels whose columns lie in the cone
+
+Rows are compressed with helper variables, a worst case over x is one more variable above every
+row's loss, inputs that share no row are solved apart, and the vertices of a set of priors are added
+as they are broken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign.domain import Label
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions.cone import Cone, Multipliers
+from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.prior_sets import PriorList, Weights
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.compress import Compressed, compress
+from mechdesign.routes.highs import LinearProgram, solve_lp
+from mechdesign.utilities import LinearUtility
+
+__all__ = ["solve_linear"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+MANY_ROWS = 15_000
+"""From here on the interior point method wins over the simplex method."""
+
+ROUNDS = 60
+BREACH = 1e-10
+FEW_PRIORS = 16
+
+
+def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
+    """Solve a problem whose loss is linear in the channel.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility`.
+    method
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    SolverError
+        If HiGHS fails.
+    """
+    utility = problem.utility
+    if not isinstance(utility, LinearUtility):
+        raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
+    outputs: tuple[Label, ...] = problem.outputs or ()
+    cost = utility.cost(problem.domain, problem.prior, outputs)
+    cone = problem.cone
+    component = cone.components()
+    if utility.worst_case:
+        component = np.zeros_like(component)
+    n_parts = int(component.max()) + 1
+    matrix = np.zeros(cost.shape)
+    duals: dict[int, list[Multipliers]] = {n: [] for n in range(len(cone.families))}
+    priors: dict[int, tuple[Weights, ...]] = {}
+    weights = None
+    used: set[str] = set()
+    rounds = 0
+    for part in range(n_parts):
+        inputs = np.flatnonzero(component == part)
+        piece = _Part(cone.restricted(inputs), cost[inputs], utility.worst_case, method)
+        piece.solve()
+        matrix[inputs] = piece.matrix
+        for n, multipliers in enumerate(piece.multipliers):
+            duals[n] += [_renumber(m, inputs) for m in multipliers]
+            priors[n] = piece.prior_table[n]
+        weights = piece.weights
+        used.add(piece.method)
+        rounds = max(rounds, piece.rounds)
+    dual = Dual(
+        tuple(FamilyDual(n, tuple(found), priors[n]) for n, found in duals.items()), weights
+    )
+    notes = []
+    if n_parts > 1:
+        notes.append(f"{n_parts} groups of inputs share no row and were solved apart")
+    if rounds > 1:
+        notes.append(f"the worst priors were added as they were met, in {rounds} rounds")
+    route = f"linear-program: HiGHS {' and '.join(sorted(used))}"
+    return RawSolution(matrix, outputs, dual, route, notes)
+
+
+def _renumber(found: Multipliers, inputs: IntArray) -> Multipliers:
+    """Return multipliers of a part in terms of the inputs of the whole."""
+    other = inputs[found.other] if found.side == "ratio" else found.other
+    return Multipliers(found.side, found.output, inputs[found.x], other, found.weight)
+
+
+@dataclass
+class _Block:
+    """The rows of one output: where its variables and rows start, and how to read its dual."""
+
+    family: int
+    rows: Compressed
+    first_row: int
+    prior_numbers: tuple[int, ...]
+
+
+class _Part:
+    """One linear program on inputs that hang together."""
+
+    def __init__(self, cone: Cone, cost: FloatArray, worst_case: bool, method: str) -> None:
+        self.cone, self.cost, self.worst_case, self.wanted = cone, cost, worst_case, method
+        self.matrix: FloatArray = np.zeros(cost.shape)
+        self.multipliers: list[list[Multipliers]] = []
+        self.weights: FloatArray | None = None
+        self.method = ""
+        self.rounds = 0
+        families = range(len(cone.families))
+        self.prior_table: list[tuple[Weights, ...]] = [() for _ in families]
+        """All priors in use, by family."""
+        self.active: list[list[list[int]]] = [[[] for _ in range(cost.shape[1])] for _ in families]
+        """Which of them, by family and output."""
+        for n in families:
+            self._first_priors(n)
+
+    def _first_priors(self, n: int) -> None:
+        family = self.cone.families[n]
+        if not isinstance(family, LiftRows):
+            return
+        if isinstance(family.priors, PriorList) and len(family.priors.members) <= FEW_PRIORS:
+            for y in range(self.cost.shape[1]):
+                for prior in family.priors.members:
+                    self._activate(n, y, prior)
+            return
+        for y in range(self.cost.shape[1]):  # likely columns are high where the loss is low
+            likely = [-c for c in self.cost[:, y].tolist()]
+            for largest in (True, False):
+                self._activate(n, y, family.priors.extreme(likely, largest=largest))
+
+    def _activate(self, n: int, y: int, prior: Weights) -> bool:
+        table = self.prior_table[n]
+        if prior not in table:
+            self.prior_table[n] = table = (*table, prior)
+        number = table.index(prior)
+        if number in self.active[n][y]:
+            return False
+        self.active[n][y].append(number)
+        return True
+
+    def solve(self) -> None:
+        """Solve, add the priors whose rows the answer breaks, and again until none is."""
+        for self.rounds in range(1, ROUNDS + 1):
+            self._solve_once()
+            if not self._separate():
+                return
+
+    def _separate(self) -> bool:
+        added = False
+        for n, family in enumerate(self.cone.families):
+            if not isinstance(family, LiftRows) or (
+                isinstance(family.priors, PriorList) and len(family.priors.members) <= FEW_PRIORS
+            ):
+                continue
+            for y in range(self.cost.shape[1]):
+                q = self.matrix[:, y].tolist()
+                for side, bound in family.sides():
+                    prior = family.priors.extreme(q, largest=side == "lower")
+                    law = sum(float(p) * v for p, v in zip(prior, q, strict=True))
+                    shrink = float(np.exp(-float(bound.exponent(family.epsilon))))
+                    breach = shrink * max(q) - law if side == "upper" else shrink * law - min(q)
+                    if breach > BREACH:
+                        added = self._activate(n, y, prior) or added
+        return added
+
+    def _solve_once(self) -> None:
+        k, m = self.cost.shape
+        compressed: dict[tuple[int, tuple[int, ...]], Compressed] = {}
+        blocks: list[list[_Block]] = []
+        matrices, equal = [], []
+        row = 0
+        widths = []
+        for y in range(m):
+            mine, parts, helpers = [], [], 0
+            for n, family in enumerate(self.cone.families):
+                numbers = tuple(self.active[n][y])
+                if (n, numbers) not in compressed:
+                    table = tuple(self.prior_table[n][i] for i in numbers)
+                    compressed[n, numbers] = compress(family, table)
+                rows = compressed[n, numbers]
+                mine.append(_Block(n, rows, row, numbers))
+                parts.append(rows)
+                helpers += rows.A.shape[1] - k
+                row += rows.A.shape[0]
+                equal.append(rows.equal)
+            matrices.append(_side_by_side(parts, k, helpers))
+            widths.append(k + helpers)
+            blocks.append(mine)
+        starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        q = (starts[:-1, None] + np.arange(k)[None, :]).T  # variable of Q[x, y]
+        n_variables = int(starts[-1]) + self.worst_case
+        cost = np.zeros(n_variables)
+        extra = []
+        if self.worst_case:  # Sum_y D[x, y] Q[x, y] - t <= 0, minimise t
+            cost[-1] = 1
+            x = np.repeat(np.arange(k), m)
+            table = sp.csr_array((self.cost.ravel(), (x, q.ravel())), shape=(k, n_variables))
+            top = sp.csr_array((-np.ones(k), (np.arange(k), np.full(k, n_variables - 1))),
+                               shape=(k, n_variables))
+            extra.append(table + top)
+        else:
+            cost[q.ravel()] = self.cost.ravel()
+        sums = sp.csr_array(
+            (np.ones(k * m), (np.repeat(np.arange(k), m), q.ravel())), shape=(k, n_variables)
+        )
+        body = sp.csr_array(sp.block_diag(matrices, format="csr"))
+        body.resize((body.shape[0], n_variables))
+        A = sp.csr_array(sp.vstack([body, *extra, sums], format="csr"))
+        is_equal = np.concatenate([*equal, np.zeros(k * len(extra), dtype=bool)])
+        low = np.concatenate([np.where(is_equal, 0.0, -np.inf), np.ones(k)])
+        high = np.concatenate([np.zeros(len(is_equal)), np.ones(k)])
+        self.method = self.wanted
+        if self.wanted == "auto":
+            self.method = "ipm" if A.shape[0] > MANY_ROWS else "simplex"
+        result = solve_lp(LinearProgram(cost, A, low, high), self.method)
+        self.matrix = result.primal[q]
+        self._read_dual(np.maximum(-result.dual, 0.0), blocks, row)
+
+    def _read_dual(self, dual: FloatArray, blocks: list[list[_Block]], after: int) -> None:
+        self.multipliers = [[] for _ in self.cone.families]
+        for y, mine in enumerate(blocks):
+            for block in mine:
+                last = block.first_row + block.rows.A.shape[0]
+                for found in block.rows.carry_back(dual[block.first_row : last], y):
+                    self.multipliers[block.family].append(_global_priors(found, block))
+        if self.worst_case:
+            self.weights = dual[after : after + len(self.cost)]
+            if self.weights.sum() <= 0:
+                self.weights = np.ones(len(self.cost))
+
+
+def _global_priors(found: Multipliers, block: _Block) -> Multipliers:
+    if found.side == "ratio":
+        return found
+    other = np.array(block.prior_numbers, dtype=np.intp)[found.other]
+    return Multipliers(found.side, found.output, found.x, other, found.weight)
+
+
+def _side_by_side(parts: list[Compressed], k: int, helpers: int) -> sp.csr_array:
+    """Stack the rows of several families on one column, each with helpers of its own."""
+    stacked = []
+    first = k
+    for part in parts:
+        A = sp.coo_array(part.A)
+        columns = np.where(A.col < k, A.col, A.col - k + first)
+        shape = (A.shape[0], k + helpers)
+        stacked.append(sp.csr_array((A.data, (A.row, columns)), shape=shape))
+        first += part.A.shape[1] - k
+    return sp.csr_array(sp.vstack(stacked, format="csr"))

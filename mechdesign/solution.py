@@ -1,0 +1,201 @@
+"""The answer: a channel, how private it is, how far from optimal it can be, and the proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
+from mechdesign.channel import Channel, format_table
+from mechdesign.exact import fraction_text
+from mechdesign.notions import Notion
+from mechdesign.problem import Problem, plain_label
+from mechdesign.routes import Considered
+
+__all__ = ["PrivacyClaim", "Solution"]
+
+
+@dataclass(frozen=True)
+class PrivacyClaim:
+    """What a channel leaks under one notion of the problem.
+
+    Attributes
+    ----------
+    notion
+        The notion.
+    leakage
+        The smallest epsilon that the exact channel satisfies, rounded up, in nats; for a notion
+        without an epsilon, the largest excess over its budgets, at most 0.
+    """
+
+    notion: Notion
+    leakage: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the claim as in ``solve --json``; it is made only after the exact check."""
+        table = self.notion.to_table()
+        claim: dict[str, Any] = {"notion": self.notion.name}
+        if "epsilon" in table:
+            claim["epsilon"] = float(Fraction(table["epsilon"]))
+        return {**claim, "leakage": self.leakage, "certified": True}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best channel found, exactly private, with a rigorous bound on the optimum.
+
+    Attributes
+    ----------
+    problem
+        What was asked.
+    channel
+        The exact channel.
+    value
+        Its loss, exact, rounded up where irrational.
+    bound
+        A rational that no private channel's loss is below; None if none was proved.
+    privacy
+        One claim for each notion of the problem, checked in integers.
+    route, why
+        How the channel was found, and why so.
+    considered
+        Closed forms that do not apply, each with the reason.
+    notes
+        Anything else that a reader should know.
+    certificate
+        What the checker needs to prove the bound again.
+    decoder
+        What the curator reads from each output, where the objective comes with it.
+    seconds
+        Wall-clock time.
+    """
+
+    problem: Problem
+    channel: Channel
+    value: Fraction
+    bound: Fraction | None
+    privacy: tuple[PrivacyClaim, ...]
+    route: str
+    why: str
+    considered: tuple[Considered, ...]
+    notes: tuple[str, ...]
+    certificate: dict[str, Any] = field(repr=False)
+    decoder: tuple[Fraction, ...] | None
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """``|value - bound| / max(1e-12, |value|)``; infinite without a bound."""
+        if self.bound is None:
+            return math.inf
+        return relative_gap(float(self.value), self._float_bound(self.bound))
+
+    @property
+    def status(self) -> str:
+        """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
+        return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
+
+    @staticmethod
+    def _float_bound(bound: Fraction) -> float:
+        """Return a float whose decimal text is at most the bound."""
+        below = float(bound)
+        while Fraction(repr(below)) > bound:
+            below = math.nextafter(below, -math.inf)
+        return below
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document that ``mechdesign solve --json`` prints."""
+        channel: dict[str, Any] = {
+            "inputs": [plain_label(x) for x in self.channel.inputs],
+            "outputs": [plain_label(y) for y in self.channel.outputs],
+            "matrix": self.channel.matrix.tolist(),
+        }
+        if self.decoder is not None:
+            channel["decoder"] = [float(value) for value in self.decoder]
+        return {
+            "status": self.status,
+            "objective": self.problem.utility.name,
+            "sense": self.problem.utility.sense,
+            "value": float(self.value),
+            "bound": None if self.bound is None else self._float_bound(self.bound),
+            "gap": None if self.bound is None else self.gap,
+            "route": self.route,
+            "privacy": [claim.to_json() for claim in self.privacy],
+            "channel": channel,
+            "seconds": self.seconds,
+            "why": self.why,
+            "considered": [{"name": c.name, "reason": c.reason} for c in self.considered],
+            "notes": list(self.notes),
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Return what a channel file holds: the answer, the problem, the integers, the proof.
+
+        The integers are text, since many readers of JSON keep 53 bits only.
+        """
+        document = {
+            **FORMAT,
+            "title": self.problem.title,
+            "source": self.problem.source,
+            **self.to_json(),
+        }
+        document["channel"]["bits"] = self.channel.bits
+        document["channel"]["numerators"] = [
+            [str(entry) for entry in row] for row in self.channel.numerators.tolist()
+        ]
+        document["problem"] = self.problem.to_table()
+        document["certificate"] = self.certificate
+        document["digest"] = digest(document)
+        return document
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{head:<11}{text}" for head, text in self._lines()) + f"\n\n{self._table()}"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        problem = self.problem
+        lines = [("problem", problem.title)] if problem.title else []
+        if problem.source:
+            lines.append(("source", problem.source))
+        lines.append(("inputs", repr(problem.domain).removeprefix("Domain(").removesuffix(")")))
+        if problem.prior_given:
+            lines.append(("prior", repr(problem.prior).removeprefix("Prior(").removesuffix(")")))
+        else:
+            lines.append(("prior", "none given: taken as uniform"))
+        for claim in self.privacy:
+            lines.append(("privacy", _privacy_line(claim)))
+        loss = problem.utility.name
+        if getattr(problem.utility, "worst_case", False):
+            loss += ", worst case over the inputs"
+        lines.append(("loss", f"{loss} = {float(self.value):.9g}"))
+        if self.bound is None:
+            lines.append(("optimal?", "not known: no bound was proved"))
+        else:
+            bound = f"no private channel is below {self._float_bound(self.bound):.9g}"
+            lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
+        lines.append(("route", self.route))
+        lines.append(("", f"because {self.why}"))
+        lines += [("considered", f"{c.name}: {c.reason}") for c in self.considered]
+        lines += [("note", note) for note in self.notes]
+        lines.append(("seconds", f"{self.seconds:.2f}"))
+        return lines
+
+    def _table(self) -> str:
+        table = format_table(self.channel.matrix, self.channel.inputs.labels, self.channel.outputs)
+        if self.decoder is None:
+            return table
+        pairs = zip(self.channel.outputs, self.decoder, strict=True)
+        shown = [f"{label}: {float(value):.6g}" for label, value in list(pairs)[:12]]
+        return f"{table}\nestimate on seeing  {',  '.join(shown)}"
+
+
+def _privacy_line(claim: PrivacyClaim) -> str:
+    table = claim.notion.to_table()
+    head = claim.notion.name
+    if "epsilon" in table:
+        epsilon = Fraction(table["epsilon"])
+        share = f" ({claim.leakage / float(epsilon):.2%} of it)" if epsilon else ""
+        shown = f"{float(epsilon):.9g}" if len(table["epsilon"]) > 12 else fraction_text(epsilon)
+        return f"{head}, epsilon = {shown}: proved; leaks {claim.leakage:.9g}{share}"
+    return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"

@@ -1,0 +1,61 @@
+"""Commented problem files to start from, one for each notion."""
+
+from __future__ import annotations
+
+from mechdesign.notions import Notion
+
+__all__ = ["template"]
+
+SKELETON = """\
+# A problem for mechdesign: {title}.
+# Solve it with:  mechdesign solve THIS_FILE.toml -o channel.json
+title = "An example of {title}"
+# source = "where the problem comes from"
+
+[domain]                    # the inputs; exactly one of the three forms
+values = [0, 1, 2, 3]       # labels or numbers, in order
+# size = 4                  # inputs 0..3
+# grid = {{ rows = 2, columns = 2, spacing = 1.0 }}   # points (row, column), row by row
+
+[prior]                     # {prior_comment}
+probabilities = [0.1, 0.2, 0.3, 0.4]
+# uniform = true
+# counts = [10, 20, 30, 40]
+# data = {{ file = "records.csv", column = "answer", separator = ",", smoothing = 1 }}
+
+[privacy]
+notion = "{name}"
+{keys}
+# For the intersection of several notions, write one [[privacy]] table for each.
+
+[utility]
+objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclidean, distortion
+# worst_case = true                 # the largest over the inputs instead of the mean
+# matrix = [[0, 1], [1, 0]]         # for distortion: a row for each input
+
+# [outputs]                 # default: the domain
+# values = [0, 1.5, 3]
+
+# [expected]                # what is known in advance, compared by `mechdesign check`
+# value = 0.5
+# rtol = 1e-6
+"""
+
+
+def template(notion: type[Notion]) -> str:
+    """Return a problem file for a notion, with comments, that solves as it is.
+
+    Examples
+    --------
+    >>> from mechdesign.notions import LDP
+    >>> print(template(LDP).splitlines()[0])
+    # A problem for mechdesign: local differential privacy.
+    """
+    needed = "needed: the notion is defined by it"
+    optional = "optional: default uniform; the notion does not depend on it, the utility does"
+    return SKELETON.format(
+        name=notion.name,
+        title=notion.title,
+        keys=notion.example.strip(),
+        prior_comment=needed if notion.needs_prior else optional,
+    )

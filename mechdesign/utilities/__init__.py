@@ -1,0 +1,39 @@
+"""Utilities: what a channel must stay useful for.
+
+To add one, write its class in a file of its own and name it in :data:`UTILITIES`.
+"""
+
+from __future__ import annotations
+
+from mechdesign.utilities.base import LinearUtility, Utility
+from mechdesign.utilities.distortion import Distortion
+from mechdesign.utilities.euclidean import EuclideanDistance
+from mechdesign.utilities.hamming import HammingLoss
+from mechdesign.utilities.mean_absolute_error import MeanAbsoluteError
+from mechdesign.utilities.mean_squared_distance import MeanSquaredDistance
+from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
+
+__all__ = [
+    "UTILITIES",
+    "Distortion",
+    "EuclideanDistance",
+    "HammingLoss",
+    "LinearUtility",
+    "MeanAbsoluteError",
+    "MeanSquaredDistance",
+    "PosteriorMeanSquaredError",
+    "Utility",
+]
+
+UTILITIES: dict[str, type[Utility]] = {
+    utility.name: utility
+    for utility in (
+        MeanAbsoluteError,
+        MeanSquaredDistance,
+        HammingLoss,
+        EuclideanDistance,
+        Distortion,
+        PosteriorMeanSquaredError,
+    )
+}
+"""Every utility by its word in problem files."""

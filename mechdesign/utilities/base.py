@@ -1,0 +1,190 @@
+"""What a utility is: what must stay useful, as a number that a channel makes small."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError
+from mechdesign.prior import Prior
+from mechdesign.tables import ExactTable
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["LinearUtility", "Utility", "label_points"]
+
+
+class Utility(ABC):
+    """A loss of a channel at a prior, to be minimised.
+
+    A subclass takes the keys of its ``[utility]`` table as constructor arguments.
+    """
+
+    name: ClassVar[str]
+    """The word for it in problem files."""
+
+    title: ClassVar[str] = ""
+    """A few words for tables and templates."""
+
+    sense: ClassVar[str] = "minimize"
+
+    @abstractmethod
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Raise :class:`InputError` unless the parameters fit the domain and the outputs."""
+
+    @abstractmethod
+    def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
+        """Return the outputs allowed where the user names none; None: the optimiser's choice."""
+
+    @abstractmethod
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the loss of an exact channel, rounded up where it is irrational.
+
+        Parameters
+        ----------
+        channel, prior
+            What to judge.
+        outputs
+            The outputs that the loss speaks of, if the channel uses only some of them.
+        """
+
+    @abstractmethod
+    def objective(
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain,
+        prior: Prior,
+        outputs: Sequence[Label],
+    ) -> cp.Expression:
+        """Return the loss as a convex cvxpy expression of ``Q``, ``(n_inputs, n_outputs)``.
+
+        Raises
+        ------
+        UnsupportedError
+            If the loss is not convex in the channel.
+        """
+
+    @abstractmethod
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table, complete and with numbers as exact text."""
+
+    @classmethod
+    def keys(cls) -> dict[str, bool]:
+        """Return the keys of the ``[utility]`` table, each with whether it must be there."""
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        named = (p for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL)
+        return {p.name: p.default is inspect.Parameter.empty for p in named}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class LinearUtility(Utility):
+    """Expected or worst-case loss between X and the released Y.
+
+    expected: Sum_x P_x Sum_y Q(y|x) D(x, y);   worst case: max_x Sum_y Q(y|x) D(x, y)
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
+    """
+
+    def __init__(self, worst_case: bool = False) -> None:
+        if not isinstance(worst_case, bool):
+            raise InputError("worst_case", "true or false", repr(worst_case))
+        self.worst_case = worst_case
+
+    @abstractmethod
+    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
+        """Return the loss D(x, y), exact, of shape ``(n_inputs, n_outputs)``."""
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Compile the loss and throw it away."""
+        allowed = self.default_outputs(domain) if outputs is None else outputs
+        self.loss(domain, allowed or ())
+
+    def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
+        """Return the domain."""
+        return domain.labels
+
+    def cost(
+        self, domain: Domain, prior: Prior, outputs: Sequence[Label]
+    ) -> npt.NDArray[np.float64]:
+        """Return P_x D(x, y), shape ``(n_inputs, n_outputs)``; D(x, y) for the worst case."""
+        loss = self.loss(domain, outputs).array
+        return loss if self.worst_case else prior.array[:, None] * loss
+
+    def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
+        """Return the outputs that the loss speaks of when only a channel is given: its own."""
+        return channel.outputs
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the exact loss of a channel, rounded up where distances are irrational."""
+        allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
+        table = self.loss(channel.inputs, allowed)
+        place = [allowed.index(label) for label in channel.outputs]
+        per_input = []
+        for x, row in enumerate(channel.numerators.tolist()):
+            terms = (table.upper(x, place[y]) * q for y, q in enumerate(row) if q)
+            per_input.append(sum(terms, Fraction(0)) / channel.denominator)
+        return max(per_input) if self.worst_case else prior.mean(per_input)
+
+    def objective(
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain,
+        prior: Prior,
+        outputs: Sequence[Label],
+    ) -> cp.Expression:
+        """Return the sum, or the maximum over rows, of ``cost * Q``."""
+        import cvxpy as cp
+
+        weighted = cp.multiply(self.cost(domain, prior, outputs), Q)
+        return cp.max(cp.sum(weighted, axis=1)) if self.worst_case else cp.sum(weighted)
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table."""
+        return {"objective": self.name, "worst_case": self.worst_case}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'worst_case=True' if self.worst_case else ''})"
+
+
+def label_points(
+    domain: Domain, outputs: Sequence[Label], objective: str
+) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
+    """Return the coordinates of the inputs and of the outputs.
+
+    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing.
+
+    Raises
+    ------
+    InputError
+        If either have none.
+    """
+    inputs = domain.coordinates
+    if inputs is None:
+        raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
+    step = domain.spacing or Fraction(1)
+    points = []
+    for label in outputs:
+        parts = label if isinstance(label, tuple) else (label,)
+        if len(parts) != len(inputs[0]) or not all(isinstance(p, int | float) for p in parts):
+            kind = "numbers" if len(inputs[0]) == 1 else "pairs [row, column]"
+            raise InputError("outputs.values", f"{kind} for {objective}", repr(label))
+        points.append(tuple(step * Fraction(repr(part)) for part in parts))
+    return inputs, tuple(points)
