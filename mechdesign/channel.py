@@ -270,7 +270,9 @@ def format_table(
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     widths = [widths[0], *(max(7, width + 1) for width in widths[1:])]
     lines = (
-        row[0].ljust(widths[0]) + " " + "".join(c.rjust(w) + " " for c, w in zip(row[1:], widths[1:], strict=True))
+        row[0].ljust(widths[0])
+        + " "
+        + "".join(c.rjust(w) + " " for c, w in zip(row[1:], widths[1:], strict=True))
         for row in cells
     )
     return "\n".join(line.rstrip() for line in lines)

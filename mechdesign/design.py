@@ -1,6 +1,6 @@
 """The facade: find, repair, certify.
 
-    problem -> rows and cost -> raw matrix and dual -> exact channel -> certified solution
+problem -> rows and cost -> raw matrix and dual -> exact channel -> certified solution
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 from typing import Any
-
 
 from mechdesign.certify.privacy import check
 from mechdesign.certify.saved import prove
@@ -130,7 +129,9 @@ class _Proved:
     def is_optimal(self) -> bool:
         if self.bound is None:
             return False
-        return self.value - self.bound <= max(Fraction(1, 10**12), abs(self.value)) / 10**6 * Fraction(999, 1000)
+        return self.value - self.bound <= max(
+            Fraction(1, 10**12), abs(self.value)
+        ) / 10**6 * Fraction(999, 1000)
 
     def merged(self, other: _Proved) -> _Proved:
         """Return the better channel of two with the better bound of the two."""
@@ -167,9 +168,7 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     return {"weights": weights, "rows": rows}
 
 
-def _claims(
-    problem: Problem, statement: Statement, channel: Channel
-) -> tuple[PrivacyClaim, ...]:
+def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:
     """Let the checker confirm every notion, and measure the leakage of each."""
     columns = channel.columns()
     claims = []
@@ -188,5 +187,3 @@ def _notes(problem: Problem, channel: Channel) -> list[str]:
     if not unused:
         return []
     return [f"{unused} of the {len(problem.outputs)} outputs allowed are never used: left out"]
-
-

@@ -29,7 +29,14 @@ from mechdesign.problem import Expected, Problem
 from mechdesign.solution import Solution
 from mechdesign.utilities import UTILITIES, Utility
 
-__all__ = ["SavedChannel", "data_folder", "load_channel", "load_problem", "save", "write_atomically"]
+__all__ = [
+    "SavedChannel",
+    "data_folder",
+    "load_channel",
+    "load_problem",
+    "save",
+    "write_atomically",
+]
 
 DATA_VARIABLE = "MECHDESIGN_DATA"
 
@@ -195,7 +202,8 @@ def _privacy(given: Any) -> list[Notion]:
 
 
 def _utility(section: Table) -> Utility:
-    return _build(section, "utility", "objective", UTILITIES)
+    utility: Utility = _build(section, "utility", "objective", UTILITIES)
+    return utility
 
 
 def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any]) -> Any:
@@ -352,13 +360,13 @@ def write_atomically(path: Path, text: str) -> None:
             os.fsync(stream.fileno())
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
     except OSError as error:
         raise InputError(str(path), "a file that can be written", error.strerror) from None
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+            Path(name).unlink()
 
 
 def _read(path: Path) -> str:

@@ -150,9 +150,7 @@ class Prior:
         >>> Prior.from_data(["no", "yes", "no"], Domain(["yes", "no"]))
         Prior(1/3, 2/3)
         """
-        found = Counter(
-            domain.index(value, f"record {row}") for row, value in enumerate(values, 1)
-        )
+        found = Counter(domain.index(value, f"record {row}") for row, value in enumerate(values, 1))
         return cls.from_counts([found[x] for x in range(len(domain))], smoothing)
 
     @property

@@ -195,7 +195,7 @@ class PriorBox(PriorSet):
             others = [x for x in range(self.size) if x != free]
             ends = [sorted({self.upper[x], self.lower[x]}, reverse=True) for x in others]
             for chosen in itertools.product(*ends):
-                rest = 1 - sum(chosen)
+                rest = 1 - sum(chosen, Fraction(0))
                 if self.lower[free] <= rest <= self.upper[free]:
                     yield (*chosen[:free], rest, *chosen[free:])
 
@@ -237,9 +237,7 @@ class PriorBall(PriorSet):
         if not 0 <= self.radius <= 1:
             raise InputError("radius", "a number in [0, 1]", radius)
 
-        self.denominator = math.lcm(
-            self.radius.denominator, *(p.denominator for p in self.center)
-        )
+        self.denominator = math.lcm(self.radius.denominator, *(p.denominator for p in self.center))
         self._center = self._over(self.center)
 
     def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
@@ -259,7 +257,7 @@ class PriorBall(PriorSet):
         for target in range(self.size):
             others = [x for x in range(self.size) if x != target and self.center[x] > 0]
             for emptied in self._affordable(others, self.radius):
-                left = self.radius - sum(self.center[x] for x in emptied)
+                left = self.radius - sum((self.center[x] for x in emptied), Fraction(0))
                 if left == 0 or len(emptied) == len(others):
                     yield self._moved(target, {x: self.center[x] for x in emptied})
                     continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mechdesign.domain import Domain, Label, clean_label
 from mechdesign.errors import InputError
@@ -12,7 +12,9 @@ from mechdesign.notions import Cone, Notion
 from mechdesign.prior import Prior
 from mechdesign.utilities import LinearUtility, Utility
 
-__all__ = ["Expected", "Problem"]
+__all__ = ["Expected", "Problem", "plain_label"]
+
+N = TypeVar("N", bound=Notion)
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,15 @@ class Problem:
             try:
                 families.append(notion.family(self.domain, self.prior))
             except InputError as error:
-                raise error.within(f"privacy[{n}]" if len(self.privacy) > 1 else "privacy") from None
+                raise error.within(
+                    f"privacy[{n}]" if len(self.privacy) > 1 else "privacy"
+                ) from None
         return Cone(families)
+
+    def sole_notion(self, kind: type[N]) -> N | None:
+        """Return the notion of the problem if there is only one and it is of a kind."""
+        notion = self.privacy[0]
+        return notion if len(self.privacy) == 1 and isinstance(notion, kind) else None
 
     @property
     def expected_loss(self) -> LinearUtility | None:

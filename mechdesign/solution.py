@@ -151,7 +151,9 @@ class Solution:
         return document
 
     def __repr__(self) -> str:
-        return "\n".join(f"{head:<11}{text}" for head, text in self._lines()) + f"\n\n{self._table()}"
+        return (
+            "\n".join(f"{head:<11}{text}" for head, text in self._lines()) + f"\n\n{self._table()}"
+        )
 
     def _lines(self) -> list[tuple[str, str]]:
         problem = self.problem
@@ -163,8 +165,7 @@ class Solution:
             lines.append(("prior", repr(problem.prior).removeprefix("Prior(").removesuffix(")")))
         else:
             lines.append(("prior", "none given: taken as uniform"))
-        for claim in self.privacy:
-            lines.append(("privacy", _privacy_line(claim)))
+        lines += [("privacy", _privacy_line(claim)) for claim in self.privacy]
         loss = problem.utility.name
         if getattr(problem.utility, "worst_case", False):
             loss += ", worst case over the inputs"

@@ -163,7 +163,7 @@ class ExactTable:
 
 
 def _integers(table: list[list[Fraction]], denominator: int) -> npt.NDArray[Any]:
-    """Return ``table * denominator`` as machine integers where squares of them fit, else objects."""
+    """Return ``table * denominator``, as machine integers where squares of them fit."""
     whole = [
         [entry.numerator * (denominator // entry.denominator) for entry in row] for row in table
     ]

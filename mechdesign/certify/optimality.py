@@ -27,7 +27,9 @@ SCALE = 1 << 220
 POSTERIOR = "posterior-mean-squared-error"
 
 
-def value(statement: Statement, columns: Sequence[Sequence[int]], used: list[int], bits: int) -> Fraction:
+def value(
+    statement: Statement, columns: Sequence[Sequence[int]], used: list[int], bits: int
+) -> Fraction:
     """Return the loss of an exact channel, rounded up where the loss is irrational.
 
     ``used[y]`` is the place of output y among the outputs that were allowed.
@@ -66,9 +68,7 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         mass = [w / sum(mass) for w in mass]
     else:
         mass = statement.prior
-    reduced = [
-        [_floor(mass[x] * loss[0]) for loss in losses[x]] for x in range(len(losses))
-    ]
+    reduced = [[_floor(mass[x] * loss[0]) for loss in losses[x]] for x in range(len(losses))]
     for block in dual["rows"]:
         _add_rows(statement, block, reduced)
     return Fraction(sum(min(row) for row in reduced), SCALE)
@@ -188,7 +188,7 @@ def _all_tied(statement: Statement) -> bool:
             continue
         for x, row in enumerate(limits):
             for other, limit in enumerate(row):
-                if limit == (0, 1):
+                if limit == (ZERO, ONE):
                     old, new = class_of[x], class_of[other]
                     class_of = [new if c == old else c for c in class_of]
     return len(set(class_of)) == 1
@@ -273,8 +273,10 @@ def binary(statement: Statement) -> Fraction:
     losses = _expected_losses(statement)
     decide = range(len(losses[0]))
     return sum(
-        (min(sum((prior[x] * u[x] * losses[x][y] for x in (0, 1)), ZERO) for y in decide)
-         for u in columns),
+        (
+            min(sum((prior[x] * u[x] * losses[x][y] for x in (0, 1)), ZERO) for y in decide)
+            for u in columns
+        ),
         ZERO,
     )
 
@@ -300,7 +302,8 @@ def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | No
                     found[x].append(u * other / (1 - u * own))
                 if lower is not None and lower < 4096 and own > 0:
                     found[x].append((exp_upper(lower) - other) / own)
-    return tuple(min(limits) if limits else None for limits in found)  # type: ignore[return-value]
+    a, b = (min(limits) if limits else None for limits in found)
+    return a, b
 
 
 def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fraction]]:

@@ -25,7 +25,10 @@ Column: TypeAlias = Sequence[int]
 
 
 def check(
-    statement: Statement, table: dict[str, Any], columns: Sequence[Column], shift: Fraction | None = None
+    statement: Statement,
+    table: dict[str, Any],
+    columns: Sequence[Column],
+    shift: Fraction | None = None,
 ) -> str | None:
     """Return what breaks the notion of ``table``, or None if the columns satisfy it.
 
@@ -87,8 +90,9 @@ def ratio_limits(
 def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
     """Return for each input something that is equal exactly within a block."""
     if "blocks" in table:
-        member = [[b for b, block in enumerate(table["blocks"]) if x in block]
-                  for x in statement.labels]
+        member = [
+            [b for b, block in enumerate(table["blocks"]) if x in block] for x in statement.labels
+        ]
         if any(len(found) != 1 for found in member):
             raise CertificateError("the blocks in the file do not divide the inputs")
         return member
@@ -118,9 +122,9 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
                 members.setdefault(limit, []).append(other)
         for (exponent, factor), others in members.items():
             bound = exp_lower(exponent) * factor
-            if bound >= 1:  # then q_x <= bound * q_x as well, and x may join its set
-                others = sorted([*others, x])
-            key = sets.setdefault(tuple(others), len(sets))
+            # where q_x <= bound * q_x as well, x may join its set: then many rows share one set
+            members_and_x = sorted([*others, x]) if bound >= 1 else others
+            key = sets.setdefault(tuple(members_and_x), len(sets))
             groups.append((x, bound.numerator, bound.denominator, key))
     for y, q in enumerate(columns):
         least = [min(q[z] for z in members) for members in sets]
@@ -185,13 +189,19 @@ def extreme_law(statement: Statement, table: dict[str, Any], q: Column, sign: in
             total += step * (best - q[x])
             left -= step
         return total
-    laws = [sum((p * v for p, v in zip(prior, q, strict=True) if p), Fraction(0)) for prior in listed]
+    laws = [
+        sum((p * v for p, v in zip(prior, q, strict=True) if p), Fraction(0)) for prior in listed
+    ]
     return max(laws, key=lambda law: sign * law)
 
 
 def prior_bounds(
     statement: Statement, table: dict[str, Any]
-) -> tuple[list[list[Fraction]], tuple[list[Fraction], list[Fraction]] | None, tuple[list[Fraction], Fraction] | None]:
+) -> tuple[
+    list[list[Fraction]],
+    tuple[list[Fraction], list[Fraction]] | None,
+    tuple[list[Fraction], Fraction] | None,
+]:
     """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball."""
     if table["notion"] != "bounded-prior-lip":
         return [statement.prior], None, None

@@ -83,7 +83,7 @@ def _verify(document: dict[str, Any]) -> Verified:
     for claim, table in zip(document["privacy"], statement.privacy, strict=True):
         claims.append(_verify_privacy(statement, table, claim, columns))
     exact, bound = prove(statement, document["certificate"], columns, used, bits)
-    if abs(number(document["value"]) - exact) > VALUE_TOLERANCE * max(1, abs(exact)):
+    if abs(number(document["value"]) - exact) > VALUE_TOLERANCE * max(Fraction(1), abs(exact)):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     claims.append(f"value {float(exact):.10g}, recomputed from the integers")
     if document["bound"] is not None:
@@ -154,9 +154,8 @@ def _verify_privacy(
     notion = table["notion"]
     if claim["notion"] != notion or claim["certified"] is not True:
         raise CertificateError(f"the notion {notion!r} is not claimed as certified")
-    if "epsilon" in table and number(claim["epsilon"]) != number(table["epsilon"]):
-        if float(number(table["epsilon"])) != claim["epsilon"]:
-            raise CertificateError(f"{notion}: the epsilon claimed is not that of the problem")
+    if "epsilon" in table and claim["epsilon"] != float(number(table["epsilon"])):
+        raise CertificateError(f"{notion}: the epsilon claimed is not that of the problem")
     broken = check(statement, table, columns)
     if broken is not None:
         raise CertificateError(f"{notion}: not private: {broken}")

@@ -111,7 +111,7 @@ def read_statement(problem: Any) -> Statement:
         raise CertificateError(f"the problem in the file is incomplete: {error!r}") from None
     if len(prior) != len(labels) or min(prior) < 0 or sum(prior) != 1:
         raise CertificateError("the prior in the file is no distribution on its inputs")
-    if not isinstance(statement.privacy, list) or not statement.privacy:
+    if not statement.privacy:
         raise CertificateError("the problem in the file has no privacy notion")
     return statement
 

@@ -23,7 +23,7 @@ class BinaryUniversal(ClosedForm):
     randomized response; A infinite is Mangat's, which never hides the second input.
 
     Source: Acharya et al. 2020, Theorem 2, for E matrices; for LIP the limits are, with P the
-    prior of the input that is not named, A = min{(e**eps - P)/(1-P), e**eps P / (1 - e**eps (1-P))}.
+    prior of the second input, A = min{(e**eps - P)/(1-P), e**eps P / (1 - e**eps (1-P))}.
     """
 
     name = "binary universal"

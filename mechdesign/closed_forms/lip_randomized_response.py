@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs
+from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
@@ -41,13 +42,15 @@ class LIPRandomizedResponse(ClosedForm):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LIP, the region, and a utility that it is optimal for."""
-        notion = problem.privacy[0]
-        if len(problem.privacy) > 1 or not isinstance(notion, LIP):
+        notion = problem.sole_notion(LIP)
+        if notion is None:
             return Verdict(False, "it is for LIP alone", relevant=False)
         utility = problem.expected_loss
         informative = isinstance(problem.utility, PosteriorMeanSquaredError)
-        metric = utility is not None and problem.outputs == problem.domain.labels and (
-            utility.loss(problem.domain, problem.outputs).is_metric
+        metric = (
+            utility is not None
+            and problem.outputs == problem.domain.labels
+            and (utility.loss(problem.domain, problem.outputs).is_metric)
         )
         if not informative and not metric:
             return Verdict(False, "it is optimal for metric losses and for information only")
@@ -63,8 +66,9 @@ class LIPRandomizedResponse(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, its outputs named like the inputs for a metric loss."""
-        notion = problem.privacy[0]
-        assert isinstance(notion, LIP)
+        notion = problem.sole_notion(LIP)
+        if notion is None:
+            raise UnsupportedError("privacy", "LIP alone", problem.privacy)
         shrink = math.exp(-notion.epsilon)
         keep = -math.expm1(-float(notion.epsilon))
         k = len(problem.domain)

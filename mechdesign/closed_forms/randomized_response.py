@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
+from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss
@@ -33,7 +34,7 @@ class RandomizedResponse(ClosedForm):
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
         utility = problem.expected_loss
-        if len(problem.privacy) > 1 or not isinstance(problem.privacy[0], LDP):
+        if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
         if not isinstance(utility, HammingLoss) or problem.outputs != problem.domain.labels:
             return Verdict(False, "it is optimal for the Hamming loss on the domain")
@@ -43,8 +44,9 @@ class RandomizedResponse(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        notion = problem.privacy[0]
-        assert isinstance(notion, LDP)
+        notion = problem.sole_notion(LDP)
+        if notion is None:
+            raise UnsupportedError("privacy", "LDP alone", problem.privacy)
         k = len(problem.domain)
         shrink = math.exp(-notion.epsilon)
         matrix = np.where(np.eye(k, dtype=bool), 1.0, shrink) / (1 + (k - 1) * shrink)

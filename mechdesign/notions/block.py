@@ -107,7 +107,9 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
             if side % size:
                 raise InputError(key, f"a divisor of the grid's {side}", size)
         rows, columns = np.divmod(np.arange(len(domain)), domain.grid_shape[1])
-        return rows // shape[0] * (domain.grid_shape[1] // shape[1]) + columns // shape[1]
+        across = domain.grid_shape[1] // shape[1]
+        member: IntArray = rows // shape[0] * across + columns // shape[1]
+        return member
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair inside a block."""

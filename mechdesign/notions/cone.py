@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -136,7 +136,7 @@ class Family(ABC):
 
     @abstractmethod
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Turn weights on the rows of :meth:`matrix`, shape ``(n_rows, n_outputs)``, to multipliers.
+        """Turn weights on the rows of :meth:`matrix`, ``(n_rows, n_outputs)``, to multipliers.
 
         Returns
         -------
@@ -232,5 +232,5 @@ def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:
     joined = sp.csr_array((size, size), dtype=np.float64)
     for graph in graphs:
         joined = joined + graph
-    labels: Any = connected_components(joined, directed=False)[1]
-    return labels.astype(np.intp)  # type: ignore[no-any-return]
+    _, labels = connected_components(joined, directed=False)
+    return np.asarray(labels, dtype=np.intp)

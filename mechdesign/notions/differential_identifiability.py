@@ -67,8 +67,10 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
                 f"max ln(P_x / P_x') = {math.log(most / least):.6g}, the ratio that the prior "
                 "alone gives; no channel can hide it"
             )
-        factors = [[prior[other] / prior[x] if prior[x] else None for other in range(len(prior))]
-                   for x in range(len(prior))]
+        factors = [
+            [prior[other] / prior[x] if prior[x] else None for other in range(len(prior))]
+            for x in range(len(prior))
+        ]
         levels = sorted({factor for row in factors for factor in row if factor is not None})
         number = {level: b for b, level in enumerate(levels)}
         index = np.array(

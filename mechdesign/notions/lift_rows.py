@@ -196,4 +196,3 @@ class LiftRows(Family):
                         return None
                     needed = max(needed, math.ceil(lack / gain))
         return needed
-

@@ -57,7 +57,9 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         if isinstance(distance, str):
             if distance not in NAMES:
                 expected = f"one of {', '.join(NAMES)}, or a matrix"
-                raise InputError("distance", expected, repr(distance), did_you_mean(distance, NAMES))
+                raise InputError(
+                    "distance", expected, repr(distance), did_you_mean(distance, NAMES)
+                )
             self.distance: str | ExactTable = distance
         else:
             self.distance = ExactTable.of(distance, "distance", (None, None))

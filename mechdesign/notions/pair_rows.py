@@ -59,9 +59,7 @@ class PairRows(Family):
         self.index = index.copy()
         np.fill_diagonal(self.index, FREE)
         self.size = len(index)
-        self._limits = [
-            exp_lower(bound.exponent(epsilon)) * bound.factor for bound in self.bounds
-        ]
+        self._limits = [exp_lower(bound.exponent(epsilon)) * bound.factor for bound in self.bounds]
         self._groups, self._sets = self._grouped()
 
     def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
@@ -95,7 +93,8 @@ class PairRows(Family):
     def inverse(self) -> FloatArray:
         """``e**(-exponent)`` of each bound, as floats in (0, 1]."""
         exponents = [float(bound.exponent(self.epsilon)) for bound in self.bounds]
-        return np.exp(-np.array(exponents))
+        shrunk: FloatArray = np.exp(-np.array(exponents))
+        return shrunk
 
     @property
     def factors(self) -> FloatArray:
@@ -172,7 +171,7 @@ class PairRows(Family):
         """Add every x' that bounds a member, until nothing changes."""
         bounded = self.index != FREE
         while True:
-            wider = positive | bounded[positive].any(axis=0)
+            wider: BoolArray = positive | bounded[positive].any(axis=0)
             if (wider == positive).all():
                 return wider
             positive = wider
@@ -206,7 +205,7 @@ class PairRows(Family):
         return [Multipliers("ratio", output, x[row], other[row], weight)], ()
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve each broken row for t; only rows in both of whose entries t counts can be mended."""
+        """Solve each broken row for t; a row whose slack does not grow with t cannot be mended."""
         least = [min(column[z] for z in members) for members in self._sets]
         needed = 0
         for x, b, s in self._groups:

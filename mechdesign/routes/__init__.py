@@ -14,7 +14,6 @@ from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import solve_conic
-from mechdesign.routes.conic import solve_conic
 from mechdesign.utilities import LinearUtility
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
@@ -100,17 +99,17 @@ def _linear_programs(problem: Problem) -> Iterator[Attempt]:
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
 
 
-def _auto(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+def _auto(problem: Problem, _option: str, considered: list[Considered]) -> Iterator[Attempt]:
     yield from _closed_forms(problem, considered)
     yield from _linear_programs(problem)
 
 
-def _closed_form(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+def _closed_form(problem: Problem, _option: str, considered: list[Considered]) -> Iterator[Attempt]:
     yield from _closed_forms(problem, considered)
 
 
 def _linear_program(
-    problem: Problem, option: str, considered: list[Considered]
+    problem: Problem, option: str, _considered: list[Considered]
 ) -> Iterator[Attempt]:
     methods = ("simplex", "ipm")
     if option and option not in methods:
@@ -122,7 +121,7 @@ def _linear_program(
         yield from _linear_programs(problem)
 
 
-def _cvxpy(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+def _cvxpy(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
     if not option:
         raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
     yield Attempt(lambda: solve_conic(problem, option), "asked for")

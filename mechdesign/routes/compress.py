@@ -51,15 +51,10 @@ class Compressed:
 
 
 @singledispatch
-def compress(family: Family, priors: tuple[Weights, ...] = ()) -> Compressed:
+def compress(family: Family, _priors: tuple[Weights, ...] = ()) -> Compressed:
     """Return the rows of a family in their compressed form.
 
-    Parameters
-    ----------
-    family
-        Its rows.
-    priors
-        For lift rows: the vertices of the set of priors to state them for.
+    Lift rows are stated for the priors given; rows of other families need none.
     """
     raise TypeError(f"no compressed form is known for {type(family).__name__}")
 
@@ -101,7 +96,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
 
 
 @compress.register
-def _pairs(family: PairRows, priors: tuple[Weights, ...] = ()) -> Compressed:
+def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
     """One helper for the least entry of each set that several rows are bounded by."""
     reduced = chain_reduced(family)
     used = np.bincount([s for _, _, s in reduced.groups], minlength=len(reduced.sets))

@@ -11,6 +11,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import InputError, SolverError, did_you_mean
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.utilities import LinearUtility
 
 __all__ = ["OPTIONS", "solve_conic"]
 
@@ -57,9 +58,11 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
     loss = utility.objective(Q, domain, prior, outputs)
     rows = [family.matrix() @ Q <= 0 for family in problem.cone.families]
     per_input: list[cp.Constraint] = []
-    if getattr(utility, "worst_case", False):  # stated by input, for the dual weights on them
+    if (
+        isinstance(utility, LinearUtility) and utility.worst_case
+    ):  # stated by input, for the dual weights on them
         top = cp.Variable()
-        per_input = [cp.sum(cp.multiply(utility.cost(domain, prior, outputs), Q), axis=1) <= top]  # type: ignore[attr-defined]
+        per_input = [cp.sum(cp.multiply(utility.cost(domain, prior, outputs), Q), axis=1) <= top]
         loss = top
     stated = cp.Problem(cp.Minimize(loss), [cp.sum(Q, axis=1) == 1, *rows, *per_input])
     with warnings.catch_warnings():

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 
-__all__ = ["LinearProgram", "LPResult", "solve_lp"]
+__all__ = ["LPResult", "LinearProgram", "solve_lp"]
 
 FloatArray = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-10
-"""The least feasibility tolerance that HiGHS takes; it is absolute, so the repair is still needed."""
+"""The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
 
 
 @dataclass(frozen=True)

@@ -179,49 +179,34 @@ class _Part:
         return added
 
     def _solve_once(self) -> None:
+        """Build the program for the priors in use, solve it, and read the answer."""
         k, m = self.cost.shape
-        compressed: dict[tuple[int, tuple[int, ...]], Compressed] = {}
-        blocks: list[list[_Block]] = []
-        matrices, equal = [], []
-        row = 0
-        widths = []
-        for y in range(m):
-            mine, parts, helpers = [], [], 0
-            for n, family in enumerate(self.cone.families):
-                numbers = tuple(self.active[n][y])
-                if (n, numbers) not in compressed:
-                    table = tuple(self.prior_table[n][i] for i in numbers)
-                    compressed[n, numbers] = compress(family, table)
-                rows = compressed[n, numbers]
-                mine.append(_Block(n, rows, row, numbers))
-                parts.append(rows)
-                helpers += rows.A.shape[1] - k
-                row += rows.A.shape[0]
-                equal.append(rows.equal)
-            matrices.append(_side_by_side(parts, k, helpers))
-            widths.append(k + helpers)
-            blocks.append(mine)
+        blocks = self._blocks()
+        widths = [k + sum(block.rows.A.shape[1] - k for block in mine) for mine in blocks]
         starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
-        q = (starts[:-1, None] + np.arange(k)[None, :]).T  # variable of Q[x, y]
+        q = (starts[:-1, None] + np.arange(k)[None, :]).T  # the variable of Q[x, y]
         n_variables = int(starts[-1]) + self.worst_case
+        body = sp.coo_array(
+            sp.block_diag(
+                [_side_by_side(mine, k, w) for mine, w in zip(blocks, widths, strict=True)]
+            )
+        )
+        parts = [_widened(body, n_variables)]
+        equal = [block.rows.equal for mine in blocks for block in mine]
         cost = np.zeros(n_variables)
-        extra = []
-        if self.worst_case:  # Sum_y D[x, y] Q[x, y] - t <= 0, minimise t
+        flat = np.repeat(np.arange(k), m)
+        if self.worst_case:  # minimise t with Sum_y D[x, y] Q[x, y] - t <= 0 for every x
             cost[-1] = 1
-            x = np.repeat(np.arange(k), m)
-            table = sp.csr_array((self.cost.ravel(), (x, q.ravel())), shape=(k, n_variables))
-            top = sp.csr_array((-np.ones(k), (np.arange(k), np.full(k, n_variables - 1))),
-                               shape=(k, n_variables))
-            extra.append(table + top)
+            rows = np.concatenate([flat, np.arange(k)])
+            columns = np.concatenate([q.ravel(), np.full(k, n_variables - 1)])
+            values = np.concatenate([self.cost.ravel(), -np.ones(k)])
+            parts.append(sp.csr_array((values, (rows, columns)), shape=(k, n_variables)))
+            equal.append(np.zeros(k, dtype=bool))
         else:
             cost[q.ravel()] = self.cost.ravel()
-        sums = sp.csr_array(
-            (np.ones(k * m), (np.repeat(np.arange(k), m), q.ravel())), shape=(k, n_variables)
-        )
-        body = sp.csr_array(sp.block_diag(matrices, format="csr"))
-        body.resize((body.shape[0], n_variables))
-        A = sp.csr_array(sp.vstack([body, *extra, sums], format="csr"))
-        is_equal = np.concatenate([*equal, np.zeros(k * len(extra), dtype=bool)])
+        parts.append(sp.csr_array((np.ones(k * m), (flat, q.ravel())), shape=(k, n_variables)))
+        A = sp.csr_array(sp.vstack(parts, format="csr"))
+        is_equal = np.concatenate(equal)
         low = np.concatenate([np.where(is_equal, 0.0, -np.inf), np.ones(k)])
         high = np.concatenate([np.zeros(len(is_equal)), np.ones(k)])
         self.method = self.wanted
@@ -229,7 +214,23 @@ class _Part:
             self.method = "ipm" if A.shape[0] > MANY_ROWS else "simplex"
         result = solve_lp(LinearProgram(cost, A, low, high), self.method)
         self.matrix = result.primal[q]
-        self._read_dual(np.maximum(-result.dual, 0.0), blocks, row)
+        self._read_dual(np.maximum(-result.dual, 0.0), blocks, body.shape[0])
+
+    def _blocks(self) -> list[list[_Block]]:
+        """Return the rows of each output, one block for each family."""
+        compressed: dict[tuple[int, tuple[int, ...]], Compressed] = {}
+        blocks: list[list[_Block]] = []
+        row = 0
+        for y in range(self.cost.shape[1]):
+            blocks.append([])
+            for n, family in enumerate(self.cone.families):
+                numbers = tuple(self.active[n][y])
+                if (n, numbers) not in compressed:
+                    priors = tuple(self.prior_table[n][i] for i in numbers)
+                    compressed[n, numbers] = compress(family, priors)
+                blocks[y].append(_Block(n, compressed[n, numbers], row, numbers))
+                row += compressed[n, numbers].A.shape[0]
+        return blocks
 
     def _read_dual(self, dual: FloatArray, blocks: list[list[_Block]], after: int) -> None:
         self.multipliers = [[] for _ in self.cone.families]
@@ -251,14 +252,18 @@ def _global_priors(found: Multipliers, block: _Block) -> Multipliers:
     return Multipliers(found.side, found.output, found.x, other, found.weight)
 
 
-def _side_by_side(parts: list[Compressed], k: int, helpers: int) -> sp.csr_array:
+def _side_by_side(mine: list[_Block], k: int, width: int) -> sp.csr_array:
     """Stack the rows of several families on one column, each with helpers of its own."""
     stacked = []
     first = k
-    for part in parts:
-        A = sp.coo_array(part.A)
+    for block in mine:
+        A = sp.coo_array(block.rows.A)
         columns = np.where(A.col < k, A.col, A.col - k + first)
-        shape = (A.shape[0], k + helpers)
-        stacked.append(sp.csr_array((A.data, (A.row, columns)), shape=shape))
-        first += part.A.shape[1] - k
+        stacked.append(sp.csr_array((A.data, (A.row, columns)), shape=(A.shape[0], width)))
+        first += A.shape[1] - k
     return sp.csr_array(sp.vstack(stacked, format="csr"))
+
+
+def _widened(A: sp.coo_array, width: int) -> sp.csr_array:
+    """Return the matrix with empty columns added on the right."""
+    return sp.csr_array((A.data, (A.row, A.col)), shape=(A.shape[0], width))

@@ -53,7 +53,6 @@ class Distortion(LinearUtility):
             raise InputError("matrix", expected.format(*wanted), given)
         return self.matrix
 
-
     def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
         """Return the outputs that the columns of the matrix stand for."""
         columns = self.default_outputs(channel.inputs)
