@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Domain, Label, clean_label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
 
@@ -55,11 +55,7 @@ class Channel:
     no   0.2500  0.7500
     """
 
-    __slots__ = ("_numerators", "bits", "inputs", "outputs")
-
-    bits: int
-    inputs: Domain
-    outputs: tuple[Label, ...]
+    __slots__ = ("_bits", "_inputs", "_numerators", "_outputs")
 
     def __init__(
         self,
@@ -69,7 +65,7 @@ class Channel:
         outputs: Iterable[Any] | None = None,
         bits: int = BITS,
     ) -> None:
-        rows = [[_integer(entry) for entry in row] for row in numerators]
+        rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
         n_outputs = len(rows[0]) if rows else 0
         if n_outputs == 0 or any(len(row) != n_outputs for row in rows):
             raise InputError("numerators", "a matrix with rows of one length", "something else")
@@ -78,11 +74,10 @@ class Channel:
                 raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
             if sum(row) != 1 << bits:
                 raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
-        self.bits = bits
-        self._numerators = np.array(rows, dtype=np.int64 if bits <= BITS else object)
-        self._numerators.flags.writeable = False
-        self.inputs = _inputs(inputs, len(rows))
-        self.outputs = _outputs(outputs, n_outputs)
+        self._bits = bits
+        self._numerators = _frozen(rows, bits)
+        self._inputs = _inputs(inputs, len(rows))
+        self._outputs = _outputs(outputs, n_outputs)
 
     @classmethod
     def from_matrix(
@@ -108,7 +103,7 @@ class Channel:
             If an entry is negative or not finite, or a row does not sum to 1.
         """
         rows = []
-        for x, given in enumerate(matrix):
+        for x, given in enumerate(_rows(matrix, "matrix")):
             row = [as_fraction(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
             total = sum(row, Fraction(0))
             for y, entry in enumerate(row):
@@ -118,6 +113,21 @@ class Channel:
                 raise InputError(f"matrix[{x}]", "a row that sums to 1", f"sum {float(total):.12g}")
             rows.append(_round_row([entry / total for entry in row]))
         return cls(rows, inputs=inputs, outputs=outputs)
+
+    @property
+    def bits(self) -> int:
+        """The entries are whole multiples of ``2**-bits``."""
+        return self._bits
+
+    @property
+    def inputs(self) -> Domain:
+        """The inputs, one for each row."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> tuple[Label, ...]:
+        """The labels of the outputs, one for each column."""
+        return self._outputs
 
     @property
     def numerators(self) -> npt.NDArray[Any]:
@@ -221,7 +231,7 @@ class Channel:
     def _output_index(self, label: Any) -> int:
         wanted = clean_label(label, "y")
         if wanted not in self.outputs:
-            raise InputError("y", f"one of the outputs {self.outputs!r}", repr(label))
+            raise InputError("y", f"one of the outputs {self.outputs!r}", shown(label))
         return self.outputs.index(wanted)
 
     def _check_prior(self, prior: Prior) -> None:
@@ -291,9 +301,26 @@ def _ends(count: int, most: int) -> list[int | None]:
     return [*range(half), None, *range(count - half, count)]
 
 
+def _rows(matrix: Any, key: str) -> list[list[Any]]:
+    try:
+        return [list(row) for row in matrix]
+    except TypeError:
+        raise InputError(key, "a matrix: a list of rows", shown(matrix)) from None
+
+
+def _frozen(rows: list[list[int]], bits: int) -> npt.NDArray[Any]:
+    """Return an array that cannot be made writeable again, where machine integers serve."""
+    if bits > BITS:
+        array = np.array(rows, dtype=object)
+        array.flags.writeable = False
+        return array
+    fixed = np.array(rows, dtype=np.int64)
+    return np.frombuffer(fixed.tobytes(), dtype=np.int64).reshape(fixed.shape)
+
+
 def _integer(entry: Any) -> int:
     if isinstance(entry, bool) or not hasattr(entry, "__index__"):
-        raise InputError("numerators", "integers", repr(entry))
+        raise InputError("numerators", "integers", shown(entry))
     return int(entry)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from mechdesign.errors import (
     MechdesignError,
     SolverError,
     did_you_mean,
+    shown,
 )
 
 __all__ = ["main"]
@@ -111,12 +113,18 @@ def _solve(options: argparse.Namespace) -> int:
     from mechdesign.design import design
     from mechdesign.files import load_problem, save
 
+    _check_writable(options.output, options.plot)
     try:
-        solution = design(load_problem(options.problem), route=options.route)
+        problem = load_problem(options.problem)
+        solution = design(problem, route=options.route)
     except InfeasibleError as error:
         if options.json:
             print(json.dumps({"status": "infeasible", "reason": str(error)}))
-        raise
+        raise InfeasibleError(f"{options.problem}: {error}") from None
+    except InputError as error:
+        if error.key == "route" or options.problem in error.key:
+            raise
+        raise error.inside_file(options.problem) from None
     if options.output:
         save(solution, options.output)
     if options.plot:
@@ -125,6 +133,19 @@ def _solve(options: argparse.Namespace) -> int:
         save_channel_plot(solution.channel, options.plot, title=solution.problem.title)
     print(json.dumps(solution.to_json()) if options.json else solution)
     return DONE
+
+
+def _check_writable(output: str | None, picture: str | None) -> None:
+    """Refuse, before the work, to write where it cannot be done."""
+    from mechdesign.plots import check_picture_name
+
+    for path in (output, picture):
+        if path is not None:
+            folder = Path(path).parent
+            if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
+                raise InputError(path or "-o", "a file that can be written", shown(path))
+    if picture is not None:
+        check_picture_name(picture)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -192,7 +213,7 @@ def _example(options: argparse.Namespace) -> int:
 
     if options.notion not in NOTIONS:
         hint = did_you_mean(options.notion, NOTIONS)
-        raise InputError("NOTION", f"one of {', '.join(NOTIONS)}", repr(options.notion), hint)
+        raise InputError("NOTION", f"one of {', '.join(NOTIONS)}", shown(options.notion), hint)
     from mechdesign.templates import template
 
     print(template(NOTIONS[options.notion]), end="")

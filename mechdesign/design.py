@@ -149,18 +149,14 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     for family in dual.families:
         own_prior = family.priors == (problem.prior.probabilities,)
         top = max((float(m.weight.max(initial=0.0)) for m in family.multipliers), default=0.0)
-        for m in family.multipliers:
-            kept = m.weight > WORTH_SAVING * top
-            if not kept.any():
-                continue
-            block: dict[str, Any] = {
-                "notion": family.notion,
-                "side": m.side,
-                "output": m.output[kept].tolist(),
-                "x": m.x[kept].tolist(),
-                "other": m.other[kept].tolist(),
-                "weight": m.weight[kept].tolist(),
-            }
+        for side in dict.fromkeys(m.side for m in family.multipliers):
+            block: dict[str, Any] = {"notion": family.notion, "side": side}
+            block |= {"output": [], "x": [], "other": [], "weight": []}
+            for m in family.multipliers:
+                if m.side == side:
+                    kept = m.weight > WORTH_SAVING * top
+                    for key in ("output", "x", "other", "weight"):
+                        block[key] += getattr(m, key)[kept].tolist()
             if family.priors and not own_prior:
                 block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
             rows.append(block)
@@ -186,4 +182,5 @@ def _notes(problem: Problem, channel: Channel) -> list[str]:
     unused = len(problem.outputs) - len(channel.outputs)
     if not unused:
         return []
-    return [f"{unused} of the {len(problem.outputs)} outputs allowed are never used: left out"]
+    verb = "is" if unused == 1 else "are"
+    return [f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never used: left out"]

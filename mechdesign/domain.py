@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.errors import InputError, did_you_mean
+from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 
 __all__ = ["Domain", "Label", "clean_label"]
@@ -25,10 +25,13 @@ def clean_label(value: Any, key: str) -> Label:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and value:
         return tuple(clean_label(part, key) for part in value)
     number = as_fraction(value, key, expected="labels that are text or finite numbers")
     return int(number) if _is_whole(value) else float(number)
+
+
+MOST_INPUTS = 1_000_000
 
 
 def _is_whole(value: Any) -> bool:
@@ -68,7 +71,7 @@ class Domain:
 
     def __init__(self, values: Iterable[Any]) -> None:
         if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-            raise InputError("values", "a list of labels or numbers", repr(values))
+            raise InputError("values", "a list of labels or numbers", shown(values))
         labels = tuple(clean_label(value, "values") for value in values)
         if not labels:
             raise InputError("values", "at least one input", "an empty list")
@@ -105,8 +108,8 @@ class Domain:
         >>> Domain.range(21)
         Domain(21 inputs: 0, 1, 2, ..., 20)
         """
-        if isinstance(size, bool) or not _is_whole(size) or size < 1:
-            raise InputError("size", "a whole number >= 1", size)
+        if isinstance(size, bool) or not _is_whole(size) or not 1 <= size <= MOST_INPUTS:
+            raise InputError("size", f"a whole number from 1 to {MOST_INPUTS}", shown(size))
         return cls(list(range(int(size))))
 
     @classmethod
@@ -122,10 +125,12 @@ class Domain:
         """
         for name, value in (("rows", rows), ("columns", columns)):
             if isinstance(value, bool) or not _is_whole(value) or value < 1:
-                raise InputError(f"grid.{name}", "a whole number >= 1", value)
+                raise InputError(f"grid.{name}", "a whole number >= 1", shown(value))
+        if rows * columns > MOST_INPUTS:
+            raise InputError("grid", f"at most {MOST_INPUTS} points", f"{rows} x {columns}")
         step = as_fraction(spacing, "grid.spacing", expected="a number > 0")
         if step <= 0:
-            raise InputError("grid.spacing", "a number > 0", spacing)
+            raise InputError("grid.spacing", "a number > 0", shown(spacing))
         domain = cls.__new__(cls)
         labels = tuple((r, c) for r in range(int(rows)) for c in range(int(columns)))
         domain._fill(labels, (int(rows), int(columns)), step)
@@ -149,7 +154,7 @@ class Domain:
         wanted = clean_label(label, key)
         if wanted not in self._index:
             hint = did_you_mean(str(wanted), [str(known) for known in self.labels])
-            raise InputError(key, f"labels of the domain ({self._listed()})", repr(label), hint)
+            raise InputError(key, f"labels of the domain ({self._listed()})", shown(label), hint)
         return self._index[wanted]
 
     def to_table(self) -> dict[str, Any]:
@@ -176,7 +181,7 @@ class Domain:
         return self.labels == other.labels and self.coordinates == other.coordinates
 
     def __hash__(self) -> int:
-        return hash((self.labels, self.spacing))
+        return hash(self.labels)
 
     def __repr__(self) -> str:
         if self.grid_shape is not None and self.spacing is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "CertificateError",
@@ -16,6 +17,7 @@ __all__ = [
     "SolverError",
     "UnsupportedError",
     "did_you_mean",
+    "shown",
 ]
 
 
@@ -33,7 +35,7 @@ class InputError(MechdesignError, ValueError):
     expected
         What it should be.
     given
-        What it is.
+        What it is: a phrase, or :func:`shown` of a value.
     hint
         What to do about it, if there is one thing to do.
 
@@ -71,6 +73,28 @@ class SolverError(MechdesignError):
 
 class CertificateError(MechdesignError):
     """A claim of privacy or optimality does not hold; the message says which and where."""
+
+
+def shown(value: Any) -> str:
+    """Return a value as its user wrote it: text quoted, decimals plain, true, none.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> from decimal import Decimal
+    >>> shown(["a", True, None, Decimal("0.5")])
+    "['a', true, none, 0.5]"
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return repr(_short(value))
+    if isinstance(value, list | tuple):
+        inner = ", ".join(shown(part) for part in value[:20])
+        return f"[{inner}]"
+    return str(value)
 
 
 def _short(given: object, limit: int = 120) -> str:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 
 __all__ = [
     "Exact",
@@ -23,7 +23,6 @@ __all__ = [
     "exp_lower",
     "exp_upper",
     "fraction_text",
-    "log_upper",
     "short_text",
     "sqrt_lower",
     "sqrt_upper",
@@ -31,6 +30,11 @@ __all__ = [
 
 Exact = int | float | str | Decimal | Fraction
 """What may stand for an exact number: a float stands for the decimal that it prints as."""
+
+LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
+"""Numbers that users give are 0 or between these: sums and squares of them stay within floats."""
+
+MOST_DIGITS, LONGEST_TEXT = 600, 2000
 
 PRECISION = 160
 """Bits that the bounds on exponentials and roots are right to, at least."""
@@ -62,18 +66,54 @@ def as_fraction(value: Any, key: str = "number", *, expected: str = "a finite nu
     >>> as_fraction(0.1), as_fraction("2/6")
     (Fraction(1, 10), Fraction(1, 3))
     """
-    if isinstance(value, bool) or value is None:
-        raise InputError(key, expected, repr(value))
+    number = None
+    if not isinstance(value, bool):
+        try:
+            if isinstance(value, numbers.Rational):
+                number = _from_integers(value)
+            elif isinstance(value, numbers.Real | Decimal):
+                # NumPy's floats print as the shortest decimal of their own precision
+                number = _from_text(str(value))
+            elif isinstance(value, str):
+                number = _from_text(value)
+        except (ValueError, ArithmeticError):
+            number = None
+    if number is None:
+        if _is_number(value):
+            expected = f"{expected}, 0 or between 1e-300 and 1e100 in size"
+        raise InputError(key, expected, shown(value))
+    return number
+
+
+def _from_integers(value: numbers.Rational) -> Fraction | None:
+    top, bottom = int(value.numerator), int(value.denominator)
+    return _of_sane_size(Fraction(top, bottom))
+
+
+def _from_text(text: str) -> Fraction | None:
+    """Read ``"0.1"`` or ``"1/3"``, unless that would make a number of absurd size."""
+    if len(text) > LONGEST_TEXT:
+        return None
+    if "/" not in text:
+        decimal = Decimal(text.strip())
+        if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
+            return None
+        return _of_sane_size(Fraction(decimal))
+    return _of_sane_size(Fraction(text))
+
+
+def _of_sane_size(number: Fraction) -> Fraction | None:
+    return number if number == 0 or LEAST_SIZE <= abs(number) <= MOST_SIZE else None
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a refused value is a number all the same, only of absurd size."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        return False
     try:
-        if isinstance(value, numbers.Rational):
-            return Fraction(int(value.numerator), int(value.denominator))
-        if isinstance(value, numbers.Real):
-            return Fraction(repr(float(value)))
-        if isinstance(value, str | Decimal):
-            return Fraction(value)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        pass
-    raise InputError(key, expected, repr(value) if isinstance(value, str) else value)
+        return math.isfinite(value)
+    except OverflowError:
+        return True
 
 
 def fraction_text(value: Fraction) -> str:
@@ -207,22 +247,3 @@ def _sqrt(value: Fraction, up: bool) -> Fraction:
     # sqrt(top / bottom) = sqrt(top * bottom) / bottom
     root = math.isqrt((top * bottom) << (2 * PRECISION))
     return Fraction(root + up, bottom << PRECISION)
-
-
-def log_upper(value: Fraction) -> float:
-    """Return a float at least ln(value), for a positive rational, within a few units.
-
-    Examples
-    --------
-    >>> log_upper(Fraction(1)), log_upper(Fraction(2)) >= 0.6931471805599453
-    (0.0, True)
-    """
-    if value == 1:
-        return 0.0
-    if abs(value - 1) < Fraction(1, 1000):
-        guess = math.log1p(float(value - 1))
-    else:
-        guess = math.log(value.numerator) - math.log(value.denominator)
-    while exp_lower(Fraction(guess)) < value:
-        guess = math.nextafter(guess, math.inf) + abs(guess) * 2.0**-53
-    return guess

@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 import tomllib
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,8 +21,8 @@ from typing import Any
 
 from mechdesign.certify import Verified, verify
 from mechdesign.channel import Channel
-from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, did_you_mean
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
 from mechdesign.notions import NOTIONS, Notion
 from mechdesign.prior import Prior
@@ -80,7 +81,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     text = _read(file)
     try:
         table = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no TOML, or absurdly deep or long
         raise InputError(str(file), "a TOML file", error) from None
     try:
         return _problem(table, file.parent)
@@ -118,7 +119,7 @@ def _domain(section: Table) -> Domain:
             return Domain(_a_list(section["values"], "values"))
         grid = section["grid"]
         if not isinstance(grid, dict):
-            raise InputError("grid", "a table { rows, columns, spacing }", repr(grid))
+            raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
         _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
         return Domain.grid(**grid)
 
@@ -140,25 +141,29 @@ def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
 
 def _uniform(value: Any, domain: Domain) -> Prior:
     if value is not True:
-        raise InputError("uniform", "true", repr(value))
+        raise InputError("uniform", "true", shown(value))
     return Prior.uniform(len(domain))
 
 
 def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     if not isinstance(data, dict):
-        raise InputError("data", "a table { file, column }", repr(data))
+        raise InputError("data", "a table { file, column }", shown(data))
     known = ("file", "column", "separator", "smoothing")
     _check_keys(data, "data", known, required=("file", "column"))
     for key in ("file", "column", "separator"):
         if not isinstance(data.get(key, ""), str):
-            raise InputError(f"data.{key}", "text", repr(data[key]))
+            raise InputError(f"data.{key}", "text", shown(data[key]))
     path = _find(data["file"], folder)
     by_text = {str(label): label for label in domain.labels}
-    labels = _column(path, data["column"], data.get("separator", ","), by_text)
-    try:
-        return Prior.from_data(labels, domain, data.get("smoothing", 0))
-    except InputError as error:
-        raise error.within("data") from None
+    cells = _column(path, data["column"], data.get("separator", ","))
+    counts = [0] * len(domain)
+    for row, cell in enumerate(cells, 1):
+        where = f"data.file: record {row} of {path.name}"
+        counts[domain.index(by_text.get(cell, cell), where)] += 1
+    if not any(counts):
+        raise InputError("data.file", "a table with at least one record", f"none in {path.name}")
+    with _inside("data"):
+        return Prior.from_counts(counts, data.get("smoothing", 0))
 
 
 def _find(name: str, folder: Path) -> Path:
@@ -174,26 +179,32 @@ def _find(name: str, folder: Path) -> Path:
     raise InputError("data.file", "a file beside the problem or in the data folder", name, hint)
 
 
-def _column(path: Path, column: str, separator: str, by_text: Mapping[str, Label]) -> Iterable[Any]:
-    """Yield the labels in one column of a table with a header line, gzipped or not."""
-    if len(separator) != 1:
-        raise InputError("data.separator", "one character", repr(separator))
+def _column(path: Path, column: str, separator: str) -> list[str]:
+    """Return the cells in one column of a table with a header line, gzipped or not."""
+    if len(separator) != 1 or separator in '"\r\n':
+        raise InputError("data.separator", "one character, no quote or line end", shown(separator))
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines, delimiter=separator)
-        header = list(reader.fieldnames or [])
-        if column not in header:
-            expected = f"a column of {path.name} ({', '.join(header[:8])}, ...)"
-            raise InputError("data.column", expected, repr(column), did_you_mean(column, header))
-        for row in reader:
-            cell = (row[column] or "").strip()
-            yield by_text.get(cell, cell)
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines, delimiter=separator)
+            header = next(reader, [])
+            if header.count(column) != 1:
+                expected = f"one column of {path.name} ({', '.join(header[:8])}, ...)"
+                given = "two of that name" if column in header else shown(column)
+                raise InputError("data.column", expected, given, did_you_mean(column, header))
+            place = header.index(column)
+            return [row[place].strip() if place < len(row) else "" for row in reader if row]
+    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
+        if isinstance(error, InputError):
+            raise
+        expected = "a table in UTF-8, whole"
+        raise InputError("data.file", expected, f"{path.name}: {error}") from None
 
 
 def _privacy(given: Any) -> list[Notion]:
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
-        raise InputError("privacy", "a table, or a list of tables [[privacy]]", repr(given))
+        raise InputError("privacy", "a table, or a list of tables [[privacy]]", shown(given))
     notions = []
     for n, table in enumerate(tables):
         where = f"privacy[{n}]" if isinstance(given, list) else "privacy"
@@ -209,12 +220,14 @@ def _utility(section: Table) -> Utility:
 def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any]) -> Any:
     """Make the object that a table names, from its other keys."""
     if naming_key not in table:
-        near = did_you_mean(naming_key, table)
-        raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", "none", near)
+        _check_no_near_miss(table, where, naming_key)
+        raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", "none")
     name = table[naming_key]
     if not isinstance(name, str) or name not in registry:
         hint = did_you_mean(str(name), registry)
-        raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", repr(name), hint)
+        raise InputError(
+            f"{where}.{naming_key}", f"one of {', '.join(registry)}", shown(name), hint
+        )
     keys = registry[name].keys()
     required = [key for key, needed in keys.items() if needed]
     _check_keys(table, where, (naming_key, *keys), required=required)
@@ -222,12 +235,20 @@ def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any
         return registry[name](**{key: v for key, v in table.items() if key != naming_key})
 
 
+def _check_no_near_miss(table: Table, where: str, key: str) -> None:
+    """Name a key that is nearly ``key``, which is missing."""
+    for given in table:
+        hint = did_you_mean(given, [key])
+        if hint:
+            raise InputError(f"{where}.{given}", f"the key {key}", shown(given), hint)
+
+
 def _expected(section: Table) -> Expected:
     _check_keys(section, "expected", ("value", "rtol"), required=("value",))
     value = as_fraction(section["value"], "expected.value")
     rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
     if rtol < 0:
-        raise InputError("expected.rtol", "a number >= 0", section["rtol"])
+        raise InputError("expected.rtol", "a number >= 0", shown(section["rtol"]))
     return Expected(float(value), float(rtol))
 
 
@@ -242,7 +263,7 @@ def _inside(where: str) -> Any:
 
 def _section(table: Table, key: str) -> Table:
     if not isinstance(table[key], dict):
-        raise InputError(key, f"a table [{key}]", repr(table[key]))
+        raise InputError(key, f"a table [{key}]", shown(table[key]))
     section: Table = table[key]
     return section
 
@@ -250,13 +271,13 @@ def _section(table: Table, key: str) -> Table:
 def _text(table: Table, key: str) -> str:
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise InputError(key, "text", repr(value))
+        raise InputError(key, "text", shown(value))
     return value
 
 
 def _a_list(value: Any, key: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(key, "a list", repr(value))
+        raise InputError(key, "a list", shown(value))
     return value
 
 
@@ -276,7 +297,7 @@ def _check_keys(
     for key in table:
         if key not in known:
             expected = f"one of the keys {', '.join(known)}"
-            raise InputError(f"{prefix}{key}", expected, repr(key), did_you_mean(key, known))
+            raise InputError(f"{prefix}{key}", expected, shown(key), did_you_mean(key, known))
     for key in required:
         if key not in table:
             raise InputError(f"{prefix}{key}", "this key, which is required", "none")
@@ -328,19 +349,13 @@ def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
     file = Path(path)
     try:
         document = json.loads(_read(file))
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
         raise InputError(str(file), "a JSON file, whole", error) from None
     verified = verify(document)
     stated, saved = document["problem"], document["channel"]
-    table = {
-        key: {k: Decimal(v) if k == "spacing" else v for k, v in value.items()}
-        if key == "grid"
-        else value
-        for key, value in stated["domain"].items()
-    }
     channel = Channel(
         [[int(entry) for entry in row] for row in saved["numerators"]],
-        inputs=_domain(table),
+        inputs=_domain(stated["domain"]),
         outputs=saved["outputs"],
         bits=saved["bits"],
     )
@@ -371,7 +386,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
     except OSError as error:

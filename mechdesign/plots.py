@@ -15,7 +15,7 @@ from mechdesign.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_channel", "save_channel_plot"]
+__all__ = ["check_picture_name", "plot_channel", "save_channel_plot"]
 
 MOST_TICKS = 24
 MOST_NUMBERS = 12
@@ -67,9 +67,7 @@ def save_channel_plot(channel: Channel, path: str | os.PathLike[str], title: str
     InputError
         If the name has no such ending, or the file cannot be written.
     """
-    file = Path(path)
-    if file.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError("--plot", "a file name that ends in .png, .pdf or .svg", str(file))
+    file = check_picture_name(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.0, 4.8), layout="constrained")
@@ -78,6 +76,14 @@ def save_channel_plot(channel: Channel, path: str | os.PathLike[str], title: str
         figure.savefig(file, dpi=150)
     except OSError as error:
         raise InputError(str(file), "a file that can be written", error.strerror) from None
+
+
+def check_picture_name(path: str | os.PathLike[str]) -> Path:
+    """Return the path, or raise :class:`InputError` unless it names a picture."""
+    file = Path(path)
+    if file.suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InputError(str(file), "a file name that ends in .png, .pdf or .svg", file.suffix)
+    return file
 
 
 def _label(axis: Any, labels: Sequence[Any]) -> None:

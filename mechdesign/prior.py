@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
 
 __all__ = ["SUM_TOLERANCE", "Prior", "exact_numbers"]
@@ -29,12 +29,12 @@ def exact_numbers(values: Any, key: str, *, size: int | None = None) -> tuple[Fr
         If ``values`` is no such list; the message names the entry.
     """
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-        raise InputError(key, "a list of numbers >= 0", repr(values))
+        raise InputError(key, "a list of numbers >= 0", shown(values))
     numbers = []
     for i, value in enumerate(values):
         number = as_fraction(value, f"{key}[{i}]", expected="a finite number >= 0")
         if number < 0:
-            raise InputError(f"{key}[{i}]", "a finite number >= 0", value)
+            raise InputError(f"{key}[{i}]", "a finite number >= 0", shown(value))
         numbers.append(number)
     if not numbers:
         raise InputError(key, "a list of numbers >= 0", "an empty list")
@@ -118,7 +118,7 @@ class Prior:
         """
         extra = as_fraction(smoothing, "smoothing", expected="a number >= 0")
         if extra < 0:
-            raise InputError("smoothing", "a number >= 0", smoothing)
+            raise InputError("smoothing", "a number >= 0", shown(smoothing))
         numbers = [count + extra for count in exact_numbers(counts, "counts")]
         total = sum(numbers, Fraction(0))
         if total == 0:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.prior import Prior, exact_numbers
 
@@ -110,13 +110,10 @@ class PriorList(PriorSet):
 
     def __init__(self, priors: Iterable[Any]) -> None:
         if isinstance(priors, str | dict) or not isinstance(priors, Iterable):
-            raise InputError("priors", "a list of priors", repr(priors))
+            raise InputError("priors", "a list of priors", shown(priors))
         members: list[Prior] = []
         for i, given in enumerate(priors):
-            try:
-                members.append(given if isinstance(given, Prior) else Prior(given))
-            except InputError as error:
-                raise error.within(f"priors[{i}]") from None
+            members.append(_a_prior(given, f"priors[{i}]"))
         if not members:
             raise InputError("priors", "at least one prior", "an empty list")
         for i, prior in enumerate(members):
@@ -192,12 +189,23 @@ class PriorBox(PriorSet):
     def _vertices(self) -> Iterator[Weights]:
         """At a vertex all entries but at most one are at an end of their range."""
         for free in range(self.size):
-            others = [x for x in range(self.size) if x != free]
-            ends = [sorted({self.upper[x], self.lower[x]}, reverse=True) for x in others]
-            for chosen in itertools.product(*ends):
-                rest = 1 - sum(chosen, Fraction(0))
-                if self.lower[free] <= rest <= self.upper[free]:
-                    yield (*chosen[:free], rest, *chosen[free:])
+            yield from self._completed((), free, Fraction(1))
+
+    def _completed(self, chosen: Weights, free: int, left: Fraction) -> Iterator[Weights]:
+        """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes what is left over."""
+        x = len(chosen)
+        rest = range(x, self.size) if free >= x else [*range(x, self.size), free]
+        least = sum((self.lower[z] for z in rest), Fraction(0))
+        most = sum((self.upper[z] for z in rest), Fraction(0))
+        if not least <= left <= most:
+            return
+        if x == self.size:
+            yield tuple(left if z == free else p for z, p in enumerate(chosen))
+        elif x == free:
+            yield from self._completed((*chosen, Fraction(0)), free, left)
+        else:
+            for end in dict.fromkeys((self.lower[x], self.upper[x])):
+                yield from self._completed((*chosen, end), free, left - end)
 
     def to_table(self) -> dict[str, Any]:
         """Return ``lower`` and ``upper``."""
@@ -227,15 +235,11 @@ class PriorBall(PriorSet):
     """
 
     def __init__(self, center: Any, radius: Exact) -> None:
-        try:
-            prior = center if isinstance(center, Prior) else Prior(center)
-        except InputError as error:
-            raise error.within("center") from None
-        self.center: Weights = prior.probabilities
+        self.center: Weights = _a_prior(center, "center").probabilities
         self.size = len(self.center)
         self.radius = as_fraction(radius, "radius", expected="a number in [0, 1]")
         if not 0 <= self.radius <= 1:
-            raise InputError("radius", "a number in [0, 1]", radius)
+            raise InputError("radius", "a number in [0, 1]", shown(radius))
 
         self.denominator = math.lcm(self.radius.denominator, *(p.denominator for p in self.center))
         self._center = self._over(self.center)
@@ -290,3 +294,14 @@ class PriorBall(PriorSet):
 
     def __repr__(self) -> str:
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
+
+
+def _a_prior(given: Any, key: str) -> Prior:
+    """Return a prior, naming ``key`` in any error."""
+    if isinstance(given, Prior):
+        return given
+    try:
+        return Prior(given)
+    except InputError as error:
+        tail = error.key.removeprefix("probabilities")
+        raise InputError(key + tail, error.expected, error.given, error.hint) from None

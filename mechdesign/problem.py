@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mechdesign.domain import Domain, Label, clean_label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Cone, Notion
 from mechdesign.prior import Prior
 from mechdesign.utilities import LinearUtility, Utility
 
 __all__ = ["Expected", "Problem", "plain_label"]
+
+MOST_INPUTS = 4096
 
 N = TypeVar("N", bound=Notion)
 
@@ -82,6 +84,9 @@ class Problem:
         expected: Expected | None = None,
     ) -> None:
         self.domain = domain if isinstance(domain, Domain) else Domain(domain)
+        if len(self.domain) > MOST_INPUTS:
+            most = f"at most {MOST_INPUTS} inputs for a channel that is written out"
+            raise UnsupportedError("domain", most, len(self.domain))
         self.privacy = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
         if not self.privacy:
             raise InputError("privacy", "at least one notion", "none")

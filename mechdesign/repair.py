@@ -58,9 +58,13 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
     """
     classes = cone.equal_classes()
     cleaned = _average(_clean(cone, matrix), classes)
-    kept = np.flatnonzero(cleaned.max(axis=0) > EMPTY).tolist()
+    kept = np.flatnonzero(cleaned.max(axis=0) > EMPTY).tolist() or [0]
     Q = cleaned[:, kept]
-    Q = Q / Q.sum(axis=1, keepdims=True)
+    total = Q.sum(axis=1, keepdims=True)
+    if not total.all():  # a row without an answer: ignore the input
+        Q = np.tile(Q.sum(axis=0) + (not Q.any()), (len(Q), 1))
+        total = Q.sum(axis=1, keepdims=True)
+    Q = Q / total
     component = cone.components()
     tau = FIRST_TAU
     while tau < 1:
@@ -131,13 +135,12 @@ def _settled(cone: Cone, column: list[int], classes: IntArray) -> list[int]:
 def _fill(columns: list[list[int]], lack: list[int], component: IntArray, Q: FloatArray) -> None:
     """Share out what each row lacks, in place, in one proportion for all inputs of a component.
 
-    Only outputs that every input of the component can give get a share, so that zeros stay.
+    Only outputs that most inputs of the component can give get a share, so that zeros stay.
     """
     for part in range(int(component.max()) + 1):
         inputs = np.flatnonzero(component == part).tolist()
-        positive = [all(column[x] > 0 for x in inputs) for column in columns]
-        weight = Q[inputs].mean(axis=0)
-        weight = np.where(positive, weight, 0.0) if any(positive) else weight
+        positive = np.array([sum(column[x] > 0 for x in inputs) for column in columns])
+        weight = np.where(positive == positive.max(), Q[inputs].mean(axis=0), 0.0)
         weight = np.where(weight >= SMALL_SHARE * weight.max(), weight, 0.0)
         shares = np.floor(weight / weight.sum() * 2.0**52).astype(np.int64).tolist()
         total, largest = sum(shares), int(np.argmax(weight))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 
 __all__ = ["ExactTable"]
@@ -73,21 +73,23 @@ class ExactTable:
         InputError
             If it is no such matrix; the message names the entry.
         """
-        wanted = " x ".join("any" if n is None else str(n) for n in shape)
-        expected = f"a {wanted} matrix of numbers >= 0"
+        wanted = "" if None in shape else "{} x {} ".format(*shape)
+        expected = f"a {wanted}matrix of numbers >= 0"
         if isinstance(rows, str | dict) or not isinstance(rows, Iterable):
-            raise InputError(key, expected, repr(rows))
+            raise InputError(key, expected, shown(rows))
         table: list[list[Fraction]] = []
         for x, row in enumerate(rows):
             if isinstance(row, str | dict) or not isinstance(row, Iterable):
-                raise InputError(f"{key}[{x}]", "a list of numbers >= 0", repr(row))
+                raise InputError(f"{key}[{x}]", "a list of numbers >= 0", shown(row))
             table.append([])
             for y, entry in enumerate(row):
                 number = as_fraction(entry, f"{key}[{x}][{y}]", expected="a finite number >= 0")
                 if number < 0:
-                    raise InputError(f"{key}[{x}][{y}]", "a finite number >= 0", entry)
+                    raise InputError(f"{key}[{x}][{y}]", "a finite number >= 0", shown(entry))
                 table[x].append(number)
         width = len(table[0]) if table else 0
+        if width == 0:
+            raise InputError(key, expected, "an empty one")
         for x, line in enumerate(table):
             if len(line) != width:
                 raise InputError(f"{key}[{x}]", f"a row of {width} numbers", f"{len(line)} numbers")

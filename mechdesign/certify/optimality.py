@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.privacy import PriorBounds, lift_limits, prior_bounds, ratio_limits
 from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["THEOREMS", "dual_bound", "value"]
+__all__ = ["POSTERIOR", "THEOREMS", "decoder", "dual_bound", "value"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 SCALE = 1 << 220
@@ -36,15 +36,13 @@ def value(
     """
     prior, denominator = statement.prior, 1 << bits
     if statement.utility["objective"] == POSTERIOR:
-        spread, mean = _moments(statement)
-        del mean
-        f = _values(statement)
+        f, (spread, _) = _values(statement), _moments(statement)
         for q in columns:
             law = sum((p * v for p, v in zip(prior, q, strict=True)), ZERO)
             moment = sum((p * a * v for p, a, v in zip(prior, f, q, strict=True)), ZERO)
             spread -= moment * moment / (law * denominator) if law else ZERO
         return spread
-    losses = statement.losses()
+    losses = statement.losses
     per_input = []
     for x in range(len(prior)):
         total = sum((losses[x][used[y]][1] * q[x] for y, q in enumerate(columns)), ZERO)
@@ -54,13 +52,24 @@ def value(
     return sum((p * loss for p, loss in zip(prior, per_input, strict=True)), ZERO)
 
 
+def decoder(statement: Statement, columns: Sequence[Sequence[int]]) -> list[Fraction]:
+    """Return E[f(X) | Y = y] for each output; the mean of f(X) where y never occurs."""
+    f, (_, mean) = _values(statement), _moments(statement)
+    found = []
+    for q in columns:
+        law = sum((p * v for p, v in zip(statement.prior, q, strict=True)), ZERO)
+        moment = sum((p * a * v for p, a, v in zip(statement.prior, f, q, strict=True)), ZERO)
+        found.append(moment / law if law else mean)
+    return found
+
+
 def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound that dual weights prove; negative weights are refused.
 
     ``dual["weights"]``: for a worst case over x, weights on the inputs that sum to 1, since the
     worst is at least any mean. ``dual["rows"]``: weights on rows of the notions, by output.
     """
-    losses = statement.losses()
+    losses = statement.losses
     if statement.utility.get("worst_case"):
         mass = [number(w) for w in dual["weights"]]
         if min(mass) < 0 or sum(mass) <= 0 or len(mass) != len(statement.prior):
@@ -88,6 +97,9 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     if min(weights, default=ZERO) < 0:
         raise CertificateError("a dual weight is negative")
     places = list(zip(block["output"], block["x"], block["other"], weights, strict=True))
+    k, m = len(reduced), len(reduced[0])
+    if not all(0 <= x < k and 0 <= y < m and other >= 0 for y, x, other, _ in places):
+        raise CertificateError("a dual weight is on a row that does not exist")
     if block["side"] == "ratio":
         limits = ratio_limits(statement, table)
         for y, x, other, w in places:
@@ -104,9 +116,10 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
         raise CertificateError(f"a dual weight is on the side {block['side']!r} with no row")
     shrink = exp_lower(-exponent_or_none)
     priors = [[number(p) for p in prior] for prior in block.get("priors", [])]
-    for prior in priors:
-        _check_member(statement, table, prior)
     priors = priors or [statement.prior]
+    bounds = prior_bounds(statement, table)
+    for prior in priors:
+        _check_member(bounds, prior, k)
     laws: dict[tuple[int, int], Fraction] = {}
     for y, x, which, w in places:
         reduced[x][y] += _floor(w * shrink) if block["side"] == "upper" else _floor(-w)
@@ -117,10 +130,10 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
             reduced[x][y] += _floor(law * p)
 
 
-def _check_member(statement: Statement, table: dict[str, Any], prior: list[Fraction]) -> None:
+def _check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
     """Raise unless ``prior`` is one of those that the notion protects against."""
-    listed, box, ball = prior_bounds(statement, table)
-    inside = len(prior) == len(statement.prior) and min(prior) >= 0 and sum(prior) == 1
+    listed, box, ball = bounds
+    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
     if box is not None:
         low, high = box
         inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
@@ -135,7 +148,10 @@ def _check_member(statement: Statement, table: dict[str, Any], prior: list[Fract
 
 
 def _values(statement: Statement) -> list[Fraction]:
-    return [number(value) for value in statement.utility["values"]]
+    found = [number(value) for value in statement.utility["values"]]
+    if len(found) != len(statement.prior):
+        raise CertificateError("the objective in the file has not one value for each input")
+    return found
 
 
 def _moments(statement: Statement) -> tuple[Fraction, Fraction]:
@@ -147,14 +163,14 @@ def _moments(statement: Statement) -> tuple[Fraction, Fraction]:
 def _expected_losses(statement: Statement) -> list[list[Fraction]]:
     if statement.utility.get("worst_case"):
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
-    return [[loss[0] for loss in row] for row in statement.losses()]
+    return [[loss[0] for loss in row] for row in statement.losses]
 
 
 def nothing_constrained(statement: Statement) -> Fraction:
     """No channel beats the best output for every single input."""
     if statement.utility["objective"] == POSTERIOR:
         return ZERO
-    best = [min(loss[0] for loss in row) for row in statement.losses()]
+    best = [min(loss[0] for loss in row) for row in statement.losses]
     if statement.utility.get("worst_case"):
         return max(best)
     return sum((p * loss for p, loss in zip(statement.prior, best, strict=True)), ZERO)

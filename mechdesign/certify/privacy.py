@@ -12,16 +12,38 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.certify.statement import Statement, distance, number
+from mechdesign.certify.statement import (
+    Statement,
+    distance,
+    distribution,
+    nonnegative,
+    number,
+    table_of,
+)
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
-__all__ = ["Limit", "check", "extreme_law", "lift_limits", "prior_bounds", "ratio_limits"]
+__all__ = [
+    "Limit",
+    "PriorBounds",
+    "check",
+    "extreme_law",
+    "lift_limits",
+    "prior_bounds",
+    "ratio_limits",
+]
 
 Limit: TypeAlias = tuple[Fraction, Fraction]
 """(exponent, factor): the bound ``factor * e**exponent``."""
 
 Column: TypeAlias = Sequence[int]
+
+PriorBounds: TypeAlias = tuple[
+    list[list[Fraction]],
+    tuple[list[Fraction], list[Fraction]] | None,
+    tuple[list[Fraction], Fraction] | None,
+]
+"""A list of priors, or a box (lower, upper), or a ball (center, radius)."""
 
 
 def check(
@@ -58,51 +80,63 @@ def ratio_limits(
 
     Returns None if the notion does not bound ratios of entries.
     """
-    k, one, zero = len(statement.labels), Fraction(1), Fraction(0)
+    k, one = len(statement.labels), Fraction(1)
     notion = table["notion"]
     if notion == "context-aware":
-        extra = shift or zero
-        return [
-            [None if e == "inf" else (number(e) + extra, one) for e in row]
-            for row in table["matrix"]
-        ]
+        extra = shift or Fraction(0)
+        rows = table["matrix"]
+        table_of([[0 if e == "inf" else e for e in row] for row in rows], (k, k))
+        return [[None if e == "inf" else (number(e) + extra, one) for e in row] for row in rows]
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
-    epsilon = number(table["epsilon"]) if shift is None else shift
+    epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     limits: list[list[Limit | None]] = [[(epsilon, one)] * k for _ in range(k)]
     if notion == "high-low":
-        free = [x for x, label in enumerate(statement.labels) if label not in table["sensitive"]]
-        for x in free:
-            limits[x] = [None] * k
+        sensitive = _labels(statement, table["sensitive"])
+        for x, label in enumerate(statement.labels):
+            if label not in sensitive:
+                limits[x] = [None] * k
     elif notion == "block":
         member = _blocks(statement, table)
-        for x in range(k):
-            limits[x] = [(epsilon, one) if member[x] == b else None for b in member]
+        limits = [[(epsilon, one) if a == b else None for b in member] for a in member]
     elif notion == "metric":
         rows = _distances(statement, table["distance"])
         limits = [[(epsilon * d, one) for d in row] for row in rows]
     elif notion == "differential-identifiability":
-        prior = statement.prior
-        limits = [[(epsilon, b / a) if a else None for b in prior] for a in prior]
+        if 0 in statement.prior and k > 1:
+            raise CertificateError(f"{notion} cannot hold where an input has prior 0")
+        limits = [[(epsilon, b / a) for b in statement.prior] for a in statement.prior]
     return limits
+
+
+def _labels(statement: Statement, labels: Any) -> list[Any]:
+    """Return some labels, at least one, that are all inputs of the problem and all differ."""
+    known = isinstance(labels, list) and labels and all(x in statement.labels for x in labels)
+    if not known or len({statement.labels.index(x) for x in labels}) < len(labels):
+        raise CertificateError(f"expected a list of inputs of the problem, found {labels!r:.60}")
+    return list(labels)
 
 
 def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
     """Return for each input something that is equal exactly within a block."""
     if "blocks" in table:
-        member = [
-            [b for b, block in enumerate(table["blocks"]) if x in block] for x in statement.labels
-        ]
-        if any(len(found) != 1 for found in member):
+        together = [label for block in table["blocks"] for label in _labels(statement, block)]
+        if len(_labels(statement, together)) < len(statement.labels):
             raise CertificateError("the blocks in the file do not divide the inputs")
-        return member
-    return [(r // table["block_rows"], c // table["block_columns"]) for r, c in statement.labels]
+        return [
+            next(b for b, block in enumerate(table["blocks"]) if x in block)
+            for x in statement.labels
+        ]
+    rows, columns = table["block_rows"], table["block_columns"]
+    if not (isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) > 0):
+        raise CertificateError("the blocks in the file have no size")
+    return [(r // rows, c // columns) for r, c in statement.labels]
 
 
 def _distances(statement: Statement, kind: Any) -> list[list[Fraction]]:
     """Return distances rounded down, so that what passes is private at the true ones."""
     if isinstance(kind, list):
-        return [[number(entry) for entry in row] for row in kind]
+        return table_of(kind, (len(statement.labels), len(statement.labels)))
     if statement.points is None:
         raise CertificateError(f"the inputs have no coordinates for the distance {kind!r}")
     return [[distance(a, b, kind)[0] for b in statement.points] for a in statement.points]
@@ -142,13 +176,13 @@ def lift_limits(
     if notion == "lift":
         extra = shift or Fraction(0)
         upper, lower = (
-            None if table[side] == "inf" else number(table[side]) + extra
+            None if table[side] == "inf" else nonnegative(table[side]) + extra
             for side in ("upper", "lower")
         )
         return upper, lower
     if notion not in ("lip", "pml", "bounded-prior-lip"):
         raise CertificateError(f"the privacy notion {notion!r} is not known to the checker")
-    epsilon = number(table["epsilon"]) if shift is None else shift
+    epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     return epsilon, None if notion == "pml" else epsilon
 
 
@@ -160,17 +194,18 @@ def check_lift(
     lower: Fraction | None,
 ) -> str | None:
     """Check q_x <= e**upper P . q and P . q <= e**lower q_x for all x and all priors P allowed."""
+    bounds = prior_bounds(statement, table)
     for y, q in enumerate(columns):
-        if upper is not None and max(q) > exp_lower(upper) * extreme_law(statement, table, q, -1):
+        if upper is not None and max(q) > exp_lower(upper) * extreme_law(bounds, q, -1):
             return f"output {y}: raises the odds of some input too much"
-        if lower is not None and extreme_law(statement, table, q, +1) > exp_lower(lower) * min(q):
+        if lower is not None and extreme_law(bounds, q, +1) > exp_lower(lower) * min(q):
             return f"output {y}: lowers the odds of some input too much"
     return None
 
 
-def extreme_law(statement: Statement, table: dict[str, Any], q: Column, sign: int) -> Fraction:
-    """Return the largest (sign +1) or smallest (-1) P . q over the priors of the notion."""
-    listed, box, ball = prior_bounds(statement, table)
+def extreme_law(bounds: PriorBounds, q: Column, sign: int) -> Fraction:
+    """Return the largest (sign +1) or smallest (-1) P . q over the priors of a notion."""
+    listed, box, ball = bounds
     if box is not None:
         low, high = box
         left = 1 - sum(low)
@@ -195,18 +230,19 @@ def extreme_law(statement: Statement, table: dict[str, Any], q: Column, sign: in
     return max(laws, key=lambda law: sign * law)
 
 
-def prior_bounds(
-    statement: Statement, table: dict[str, Any]
-) -> tuple[
-    list[list[Fraction]],
-    tuple[list[Fraction], list[Fraction]] | None,
-    tuple[list[Fraction], Fraction] | None,
-]:
+def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball."""
+    k = len(statement.prior)
     if table["notion"] != "bounded-prior-lip":
         return [statement.prior], None, None
     if "lower" in table:
-        return [], ([number(p) for p in table["lower"]], [number(p) for p in table["upper"]]), None
+        low, high = table_of([table["lower"], table["upper"]], (2, k))
+        if not sum(low) <= 1 <= sum(high) or any(a > b for a, b in zip(low, high, strict=True)):
+            raise CertificateError("the box of priors in the file is empty")
+        return [], (low, high), None
     if "center" in table:
-        return [], None, ([number(p) for p in table["center"]], number(table["radius"]))
-    return [[number(p) for p in prior] for prior in table["priors"]], None, None
+        return [], None, (distribution(table["center"], k), nonnegative(table["radius"]))
+    listed = [distribution(prior, k) for prior in table["priors"]]
+    if not listed:
+        raise CertificateError("the list of priors in the file is empty")
+    return listed, None, None

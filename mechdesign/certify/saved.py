@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.optimality import THEOREMS, dual_bound, value
-from mechdesign.certify.privacy import check
+from mechdesign.certify.optimality import POSTERIOR, THEOREMS, decoder, dual_bound, value
+from mechdesign.certify.privacy import check, lift_limits, ratio_limits
 from mechdesign.certify.statement import Statement, number, read_statement
 from mechdesign.errors import CertificateError
 
@@ -20,6 +20,7 @@ OPTIMAL_GAP = 1e-6
 """The largest gap that is called optimal."""
 
 VALUE_TOLERANCE = Fraction(1, 10**12)
+MOST_BITS = 4096
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,15 @@ def verify(document: Any) -> Verified:
     """
     if not isinstance(document, dict) or any(document.get(k) != v for k, v in FORMAT.items()):
         raise CertificateError("this is no mechdesign channel file of version 1")
-    if document.get("digest") != digest(document):
-        raise CertificateError("the digest does not match: the file was changed after it was made")
     try:
+        if document.get("digest") != digest(document):
+            raise CertificateError("the digest does not match: the file was changed")
         return _verify(document)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except RecursionError:
+        raise CertificateError("the file is nested too deeply") from None
+    except CertificateError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise CertificateError(f"the file is incomplete or malformed: {error!r}") from None
 
 
@@ -83,22 +88,52 @@ def _verify(document: dict[str, Any]) -> Verified:
     for claim, table in zip(document["privacy"], statement.privacy, strict=True):
         claims.append(_verify_privacy(statement, table, claim, columns))
     exact, bound = prove(statement, document["certificate"], columns, used, bits)
-    if abs(number(document["value"]) - exact) > VALUE_TOLERANCE * max(Fraction(1), abs(exact)):
+    claims += _verify_value(statement, document, exact, bound)
+    if statement.utility["objective"] == POSTERIOR:
+        wanted = decoder(statement, columns)
+        claims.append(_verify_decoder(wanted, document["channel"]["decoder"]))
+    return Verified(tuple(claims), exact, bound)
+
+
+def _verify_value(
+    statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction | None
+) -> list[str]:
+    """Check the objective, the value, the bound, the gap and the status that are claimed."""
+    if document["objective"] != statement.utility["objective"] or document["sense"] != "minimize":
+        raise CertificateError("the objective claimed is not that of the problem")
+    if not _close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
-    claims.append(f"value {float(exact):.10g}, recomputed from the integers")
-    if document["bound"] is not None:
+    claims = [f"value {float(exact):.10g}, recomputed from the integers"]
+    if document["bound"] is None:
+        gap = None
+    else:
         if bound is None or number(document["bound"]) > bound:
             shown = "none" if bound is None else repr(float(bound))
             raise CertificateError(f"the bound proved is {shown}, not {document['bound']!r}")
-        claims.append(f"no private channel has a loss below {document['bound']:.10g}")
-        gap = relative_gap(document["value"], document["bound"])
-        if abs(gap - document["gap"]) > 1e-9:
-            raise CertificateError(f"the gap is {gap!r}, not {document['gap']!r}")
-    wanted = "optimal" if bound is not None and document["gap"] <= OPTIMAL_GAP else "bounded"
+        if bound > exact:
+            raise CertificateError("the bound is above the value: the problem contradicts itself")
+        claims.append(f"no private channel has a loss below {float(document['bound']):.10g}")
+        gap = relative_gap(float(document["value"]), float(document["bound"]))
+    claimed = document["gap"]
+    if (gap is None) != (claimed is None) or (
+        gap is not None and not abs(number(claimed) - number(gap)) <= Fraction(1, 10**9)
+    ):
+        raise CertificateError(f"the gap is {gap!r}, not {claimed!r}")
+    wanted = "optimal" if gap is not None and gap <= OPTIMAL_GAP else "bounded"
     if document["status"] != wanted:
         raise CertificateError(f"the status is {wanted!r}, not {document['status']!r}")
-    claims.append(f"status {wanted}")
-    return Verified(tuple(claims), exact, bound)
+    return [*claims, f"status {wanted}"]
+
+
+def _verify_decoder(wanted: list[Fraction], claimed: Any) -> str:
+    if len(claimed) != len(wanted) or not all(map(_close, claimed, wanted)):
+        raise CertificateError("the decoder is not the posterior mean of each output")
+    return "the decoder is the posterior mean of each output"
+
+
+def _close(claimed: Any, exact: Fraction) -> bool:
+    """Return whether a float is what an exact number rounds to, about."""
+    return abs(number(claimed) - exact) <= VALUE_TOLERANCE * abs(exact)
 
 
 def prove(
@@ -127,8 +162,12 @@ def _read_channel(
     if channel["inputs"] != statement.labels:
         raise CertificateError("the inputs of the channel are not those of the problem")
     bits = channel["bits"]
-    rows = [[int(entry) for entry in row] for row in channel["numerators"]]
+    if type(bits) is not int or not 1 <= bits <= MOST_BITS:
+        raise CertificateError(f"expected bits from 1 to {MOST_BITS}, found {bits!r:.60}")
+    rows = [[_integer(entry) for entry in row] for row in channel["numerators"]]
     outputs = channel["outputs"]
+    if len(channel["matrix"]) != len(rows):
+        raise CertificateError("the matrix has not one row for each input")
     if len(rows) != len(statement.labels) or any(len(row) != len(outputs) for row in rows):
         raise CertificateError("the channel has not one row for each input")
     for x, row in enumerate(rows):
@@ -136,8 +175,7 @@ def _read_channel(
             raise CertificateError(f"row {x} of the channel does not sum to 2**{bits}")
         shown = channel["matrix"][x]
         if len(shown) != len(row) or any(
-            abs(number(a) * (1 << bits) - b) > b * VALUE_TOLERANCE
-            for a, b in zip(shown, row, strict=True)
+            not _close(a, Fraction(b, 1 << bits)) for a, b in zip(shown, row, strict=True)
         ):
             raise CertificateError(f"row {x} of the matrix is not that of the integers")
     allowed = outputs if statement.outputs is None else statement.outputs
@@ -147,6 +185,12 @@ def _read_channel(
     return columns, bits, [allowed.index(y) for y in outputs]
 
 
+def _integer(entry: Any) -> int:
+    if not isinstance(entry, str) or not entry.isdecimal() or len(entry) > MOST_BITS:
+        raise CertificateError(f"expected an integer as text, found {entry!r:.60}")
+    return int(entry)
+
+
 def _verify_privacy(
     statement: Statement, table: dict[str, Any], claim: dict[str, Any], columns: list[list[int]]
 ) -> str:
@@ -154,18 +198,30 @@ def _verify_privacy(
     notion = table["notion"]
     if claim["notion"] != notion or claim["certified"] is not True:
         raise CertificateError(f"the notion {notion!r} is not claimed as certified")
-    if "epsilon" in table and claim["epsilon"] != float(number(table["epsilon"])):
+    stated = float(number(table["epsilon"])) if "epsilon" in table else None
+    if type(claim.get("epsilon")) is bool or claim.get("epsilon") != stated:
         raise CertificateError(f"{notion}: the epsilon claimed is not that of the problem")
     broken = check(statement, table, columns)
     if broken is not None:
         raise CertificateError(f"{notion}: not private: {broken}")
-    if claim["leakage"] is None:
-        return f"{notion}: private as stated, exactly"
     leakage = number(claim["leakage"])
     broken = check(statement, table, columns, leakage)
     if broken is not None:
         raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}: {broken}")
     less = leakage - (1 + abs(leakage)) / 10**9
-    if ("epsilon" not in table or less >= 0) and check(statement, table, columns, less) is None:
+    could_be_less = less >= 0 if "epsilon" in table else _says_anything(statement, table)
+    if could_be_less and check(statement, table, columns, less) is None:
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
     return f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}"
+
+
+def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
+    """Return whether a notion has any row at all; without one, the leakage is written as 0."""
+    limits = ratio_limits(statement, table)
+    if limits is None:
+        return lift_limits(table) != (None, None)
+    return any(
+        limit is not None and x != other
+        for x, row in enumerate(limits)
+        for other, limit in enumerate(row)
+    )

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
-from mechdesign.errors import CertificateError
-from mechdesign.exact import sqrt_lower, sqrt_upper
+from mechdesign.errors import CertificateError, InputError
+from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 
-__all__ = ["Interval", "Statement", "distance", "number", "read_statement"]
+__all__ = [
+    "Interval",
+    "Statement",
+    "distance",
+    "distribution",
+    "nonnegative",
+    "number",
+    "read_statement",
+    "table_of",
+]
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
 """A rational at most, and one at least, some real number."""
+
+MOST_INPUTS = 10**6
 
 Point: TypeAlias = tuple[Fraction, ...]
 
@@ -46,14 +58,15 @@ class Statement:
     utility: dict[str, Any]
     outputs: list[Any] | None
 
+    @cached_property
     def losses(self) -> list[list[Interval]]:
-        """Return the loss of each output y at each input x, between rational bounds."""
+        """The loss of each output y at each input x, between rational bounds."""
         objective, outputs = self.utility["objective"], self.outputs
         if outputs is None:
             raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
         if objective == "distortion":
-            table = [[number(entry) for entry in row] for row in self.utility["matrix"]]
-            return [[(entry, entry) for entry in row] for row in table]
+            shape = (len(self.labels), len(outputs))
+            return [[(e, e) for e in row] for row in table_of(self.utility["matrix"], shape)]
         if objective == "hamming":
             one, zero = (Fraction(1),) * 2, (Fraction(0),) * 2
             return [[zero if x == y else one for y in outputs] for x in self.labels]
@@ -73,12 +86,34 @@ class Statement:
 
 def number(value: Any) -> Fraction:
     """Return the exact rational that a number or text of the file stands for."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
-        raise CertificateError(f"expected an exact number, found {value!r}")
     try:
-        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise CertificateError(f"expected an exact number, found {value!r}") from None
+        return as_fraction(value)
+    except InputError:
+        raise CertificateError(f"expected an exact number, found {value!r:.60}") from None
+
+
+def nonnegative(value: Any) -> Fraction:
+    """Return an exact number that is not negative."""
+    exact = number(value)
+    if exact < 0:
+        raise CertificateError(f"expected a number >= 0, found {value!r:.60}")
+    return exact
+
+
+def table_of(rows: Any, shape: tuple[int, int]) -> list[list[Fraction]]:
+    """Return a matrix of nonnegative numbers, of that shape exactly."""
+    table = [[nonnegative(entry) for entry in row] for row in rows]
+    if len(table) != shape[0] or any(len(row) != shape[1] for row in table):
+        raise CertificateError(f"expected a {shape[0]} x {shape[1]} matrix in the problem")
+    return table
+
+
+def distribution(values: Any, size: int) -> list[Fraction]:
+    """Return ``size`` nonnegative numbers that sum to 1."""
+    found = [nonnegative(value) for value in values]
+    if len(found) != size or sum(found) != 1:
+        raise CertificateError("a prior in the file is no distribution on its inputs")
+    return found
 
 
 def distance(a: Point, b: Point, kind: str) -> Interval:
@@ -104,22 +139,38 @@ def read_statement(problem: Any) -> Statement:
     """
     try:
         labels, points, spacing = _read_domain(problem["domain"])
-        prior = [number(p) for p in problem["prior"]]
+        prior = distribution(problem["prior"], len(labels))
         privacy, utility, outputs = problem["privacy"], problem["utility"], problem["outputs"]
-        statement = Statement(labels, points, spacing, prior, privacy, utility, outputs)
     except (KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"the problem in the file is incomplete: {error!r}") from None
-    if len(prior) != len(labels) or min(prior) < 0 or sum(prior) != 1:
-        raise CertificateError("the prior in the file is no distribution on its inputs")
-    if not statement.privacy:
+    _check_different(labels, "input")
+    if outputs is not None:
+        _check_different(outputs, "output")
+    if not isinstance(privacy, list) or not privacy:
         raise CertificateError("the problem in the file has no privacy notion")
-    return statement
+    return Statement(labels, points, spacing, prior, privacy, utility, outputs)
+
+
+def _check_different(labels: Any, what: str) -> None:
+    if not isinstance(labels, list) or not labels:
+        raise CertificateError(f"the problem in the file has no {what}s")
+    if len({repr(label) for label in labels}) < len(labels) or any(
+        a == b for a, b in pairwise(sorted(labels, key=_order))
+    ):
+        raise CertificateError(f"the problem in the file has an {what} twice")
+
+
+def _order(label: Any) -> tuple[bool, Any]:
+    """Sort numbers by size, so that 1, 1.0 and true stand together, and the rest by text."""
+    return (True, label) if isinstance(label, int | float) else (False, repr(label))
 
 
 def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:
     if "grid" in domain:
         grid = domain["grid"]
         step = number(grid["spacing"])
+        if step <= 0 or not 0 < grid["rows"] * grid["columns"] <= MOST_INPUTS:
+            raise CertificateError("the grid in the file has no points, or too many")
         labels = [[r, c] for r in range(grid["rows"]) for c in range(grid["columns"])]
         return labels, [(step * r, step * c) for r, c in labels], step
     labels = domain["values"]

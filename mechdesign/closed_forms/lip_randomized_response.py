@@ -60,7 +60,7 @@ class LIPRandomizedResponse(ClosedForm):
         return Verdict(
             True,
             f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
-            f"{1 / (math.exp(epsilon) + 1):.6g}, so it is private, and every private channel is "
+            f"{_border(epsilon):.6g}, so it is private, and every private channel is "
             "it followed by post-processing",
         )
 
@@ -80,6 +80,12 @@ class LIPRandomizedResponse(ClosedForm):
 def in_region(prior: Prior, epsilon: Fraction) -> bool:
     """Return whether P_min (e**epsilon + 1) >= 1, exactly."""
     return prior.minimum * (exp_lower(epsilon) + 1) >= 1
+
+
+def _border(epsilon: Fraction) -> float:
+    """Return 1 / (e**epsilon + 1)."""
+    shrink = math.exp(-float(epsilon))
+    return shrink / (1 + shrink)
 
 
 def leakage_of_formula(prior: Prior, epsilon: Fraction) -> float:
@@ -111,5 +117,5 @@ def _outside(problem: Problem, epsilon: Fraction) -> str:
         claim = f", and the {claimed:.6g} that it claims is out of reach"
     return (
         f"outside its region: P_min = {short_text(prior.minimum)} is below 1/(e^epsilon + 1) = "
-        f"{1 / (math.exp(e) + 1):.6g}; the published formula would leak {leak:.6g}{ratio}{claim}"
+        f"{_border(epsilon):.6g}; the published formula would leak {leak:.6g}{ratio}{claim}"
     )

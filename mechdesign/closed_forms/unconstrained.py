@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
-from mechdesign.exact import exp_upper
-from mechdesign.notions import Row
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 
@@ -16,8 +14,7 @@ __all__ = ["Unconstrained"]
 class Unconstrained(ClosedForm):
     """The identity, followed by the best output for each input.
 
-    Optimal for every utility when no row of the notion can be broken: every row
-    e**(-a) left . q <= right . q has e**(-a) left <= right in every entry.
+    Optimal for every utility when no row of the notions can be broken by any column.
     """
 
     name = "identity"
@@ -25,10 +22,9 @@ class Unconstrained(ClosedForm):
     theorem = "nothing-constrained"
 
     def check(self, problem: Problem) -> Verdict:
-        """Look for a row that some column breaks."""
-        for row in problem.cone.rows():
-            if _can_break(row):
-                return Verdict(False, f"the row {row.name!r} binds", relevant=False)
+        """Ask every family whether some column breaks a row of it."""
+        if any(family.binds() for family in problem.cone.families):
+            return Verdict(False, "a row of the privacy notion binds", relevant=False)
         return Verdict(True, "no row of the privacy notion can be broken by any channel")
 
     def formula(self, problem: Problem) -> Formula:
@@ -43,8 +39,3 @@ class Unconstrained(ClosedForm):
         used = sorted(set(best.tolist()))
         matrix = (best[:, None] == np.array(used)[None, :]).astype(np.float64)
         return Formula(matrix, tuple(outputs[y] for y in used))
-
-
-def _can_break(row: Row) -> bool:
-    shrink = exp_upper(-row.exponent)
-    return any(shrink * left > row.right.get(x, 0) for x, left in row.left.items())

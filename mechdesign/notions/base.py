@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.cone import Cone, Family
 from mechdesign.prior import Prior
@@ -127,7 +127,7 @@ def budget(value: Exact, key: str = "epsilon") -> Fraction:
     """
     number = as_fraction(value, key, expected="a finite number >= 0")
     if number < 0:
-        raise InputError(key, "a finite number >= 0", value)
+        raise InputError(key, "a finite number >= 0", shown(value))
     return number
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain, Label, clean_label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.cone import Bound, IntArray
@@ -100,7 +100,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
     @staticmethod
     def _on_grid(domain: Domain, shape: tuple[int, int]) -> IntArray:
         if domain.grid_shape is None:
-            raise InputError("block_rows", "a grid as the domain", repr(domain))
+            raise InputError("block_rows", "a grid as the domain", shown(domain))
         for key, size, side in zip(
             ("block_rows", "block_columns"), shape, domain.grid_shape, strict=True
         ):
@@ -132,17 +132,17 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
 
 def _count(value: Any, key: str) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-        raise InputError(key, "a whole number >= 1", repr(value))
+        raise InputError(key, "a whole number >= 1", shown(value))
     return int(value)
 
 
 def _blocks(blocks: Any) -> tuple[tuple[Label, ...], ...]:
     if isinstance(blocks, str | dict) or not isinstance(blocks, Iterable):
-        raise InputError("blocks", "a list of lists of labels", repr(blocks))
+        raise InputError("blocks", "a list of lists of labels", shown(blocks))
     clean = []
     for b, block in enumerate(blocks):
         if isinstance(block, str | dict) or not isinstance(block, Iterable):
-            raise InputError(f"blocks[{b}]", "a list of labels", repr(block))
+            raise InputError(f"blocks[{b}]", "a list of labels", shown(block))
         clean.append(tuple(clean_label(label, f"blocks[{b}]") for label in block))
         if not clean[-1]:
             raise InputError(f"blocks[{b}]", "at least one label", "an empty list")

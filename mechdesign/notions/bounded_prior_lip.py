@@ -32,7 +32,7 @@ class BoundedPriorLIP(Notion):
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Definition 4. The rows are linear in P, so the vertices of
+    Source: Jiang et al. 2021 (TIFS), Definition 6. The rows are linear in P, so the vertices of
     the set suffice; they are found by a sort where they are too many to list. The prior of the
     problem, if given, serves the utility only.
 

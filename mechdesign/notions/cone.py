@@ -23,7 +23,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign.channel import Channel
+from mechdesign.exact import as_fraction
 from mechdesign.prior_sets import Weights
+
+BEYOND = Fraction(10**300)
+"""An epsilon at which every row holds that any epsilon can mend."""
 
 __all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
 
@@ -102,6 +106,15 @@ class Family(ABC):
     def matrix(self) -> sp.csr_array:
         """Return the rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
 
+    @property
+    @abstractmethod
+    def largest_base(self) -> float:
+        """The largest base of a bound: it sets the rounding error of :meth:`estimate`."""
+
+    @abstractmethod
+    def binds(self) -> bool:
+        """Return whether any column breaks a row: if not, nothing is constrained. Exact."""
+
     @abstractmethod
     def at(self, epsilon: Fraction) -> Family:
         """Return the same rows at another epsilon."""
@@ -116,7 +129,10 @@ class Family(ABC):
 
     @abstractmethod
     def estimate(self, columns: Sequence[Sequence[int]]) -> float:
-        """Return the least epsilon at which all rows hold, in floating point."""
+        """Return the least epsilon at which all rows hold, in floating point.
+
+        It is -inf where the rows say nothing, and inf where no epsilon does.
+        """
 
     @abstractmethod
     def links(self) -> sp.csr_array:
@@ -158,21 +174,21 @@ class Family(ABC):
         too large by a few units in the last place at most.
         """
         columns = channel.columns()
+
+        def holds(epsilon: Fraction) -> bool:
+            trial = self.at(epsilon)
+            return all(trial.violation(column) is None for column in columns)
+
         guess = self.estimate(columns)
-        if not np.isfinite(guess):
-            return guess
-        step = 2.0**-52 * max(abs(guess), 2.0**-10)
-        while True:
-            trial = self.at(Fraction(guess))
-            if all(trial.violation(column) is None for column in columns):
-                break
+        if not np.isfinite(guess) or not holds(BEYOND):
+            return float("inf") if guess > 0 else 0.0
+        asked = float(self.epsilon)
+        step = 2.0**-52 * max(abs(guess), self.largest_base)
+        while not holds(as_fraction(guess)):
             guess += step
             step *= 2
-        asked = float(self.epsilon)
-        if guess > asked and Fraction(asked) <= self.epsilon:
-            trial = self.at(Fraction(asked))
-            if all(trial.violation(column) is None for column in columns):
-                return asked  # the rounding up went past what was asked for, and holds
+        if guess > asked and as_fraction(asked) <= self.epsilon and holds(as_fraction(asked)):
+            return asked  # the rounding up went past what was asked for, which holds
         return guess
 
 

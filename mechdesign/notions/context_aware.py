@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import fraction_text
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.cone import Bound
@@ -61,7 +61,7 @@ matrix = [
 
     def __init__(self, matrix: Iterable[Iterable[Any]]) -> None:
         if isinstance(matrix, str | dict) or not isinstance(matrix, Iterable):
-            raise InputError("matrix", "a square matrix of numbers in [0, inf]", repr(matrix))
+            raise InputError("matrix", "a square matrix of numbers in [0, inf]", shown(matrix))
         self.matrix = tuple(_row(x, row) for x, row in enumerate(matrix))
         for x, row in enumerate(self.matrix):
             if len(row) != len(self.matrix):
@@ -91,7 +91,7 @@ matrix = [
 
 def _row(x: int, row: Any) -> tuple[Fraction | None, ...]:
     if isinstance(row, str | dict) or not isinstance(row, Iterable):
-        raise InputError(f"matrix[{x}]", "a list of numbers in [0, inf]", repr(row))
+        raise InputError(f"matrix[{x}]", "a list of numbers in [0, inf]", shown(row))
     return tuple(
         None if _is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
         for other, entry in enumerate(row)

@@ -31,7 +31,7 @@ class DifferentialIdentifiability(Notion):
 
     Notes
     -----
-    Source: Lee and Clifton 2012; Jiang et al. 2021, Definition 6.
+    Source: Lee and Clifton 2012; Jiang et al. 2021, Definition 3.
 
     Examples
     --------

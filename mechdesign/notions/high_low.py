@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain, clean_label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.cone import Bound
@@ -51,7 +51,7 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
     def __init__(self, epsilon: Exact, sensitive: Iterable[Any]) -> None:
         self.epsilon = budget(epsilon)
         if isinstance(sensitive, str | dict) or not isinstance(sensitive, Iterable):
-            raise InputError("sensitive", "a list of labels of the domain", repr(sensitive))
+            raise InputError("sensitive", "a list of labels of the domain", shown(sensitive))
         self.sensitive = tuple(clean_label(label, "sensitive") for label in sensitive)
         if not self.sensitive:
             raise InputError("sensitive", "at least one label of the domain", "an empty list")

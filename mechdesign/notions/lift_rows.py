@@ -3,7 +3,7 @@
     q_x <= e**upper * (P . q)   and   P . q <= e**lower * q_x    for every x and every P of a set
 
 P . q is the probability of the output, so q_x / (P . q) is the lift, the ratio of posterior to
-prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definition 4 (a set).
+prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definition 6 (a set).
 """
 
 from __future__ import annotations
@@ -89,6 +89,18 @@ class LiftRows(Family):
                 blocks.append(sp.csr_array(block))
         return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
 
+    def binds(self) -> bool:
+        """Return whether some column of one input alone breaks a row.
+
+        It has lift 1 / P_x, and, if there is another input, lift 0 for that.
+        """
+        if self.lower is not None and self.size > 1:
+            return True
+        units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
+        return self._upper is not None and any(
+            self._upper * self.priors.law(unit, largest=False) < 1 for unit in units
+        )
+
     def at(self, epsilon: Fraction) -> LiftRows:
         """Return the same rows at another epsilon."""
         return LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
@@ -124,9 +136,12 @@ class LiftRows(Family):
             if self.lower is not None:
                 law = self.priors.law(column, largest=True)
                 worst = max(worst, self._excess(self.lower, law, Fraction(min(column))))
-        if worst == -math.inf:
-            return -max((float(bound.base) for _, bound in self.sides()), default=0.0)
         return worst
+
+    @property
+    def largest_base(self) -> float:
+        """The largest base of a bound."""
+        return max((float(bound.base) for _, bound in self.sides()), default=0.0)
 
     @staticmethod
     def _excess(bound: Bound, left: Fraction, right: Fraction) -> float:
@@ -134,7 +149,10 @@ class LiftRows(Family):
             return -math.inf
         if right == 0:
             return math.inf
-        return (math.log(left / right) - float(bound.base)) / float(bound.slope)
+        ratio = left / right
+        near = abs(ratio - 1) < Fraction(1, 2)
+        log_ratio = math.log1p(ratio - 1) if near else math.log(ratio)
+        return (log_ratio - float(bound.base)) / float(bound.slope)
 
     def links(self) -> sp.csr_array:
         """Join all inputs: the law involves every one, or is compared with every one."""

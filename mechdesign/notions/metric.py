@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean
+from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.cone import Bound
@@ -58,7 +58,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
             if distance not in NAMES:
                 expected = f"one of {', '.join(NAMES)}, or a matrix"
                 raise InputError(
-                    "distance", expected, repr(distance), did_you_mean(distance, NAMES)
+                    "distance", expected, shown(distance), did_you_mean(distance, NAMES)
                 )
             self.distance: str | ExactTable = distance
         else:

@@ -118,6 +118,10 @@ class PairRows(Family):
         places = (np.concatenate([row, row]), np.concatenate([x, other]))
         return sp.csr_array((values, places), shape=(len(x), self.size))
 
+    def binds(self) -> bool:
+        """Return whether any pair is constrained: the column of x alone breaks its rows."""
+        return bool((self.index != FREE).any())
+
     def at(self, epsilon: Fraction) -> PairRows:
         """Return the same rows at another epsilon."""
         return PairRows(self.name, self.bounds, self.index, epsilon)
@@ -146,16 +150,18 @@ class PairRows(Family):
         factor = self.factors[b]
         worst = -np.inf
         for column in columns:
-            q = np.array(column, dtype=np.float64)
+            # the difference is exact, so that a ratio near 1 keeps its digits
+            q = np.array(column, dtype=np.int64 if max(column) < 2**63 else object)
             with np.errstate(divide="ignore", invalid="ignore"):
-                excess = np.log(q[x] / (factor * q[other])) - base
-                excess = np.where(q[x] == 0, -np.inf, excess) / slope
-            # a slope of 0 leaves +inf where the bound is broken and -inf or nan where it holds
+                below = q[other].astype(np.float64)
+                log_ratio = np.log1p((q[x] - q[other]).astype(np.float64) / below)
+                excess = (np.where(q[x] == 0, -np.inf, log_ratio) - np.log(factor) - base) / slope
             worst = max(worst, float(np.nanmax(excess, initial=-np.inf)))
-        return worst if worst > -np.inf else float(-self._floor())
+        return worst
 
-    def _floor(self) -> float:
-        """Return what to report as leakage, negated, where no row says anything."""
+    @property
+    def largest_base(self) -> float:
+        """The largest base of a bound."""
         return max((float(bound.base) for bound in self.bounds), default=0.0)
 
     def links(self) -> sp.csr_array:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
-from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you_mean
+from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import solve_conic
@@ -99,12 +99,19 @@ def _linear_programs(problem: Problem) -> Iterator[Attempt]:
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
 
 
-def _auto(problem: Problem, _option: str, considered: list[Considered]) -> Iterator[Attempt]:
+def _no_option(route: str, option: str) -> None:
+    if option:
+        raise InputError("route", f"{route} with nothing after it", shown(f"{route}:{option}"))
+
+
+def _auto(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+    _no_option("auto", option)
     yield from _closed_forms(problem, considered)
     yield from _linear_programs(problem)
 
 
-def _closed_form(problem: Problem, _option: str, considered: list[Considered]) -> Iterator[Attempt]:
+def _closed_form(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
+    _no_option("closed-form", option)
     yield from _closed_forms(problem, considered)
 
 
@@ -158,7 +165,7 @@ def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator
     name, _, option = route.partition(":")
     if name not in ROUTES:
         hint = did_you_mean(name, ROUTES)
-        raise InputError("route", f"one of {', '.join(ROUTES)}", repr(route), hint)
+        raise InputError("route", f"one of {', '.join(ROUTES)}", shown(route), hint)
     none = True
     for attempt in ROUTES[name](problem, option.strip(), considered):
         none = False

@@ -31,6 +31,25 @@ FEWEST_IN_SET = 3
 
 
 @dataclass(frozen=True)
+class Least:
+    """A helper t that stands for the least entry of a set, so that q = t + s with s >= 0 there.
+
+    Attributes
+    ----------
+    helper
+        Its column in A.
+    members
+        The inputs of the set.
+    rows
+        The rows t <= q_x of the members, in their order; with s in place of q they are bounds.
+    """
+
+    helper: int
+    members: IntArray
+    rows: IntArray
+
+
+@dataclass(frozen=True)
 class Compressed:
     """Rows ``low <= A (q, helpers) <= 0`` on one column and its helpers.
 
@@ -40,6 +59,10 @@ class Compressed:
         ``(n_rows, n_inputs + n_helpers)``.
     equal
         Which rows are equations.
+    least
+        Helpers that stand for the least entry of a set, no two sets sharing an input.
+    shares_least
+        Whether most rows go through such helpers: those programs suit the simplex method.
     carry_back
         Takes the weights of the rows, shape ``(n_rows,)``, and the number of the output, and
         returns multipliers on rows of the family.
@@ -47,6 +70,8 @@ class Compressed:
 
     A: sp.csr_array
     equal: npt.NDArray[np.bool_]
+    least: tuple[Least, ...]
+    shares_least: bool
     carry_back: Callable[[FloatArray, int], list[Multipliers]]
 
 
@@ -92,7 +117,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
             found.append(Multipliers(side, *places, weight=weight[x]))
         return found
 
-    return Compressed(A, equal, carry_back)
+    return Compressed(A, equal, (), shares_least=False, carry_back=carry_back)
 
 
 @compress.register
@@ -150,7 +175,16 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
         places = (np.full(int(kept.sum()), output), all_x[kept], all_other[kept])
         return [Multipliers("ratio", *places, weight=all_weight[kept])]
 
-    return Compressed(A, np.zeros(row, dtype=bool), carry_back)
+    equal = np.zeros(row, dtype=bool)
+    shares_least = len(direct) < len(above) + len(below)
+    least: list[Least] = []
+    taken: set[int] = set()
+    for h in range(len(helped)):
+        places = np.array([(r, member) for r, helper, member in below if helper == h])
+        if taken.isdisjoint(places[:, 1].tolist()):
+            taken.update(places[:, 1].tolist())
+            least.append(Least(k + h, places[:, 1], places[:, 0]))
+    return Compressed(A, equal, tuple(least), shares_least=shares_least, carry_back=carry_back)
 
 
 def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:

@@ -56,6 +56,9 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
     domain, prior, utility = problem.domain, problem.prior, problem.utility
     Q = cp.Variable((len(domain), max(1, len(outputs))), nonneg=True)
     loss = utility.objective(Q, domain, prior, outputs)
+    scale = 1.0  # tolerances are absolute: let the unit of the loss be 1
+    if isinstance(utility, LinearUtility):
+        scale = float(utility.cost(domain, prior, outputs).max()) or 1.0
     rows = [family.matrix() @ Q <= 0 for family in problem.cone.families]
     per_input: list[cp.Constraint] = []
     if (
@@ -64,7 +67,7 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
         top = cp.Variable()
         per_input = [cp.sum(cp.multiply(utility.cost(domain, prior, outputs), Q), axis=1) <= top]
         loss = top
-    stated = cp.Problem(cp.Minimize(loss), [cp.sum(Q, axis=1) == 1, *rows, *per_input])
+    stated = cp.Problem(cp.Minimize(loss / scale), [cp.sum(Q, axis=1) == 1, *rows, *per_input])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the certificate will tell
         try:
@@ -77,7 +80,7 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
     for n, (family, constraint) in enumerate(zip(problem.cone.families, rows, strict=True)):
         dual = constraint.dual_value
         weights = np.zeros(constraint.shape) if dual is None else np.maximum(dual, 0.0)
-        multipliers, priors = family.read_dual(weights.reshape(-1, Q.shape[1]))
+        multipliers, priors = family.read_dual(scale * weights.reshape(-1, Q.shape[1]))
         families.append(FamilyDual(n, tuple(multipliers), priors))
     mass = None
     if per_input:

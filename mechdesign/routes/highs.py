@@ -31,9 +31,10 @@ class LinearProgram:
 
 @dataclass(frozen=True)
 class LPResult:
-    """The optimum: ``primal`` by variable, ``dual`` by row, in the sign of HiGHS."""
+    """The optimum: ``primal`` and ``reduced`` cost by variable, ``dual`` by row, HiGHS's signs."""
 
     primal: FloatArray
+    reduced: FloatArray
     dual: FloatArray
 
 
@@ -64,8 +65,10 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
     accepted = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
     if status not in accepted or not solution.value_valid:
         raise SolverError(f"HiGHS ({method}) stopped: {solver.modelStatusToString(status)}")
-    dual = np.array(solution.row_dual) if solution.dual_valid else np.zeros(len(program.low))
-    return LPResult(np.array(solution.col_value), dual)
+    primal = np.array(solution.col_value)
+    if not solution.dual_valid:
+        return LPResult(primal, np.zeros(len(primal)), np.zeros(len(program.low)))
+    return LPResult(primal, np.array(solution.col_dual), np.array(solution.row_dual))
 
 
 def _model(program: LinearProgram) -> highspy.HighsLp:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable
 
@@ -103,7 +103,7 @@ class LinearUtility(Utility):
 
     def __init__(self, worst_case: bool = False) -> None:
         if not isinstance(worst_case, bool):
-            raise InputError("worst_case", "true or false", repr(worst_case))
+            raise InputError("worst_case", "true or false", shown(worst_case))
         self.worst_case = worst_case
 
     @abstractmethod
@@ -185,6 +185,6 @@ def label_points(
         parts = label if isinstance(label, tuple) else (label,)
         if len(parts) != len(inputs[0]) or not all(isinstance(p, int | float) for p in parts):
             kind = "numbers" if len(inputs[0]) == 1 else "pairs [row, column]"
-            raise InputError("outputs.values", f"{kind} for {objective}", repr(label))
+            raise InputError("outputs.values", f"{kind} for {objective}", shown(label))
         points.append(tuple(step * Fraction(repr(part)) for part in parts))
     return inputs, tuple(points)

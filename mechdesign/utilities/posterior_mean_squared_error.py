@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.prior import Prior
 from mechdesign.utilities.base import Utility
@@ -50,7 +50,7 @@ class PosteriorMeanSquaredError(Utility):
         self.given: tuple[Fraction, ...] | None = None
         if values is not None:
             if isinstance(values, str | dict) or not hasattr(values, "__iter__"):
-                raise InputError("values", "a list of numbers, one for each input", repr(values))
+                raise InputError("values", "a list of numbers, one for each input", shown(values))
             self.given = tuple(as_fraction(v, f"values[{i}]") for i, v in enumerate(values))
 
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
