@@ -4,13 +4,14 @@ Solvers return columns that break rows by 1e-10 or so, and mix zeros with 1e-13:
 anything. The repair works on integers over 2**62:
 
 1. drop columns that are empty up to noise, and noise where a column may be zero;
-2. scale all rows by 1 - tau, round down, and mend each column by the least raise that makes it
-   satisfy its rows exactly: entry by entry for ratio rows, by a constant for lift rows;
+2. cut a few units of the 2**62 off every row, in proportion, and mend each column by the least
+   raise that makes it satisfy its rows exactly: entry by entry for ratio rows, by a constant for
+   lift rows;
 3. give every row what it lacks to 2**62, in one proportion over the outputs, which is nearly a
    constant column and so strictly inside the cone; check everything exactly; if a row still
-   breaks, or a sum is too large, take a larger tau.
+   breaks, or a sum is too large, cut more. The first cut is none.
 
-It ends, at the latest with tau = 1, a channel that ignores its input. Entries that must be zero in
+It ends, at the latest with a channel that ignores its input. Entries that must be zero in
 a column because of its support, as in high-low and block notions, stay zero.
 """
 
@@ -34,8 +35,8 @@ EMPTY = 1e-10
 NOISE = 1e-11
 """An entry below this may be set to zero, if its column can be zero there."""
 
-FIRST_TAU = 2.0**-50
-GROWTH = 4.0
+FIRST_CUT = 1 << 10
+GROWTH = 4
 SMALL_SHARE = 1e-3
 
 
@@ -66,18 +67,19 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
         total = Q.sum(axis=1, keepdims=True)
     Q = Q / total
     component = cone.components()
-    tau = FIRST_TAU
-    while tau < 1:
+    whole_columns = np.floor(Q.T * float(WHOLE)).astype(np.int64).tolist()
+    cut = 0
+    while cut < WHOLE:
         columns = [
-            _settled(cone, column, classes)
-            for column in np.floor(Q.T * ((1 - tau) * WHOLE)).astype(np.int64).tolist()
+            _settled(cone, [q * (WHOLE - cut) // WHOLE for q in column], classes)
+            for column in whole_columns
         ]
         lack = [WHOLE - sum(row) for row in zip(*columns, strict=True)]
         if min(lack) >= 0:
             _fill(columns, lack, component, Q)
             if all(cone.violation(column) is None for column in columns):
                 return [list(row) for row in zip(*columns, strict=True)], kept
-        tau = max(GROWTH * tau, tau - 2 * min(lack) / WHOLE)
+        cut = max(cut - 2 * min(lack), GROWTH * cut, FIRST_CUT if min(lack) >= 0 else 1)
     return _constant(Q), kept
 
 

@@ -99,8 +99,10 @@ def _verify_value(
     statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction | None
 ) -> list[str]:
     """Check the objective, the value, the bound, the gap and the status that are claimed."""
-    if document["objective"] != statement.utility["objective"] or document["sense"] != "minimize":
+    if document["objective"] != statement.utility["objective"]:
         raise CertificateError("the objective claimed is not that of the problem")
+    if document["sense"] != "minimize":
+        raise CertificateError(f"the sense is 'minimize', not {document['sense']!r:.60}")
     if not _close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     claims = [f"value {float(exact):.10g}, recomputed from the integers"]

@@ -112,7 +112,7 @@ def distribution(values: Any, size: int) -> list[Fraction]:
     """Return ``size`` nonnegative numbers that sum to 1."""
     found = [nonnegative(value) for value in values]
     if len(found) != size or sum(found) != 1:
-        raise CertificateError("a prior in the file is no distribution on its inputs")
+        raise CertificateError("the prior in the file is no distribution on its inputs")
     return found
 
 
