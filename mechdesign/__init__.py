@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
-    from mechdesign.design import design
     from mechdesign.domain import Domain
     from mechdesign.errors import (
         CertificateError,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         SolverError,
         UnsupportedError,
     )
+    from mechdesign.facade import design
     from mechdesign.files import load_channel, load_problem, save
     from mechdesign.notions import (
         LDP,
@@ -58,7 +58,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "channel": ("Channel",),
-    "design": ("design",),
+    "facade": ("design",),
     "domain": ("Domain",),
     "errors": (
         "CertificateError",

@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from mechdesign.design import design
+    from mechdesign.facade import design
     from mechdesign.files import load_problem, save
 
     _check_writable(options.output, options.plot)
@@ -187,7 +187,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _check_one(path: str) -> dict[str, Any]:
     """Solve one problem and say whether it is as expected."""
-    from mechdesign.design import design
+    from mechdesign.facade import design
     from mechdesign.files import load_problem
 
     try:

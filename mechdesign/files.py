@@ -360,8 +360,9 @@ def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
         If a claim does not hold.
     """
     file = Path(path)
+    text = _read(file)
     try:
-        document = json.loads(_read(file))
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
         raise InputError(str(file), "a JSON file, whole", error) from None
     verified = verify(document)

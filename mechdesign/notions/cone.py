@@ -187,8 +187,9 @@ class Family(ABC):
         while not holds(as_fraction(guess)):
             guess += step
             step *= 2
-        if guess > asked and as_fraction(asked) <= self.epsilon and holds(as_fraction(asked)):
-            return asked  # the rounding up went past what was asked for, which holds
+        for least in (asked, float(np.nextafter(asked, np.inf))):
+            if guess > least and holds(as_fraction(least)):
+                return least  # the rounding up went past what was asked for, which holds
         return guess
 
 

@@ -18,6 +18,11 @@ FloatArray = npt.NDArray[np.float64]
 TOLERANCE = 1e-10
 """The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
 
+UNIT = 4096.0
+"""What stands for 1 in the right-hand sides and costs that HiGHS sees: tolerances shrink by it."""
+
+SMALLEST_COEFFICIENT = 1e-12
+
 
 @dataclass(frozen=True)
 class LinearProgram:
@@ -58,6 +63,7 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
     solver.setOptionValue("solver", method)
     solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
     solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+    solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
     solver.passModel(_model(program))
     solver.run()
     status = solver.getModelStatus()
@@ -65,20 +71,21 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
     accepted = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
     if status not in accepted or not solution.value_valid:
         raise SolverError(f"HiGHS ({method}) stopped: {solver.modelStatusToString(status)}")
-    primal = np.array(solution.col_value)
+    primal = np.array(solution.col_value) / UNIT
     if not solution.dual_valid:
         return LPResult(primal, np.zeros(len(primal)), np.zeros(len(program.low)))
-    return LPResult(primal, np.array(solution.col_dual), np.array(solution.row_dual))
+    reduced, dual = np.array(solution.col_dual) / UNIT, np.array(solution.row_dual) / UNIT
+    return LPResult(primal, reduced, dual)
 
 
 def _model(program: LinearProgram) -> highspy.HighsLp:
     n_rows, n_columns = program.A.shape
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n_columns, n_rows
-    lp.col_cost_ = program.cost
+    lp.col_cost_ = program.cost * UNIT
     lp.col_lower_ = np.zeros(n_columns)
     lp.col_upper_ = np.full(n_columns, highspy.kHighsInf)
-    lp.row_lower_, lp.row_upper_ = program.low, program.high
+    lp.row_lower_, lp.row_upper_ = program.low * UNIT, program.high * UNIT
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     lp.a_matrix_.start_ = program.A.indptr
     lp.a_matrix_.index_ = program.A.indices
