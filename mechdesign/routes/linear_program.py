@@ -34,6 +34,9 @@ IntArray = npt.NDArray[np.intp]
 MANY_ROWS = 3_000
 """From here on the interior point method wins, unless rows share helpers."""
 
+UNLIKELY = 1e-10
+"""The weight of an input of prior 0, in the program only: its best row is wanted, at no cost."""
+
 ROUNDS = 60
 BREACH = 1e-10
 FEW_PRIORS = 16
@@ -61,6 +64,10 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
         raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
     outputs: tuple[Label, ...] = problem.outputs or ()
     cost = utility.cost(problem.domain, problem.prior, outputs)
+    if not utility.worst_case:  # let rows that cost nothing be sensible as well
+        never = problem.prior.array == 0
+        loss = utility.loss(problem.domain, outputs).array
+        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
     scale = float(cost.max()) or 1.0  # tolerances are absolute: let the unit of the loss be 1
     cost = cost / scale
     cone = problem.cone
