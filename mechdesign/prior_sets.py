@@ -6,7 +6,6 @@ smallest is an exact vertex, found by a sort. Inside, members are integers over 
 
 from __future__ import annotations
 
-import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -83,11 +82,11 @@ class PriorSet(ABC):
         UnsupportedError
             If there are more than ``limit``: use :meth:`extreme`.
         """
-        found = dict.fromkeys(itertools.islice(self._vertices(), 16 * limit + 1))
-        if len(found) > limit:
-            raise UnsupportedError(
-                "priors", f"a set of at most {limit} vertices", f"{len(found)} and perhaps more"
-            )
+        found: dict[Weights, None] = {}
+        for vertex in self._vertices():
+            found[vertex] = None
+            if len(found) > limit:
+                raise UnsupportedError("priors", f"a set of at most {limit} vertices", "more")
         return tuple(found)
 
     def __eq__(self, other: object) -> bool:

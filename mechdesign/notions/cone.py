@@ -29,6 +29,8 @@ from mechdesign.prior_sets import Weights
 BEYOND = Fraction(10**300)
 """An epsilon at which every row holds that any epsilon can mend."""
 
+LEAST_STEP = 1e-290
+
 __all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
 
 IntArray = npt.NDArray[np.intp]
@@ -183,11 +185,11 @@ class Family(ABC):
         if not np.isfinite(guess) or not holds(BEYOND):
             return float("inf") if guess > 0 else 0.0
         asked = float(self.epsilon)
-        step = 2.0**-52 * max(abs(guess), self.largest_base)
+        step = max(2.0**-52 * max(abs(guess), self.largest_base), LEAST_STEP)
         while not holds(as_fraction(guess)):
             guess += step
             step *= 2
-        for least in (asked, float(np.nextafter(asked, np.inf))):
+        for least in (asked, asked * (1 + 2.0**-52)):
             if guess > least and holds(as_fraction(least)):
                 return least  # the rounding up went past what was asked for, which holds
         return guess

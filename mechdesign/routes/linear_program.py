@@ -38,7 +38,7 @@ UNLIKELY = 1e-10
 """The weight of an input of prior 0, in the program only: its best row is wanted, at no cost."""
 
 ROUNDS = 60
-BREACH = 1e-10
+BREACH = 1e-14
 FEW_PRIORS = 16
 
 
