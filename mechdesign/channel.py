@@ -14,10 +14,12 @@ from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
 
-__all__ = ["BITS", "Channel"]
+__all__ = ["BITS", "Channel", "format_table", "printable"]
 
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
+
+DUST = 1e-200
 
 ROW_TOLERANCE = 1e-9
 """How far from 1 a given float row may sum before it is refused as a mistake."""
@@ -104,7 +106,7 @@ class Channel:
         """
         rows = []
         for x, given in enumerate(_rows(matrix, "matrix")):
-            row = [as_fraction(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
+            row = [_entry_of(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
             total = sum(row, Fraction(0))
             for y, entry in enumerate(row):
                 if entry < 0:
@@ -267,7 +269,7 @@ def format_table(
     shown_rows, shown_columns = _ends(len(rows), 12), _ends(len(columns), 8)
 
     def name(label: Hashable) -> str:
-        text = str(label)
+        text = printable(label)
         return text if len(text) <= 14 else text[:13] + "…"
 
     cells = [["", *("…" if y is None else name(columns[y]) for y in shown_columns)]]
@@ -286,6 +288,24 @@ def format_table(
         for row in cells
     )
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _entry_of(value: Any, key: str) -> Fraction:
+    """Return an exact probability; floats too small to matter, which solvers leave, are 0."""
+    if isinstance(value, float) and abs(value) < DUST:
+        return Fraction(0)
+    return as_fraction(value, key)
+
+
+def printable(value: object) -> str:
+    """Return text that stays on its line.
+
+    Examples
+    --------
+    >>> printable("two\\nlines")
+    'two lines'
+    """
+    return "".join(c if c.isprintable() else " " for c in str(value))
 
 
 def _entry(value: float) -> str:

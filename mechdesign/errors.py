@@ -90,7 +90,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return repr(_short(value))
+        return repr(value if len(value) <= 100 else f"{value[:97]}...")
     if isinstance(value, list | tuple):
         inner = ", ".join(shown(part) for part in value[:20])
         return f"[{inner}]"

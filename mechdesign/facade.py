@@ -35,8 +35,8 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
     problem
         What to keep secret and what to keep useful.
     route
-        ``"auto"``, ``"closed-form"``, ``"linear-program"``, or ``"cvxpy:NAME"`` for a solver that
-        cvxpy knows. Whatever the route, the channel is repaired and certified in the same way.
+        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, or ``"cvxpy:NAME"``
+        for a solver that cvxpy knows. Whatever the route, the channel is repaired and certified in the same way.
 
     Returns
     -------
@@ -161,7 +161,10 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
                 block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
             rows.append(block)
     weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
-    return {"weights": weights, "rows": rows}
+    table: dict[str, Any] = {"weights": weights, "rows": rows}
+    if dual.decoders is not None:
+        table["decoders"] = [fraction_text(s) for s in dual.decoders]
+    return table
 
 
 def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:

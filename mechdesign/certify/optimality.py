@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from mechdesign.certify.privacy import PriorBounds, lift_limits, prior_bounds, ratio_limits
@@ -18,7 +19,7 @@ from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["POSTERIOR", "THEOREMS", "decoder", "dual_bound", "value"]
+__all__ = ["POSTERIOR", "THEOREMS", "decoder", "decoder_bound", "dual_bound", "value"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 SCALE = 1 << 220
@@ -81,6 +82,43 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     for block in dual["rows"]:
         _add_rows(statement, block, reduced)
     return Fraction(sum(min(row) for row in reduced), SCALE)
+
+
+def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound on a posterior-mean squared error that weights at some decoders prove.
+
+    The error is Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2 with s_y the posterior mean, which lies
+    between the least and the largest f. With weights at decoders s_0 < ... < s_n around all of f,
+    let c_x(s) be the reduced cost of input x, P_x (f_x - s)**2 + v_x(s), where v is interpolated
+    between neighbours: v(s) . q <= 0 for private q at every s. As (f_x - s)**2 is its chord less
+    (s - s_i)(s_{i+1} - s), c_x is, at s = s_i + t d,
+
+        (1 - t) c_x(s_i) + t c_x(s_{i+1}) - P_x d**2 t (1 - t),
+
+    whose minimum m_x over all t and i is a formula; and the error is at least Sum_x m_x.
+    """
+    f, prior = _values(statement), statement.prior
+    decoders = [number(s) for s in dual["decoders"]]
+    rising = all(a < b for a, b in pairwise(decoders))
+    if len(decoders) < 2 or not rising or decoders[0] > min(f) or decoders[-1] < max(f):
+        raise CertificateError("the decoders do not rise from the least value to the largest")
+    reduced = [[_floor(p * (a - s) ** 2) for s in decoders] for p, a in zip(prior, f, strict=True)]
+    for block in dual["rows"]:
+        _add_rows(statement, block, reduced)
+    total = 0
+    for p, row in zip(prior, reduced, strict=True):
+        bends = [-_floor(-p * (b - a) ** 2) for a, b in pairwise(decoders)]
+        total += min(
+            _least_on_gap(a, b, bend) for (a, b), bend in zip(pairwise(row), bends, strict=True)
+        )
+    return Fraction(total, SCALE)
+
+
+def _least_on_gap(a: int, b: int, bend: int) -> int:
+    """Return the least of (1 - t) a + t b - bend t (1 - t) over t in [0, 1], rounded down."""
+    if abs(b - a) >= bend:
+        return min(a, b)
+    return ((2 * (a + b) - bend) * bend - (b - a) ** 2) // (4 * bend)
 
 
 def _floor(exact: Fraction) -> int:

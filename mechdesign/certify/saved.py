@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.optimality import POSTERIOR, THEOREMS, decoder, dual_bound, value
+from mechdesign.certify.optimality import (
+    POSTERIOR,
+    THEOREMS,
+    decoder,
+    decoder_bound,
+    dual_bound,
+    value,
+)
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
 from mechdesign.certify.statement import Statement, number, read_statement
 from mechdesign.errors import CertificateError
@@ -153,7 +160,10 @@ def prove(
             raise CertificateError(f"the theorem {theorem!r} is not known to the checker")
         bounds.append(THEOREMS[theorem](statement))
     if certificate.get("dual") is not None:
-        bounds.append(dual_bound(statement, certificate["dual"]))
+        scalar_error = statement.utility["objective"] == POSTERIOR
+        bounds.append(
+            (decoder_bound if scalar_error else dual_bound)(statement, certificate["dual"])
+        )
     return value(statement, columns, used, bits), max(bounds, default=None)
 
 

@@ -14,7 +14,7 @@ from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import solve_conic
-from mechdesign.utilities import LinearUtility
+from mechdesign.utilities import LinearUtility, PosteriorMeanSquaredError
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
 
@@ -96,6 +96,17 @@ def _linear_programs(problem: Problem) -> Iterator[Attempt]:
         )
 
 
+def _decoder_grid(
+    problem: Problem, option: str, _considered: list[Considered]
+) -> Iterator[Attempt]:
+    _no_option("decoder-grid", option)
+    if isinstance(problem.utility, PosteriorMeanSquaredError):
+        from mechdesign.routes.decoder_grid import solve_decoder_grid
+
+        why = "for fixed decoders the error is linear in the channel"
+        yield Attempt(lambda: solve_decoder_grid(problem), why)
+
+
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
 
 
@@ -108,6 +119,7 @@ def _auto(problem: Problem, option: str, considered: list[Considered]) -> Iterat
     _no_option("auto", option)
     yield from _closed_forms(problem, considered)
     yield from _linear_programs(problem)
+    yield from _decoder_grid(problem, "", considered)
 
 
 def _closed_form(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
@@ -138,6 +150,7 @@ ROUTES: dict[str, Route] = {
     "auto": _auto,
     "closed-form": _closed_form,
     "linear-program": _linear_program,
+    "decoder-grid": _decoder_grid,
     "cvxpy": _cvxpy,
 }
 """Every route by the word for it; what follows a colon is passed on to it."""
@@ -151,7 +164,7 @@ def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator
     problem
         What to solve.
     route
-        ``"auto"``, ``"closed-form"``, ``"linear-program"`` or ``"cvxpy:NAME"``.
+        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"`` or ``"cvxpy:NAME"``.
     considered
         Filled with the closed forms that were looked at and do not apply.
 

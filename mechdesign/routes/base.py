@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -46,10 +47,14 @@ class Dual:
         Weights on the rows of the notions.
     weights
         For a worst case, ``(n_inputs,)`` weights on the inputs; else None.
+    decoders
+        For a posterior-mean squared error, the decoders that the outputs in the multipliers
+        stand for, in rising order; else None.
     """
 
     families: tuple[FamilyDual, ...]
     weights: FloatArray | None = None
+    decoders: tuple[Fraction, ...] | None = None
 
 
 @dataclass(frozen=True)

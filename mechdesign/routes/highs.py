@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 
-__all__ = ["LPResult", "LinearProgram", "solve_lp"]
+__all__ = ["LPResult", "LinearProgram", "load_lp", "solve_lp"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -58,13 +58,7 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
     SolverError
         If HiGHS stops without an optimum; the message carries its status.
     """
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("solver", method)
-    solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-    solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-    solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
-    solver.passModel(_model(program))
+    solver = load_lp(program, method, UNIT)
     solver.run()
     status = solver.getModelStatus()
     solution = solver.getSolution()
@@ -78,14 +72,26 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
     return LPResult(primal, reduced, dual)
 
 
-def _model(program: LinearProgram) -> highspy.HighsLp:
+def load_lp(program: LinearProgram, method: str, unit: float) -> highspy.Highs:
+    """Return HiGHS with a program loaded, ``unit`` standing for 1 in right-hand sides and costs."""
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("solver", method)
+    solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+    solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+    solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+    solver.passModel(_model(program, unit))
+    return solver
+
+
+def _model(program: LinearProgram, unit: float) -> highspy.HighsLp:
     n_rows, n_columns = program.A.shape
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n_columns, n_rows
-    lp.col_cost_ = program.cost * UNIT
+    lp.col_cost_ = program.cost * unit
     lp.col_lower_ = np.zeros(n_columns)
     lp.col_upper_ = np.full(n_columns, highspy.kHighsInf)
-    lp.row_lower_, lp.row_upper_ = program.low * UNIT, program.high * UNIT
+    lp.row_lower_, lp.row_upper_ = program.low * unit, program.high * unit
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     lp.a_matrix_.start_ = program.A.indptr
     lp.a_matrix_.index_ = program.A.indices

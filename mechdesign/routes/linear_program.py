@@ -26,7 +26,7 @@ from mechdesign.routes.compress import Compressed, compress
 from mechdesign.routes.highs import LinearProgram, solve_lp
 from mechdesign.utilities import LinearUtility
 
-__all__ = ["solve_linear"]
+__all__ = ["Part", "solve_linear"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -83,7 +83,7 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
     rounds = 0
     for part in range(n_parts):
         inputs = np.flatnonzero(component == part)
-        piece = _Part(cone.restricted(inputs), cost[inputs], utility.worst_case, method)
+        piece = Part(cone.restricted(inputs), cost[inputs], utility.worst_case, method)
         piece.solve()
         matrix[inputs] = piece.matrix
         for n, multipliers in enumerate(piece.multipliers):
@@ -120,7 +120,7 @@ class _Block:
     prior_numbers: tuple[int, ...]
 
 
-class _Part:
+class Part:
     """One linear program on inputs that hang together."""
 
     def __init__(self, cone: Cone, cost: FloatArray, worst_case: bool, method: str) -> None:
@@ -128,6 +128,8 @@ class _Part:
         self.matrix: FloatArray = np.zeros(cost.shape)
         self.multipliers: list[list[Multipliers]] = []
         self.weights: FloatArray | None = None
+        self.potentials: FloatArray = np.zeros(len(cost))
+        """The dual of the row sums."""
         self.method = ""
         self.rounds = 0
         families = range(len(cone.families))
@@ -225,7 +227,8 @@ class _Part:
         program = LinearProgram(cost, A, low, high)
         primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k))
         self.matrix = primal[q]
-        self._read_dual(dual, blocks, body.shape[0])
+        self.potentials = -dual[-k:]
+        self._read_dual(np.maximum(dual, 0.0), blocks, body.shape[0])
 
     def _blocks(self) -> list[list[_Block]]:
         """Return the rows of each output, one block for each family."""
@@ -289,7 +292,8 @@ def _solve_by_least(
     """Solve with s = q - t >= 0 in place of q where t is the least entry of a set.
 
     The rows t <= q become bounds, which makes the simplex method 20 times faster on LDP; their
-    weights are the reduced costs of s. Returns the variables and the weights >= 0 of all rows.
+    weights are the reduced costs of s. Returns the variables, and the weights of all rows: those of inequalities are
+    >= 0 up to the tolerance.
     """
     q, t, row = least
     n_rows, n = program.A.shape
@@ -304,7 +308,7 @@ def _solve_by_least(
     dual = np.zeros(n_rows)
     dual[kept] = -result.dual
     dual[row] = result.reduced[q]
-    return np.asarray(change @ result.primal), np.maximum(dual, 0.0)
+    return np.asarray(change @ result.primal), dual
 
 
 def _side_by_side(mine: list[_Block], k: int, width: int) -> sp.csr_array:

@@ -1,0 +1,255 @@
+"""The posterior-mean squared error of a scalar f(X): linear programs over decoders, to any gap.
+
+Minimising the error is concave in Q. But if output y is decoded as s_y, the error is linear:
+
+    Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2,
+
+and its minimum over decoders is the posterior-mean error. So one solves the linear program for a
+grid of decoders, moves the grid to the posterior means in use, and again.
+
+The bound needs no fine grid. Let u be the dual of the row sums, and at a decoder s let
+
+    gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - u_x).
+
+If gamma >= 0 everywhere, no private channel is below Sum_x u_x. At a probe s the dual of this small
+program gives weights on the rows that make every entry of its reduced cost at least P_x gamma(s).
+Between probes both are known from the two ends, because (f - s)**2 is there its chord minus
+(s - s_i)(s_{i+1} - s): see :func:`mechdesign.certify.optimality.decoder_bound`, which the probes
+are chosen for. Gaps between probes are halved until the bound is good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.exact import as_fraction
+from mechdesign.notions.cone import Cone, Multipliers
+from mechdesign.prior_sets import Weights
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.compress import Compressed, compress
+from mechdesign.routes.highs import LinearProgram, load_lp
+from mechdesign.routes.linear_program import Part
+from mechdesign.utilities import PosteriorMeanSquaredError
+
+__all__ = ["solve_decoder_grid"]
+
+FloatArray = npt.NDArray[np.float64]
+
+FIRST_DECODERS = 17
+ROUNDS = 40
+GOAL = 1e-8
+"""Relative to the value: what the rounds aim at."""
+
+MOST_PROBES = 4000
+SAME = 1e-9
+"""Decoders closer than this, relative to the range of f, are one."""
+
+USED = 1e-9
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """What pricing at one decoder tells."""
+
+    gamma: float
+    mean: float
+    weights: FloatArray
+
+
+def solve_decoder_grid(problem: Problem) -> RawSolution:
+    """Minimise the posterior-mean squared error of a scalar, for any notion.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
+
+    Raises
+    ------
+    UnsupportedError
+        If the utility is another.
+    SolverError
+        If HiGHS fails.
+    """
+    utility = problem.utility
+    if not isinstance(utility, PosteriorMeanSquaredError):
+        raise UnsupportedError("objective", "posterior-mean-squared-error", utility.name)
+    exact_values = utility.values(problem.domain)
+    low, high = min(exact_values), max(exact_values)
+    if low == high:
+        return RawSolution(np.ones((len(problem.domain), 1)), (0,), None, "decoder-grid")
+    f = np.array([float((value - low) / (high - low)) for value in exact_values])
+    search = _Search(problem.cone, problem.prior.array, f)
+    search.run()
+    # back to the unit of f: decoders exactly as written, errors times the square of the range
+    span = float(high - low)
+    decoders = [as_fraction(float(low) + span * s) for s in search.probes]
+    decoders[0], decoders[-1] = low, high
+    dual = Dual(search.multipliers(span**2), decoders=tuple(decoders))
+    note = f"{search.rounds} rounds of linear programs, bound from {len(decoders)} probes"
+    kept = search.matrix.max(axis=0) > 0
+    matrix = search.matrix[:, kept]
+    return RawSolution(matrix, tuple(range(matrix.shape[1])), dual, "decoder-grid: HiGHS", [note])
+
+
+class _Search:
+    """Decoders, the channel for them, and the probes that bound every other."""
+
+    def __init__(self, cone: Cone, prior: FloatArray, f: FloatArray) -> None:
+        self.cone, self.prior, self.f = cone, prior, f
+        self.matrix: FloatArray = np.ones((len(f), 1))
+        self.probes: list[float] = []
+        self.rounds = 0
+        self._found: dict[float, _Probe] = {}
+        self._pricer: _Pricer | None = None
+
+    def run(self) -> None:
+        """Solve, move the decoders to the posterior means, and again until the bound is near."""
+        decoders = np.linspace(0, 1, FIRST_DECODERS)
+        best = np.inf
+        for self.rounds in range(1, ROUNDS + 1):
+            part = Part(self.cone, self._cost(decoders), False, "auto")
+            part.solve()
+            means, matrix = self._merged(part.matrix)
+            value = self._value(matrix)
+            if value < best:
+                best, self.matrix = value, matrix
+            self._pricer = _Pricer(self.cone, self.prior, part.prior_table)
+            wanted = self._probe(part.potentials, means, GOAL * max(value, 1e-9))
+            if not wanted:
+                return
+            # those that were wanted once stay, or the dual goes back and forth
+            decoders = _distinct(np.concatenate([decoders, means, wanted]))
+
+    def _cost(self, decoders: FloatArray) -> FloatArray:
+        cost: FloatArray = self.prior[:, None] * (self.f[:, None] - decoders[None, :]) ** 2
+        return cost
+
+    def _value(self, matrix: FloatArray) -> float:
+        law = self.prior @ matrix
+        moment = (self.prior * self.f) @ matrix
+        used = law > 0
+        return float(self.prior @ self.f**2 - (moment[used] ** 2 / law[used]).sum())
+
+    def _merged(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the posterior means in use and the columns, those of one mean added up."""
+        law = self.prior @ matrix
+        kept = law > USED
+        columns, law = matrix[:, kept], law[kept]
+        means = (self.prior * self.f) @ columns / law
+        order = np.argsort(means)
+        means, columns = means[order], columns[:, order]
+        group = np.concatenate([[0], np.cumsum(np.diff(means) > SAME)])
+        merged = np.zeros((len(self.f), int(group[-1]) + 1))
+        np.add.at(merged.T, group, columns.T)
+        return (self.prior * self.f) @ merged / (self.prior @ merged), merged
+
+    def _probe(self, u: FloatArray, means: FloatArray, goal: float) -> list[float]:
+        """Probe the decoders in use and halve gaps until none breaks the bound by ``goal``.
+
+        Returns better decoders, if a probe shows that there are any; else the bound is good.
+        """
+        pricer = self._pricer
+        if pricer is None:
+            return []
+        self._found = {}
+        todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
+        better: list[float] = []
+        while todo and len(self._found) + len(todo) <= MOST_PROBES:
+            for s in todo:
+                gamma, r, weights = pricer.price(self._cost(np.array([s]))[:, 0] - u)
+                self._found[s] = _Probe(gamma, float((self.prior * self.f) @ r), weights)
+            better += [
+                p.mean for s in todo if (p := self._found[s]).gamma < -goal and 0 <= p.mean <= 1
+            ]
+            self.probes = sorted(self._found)
+            if better:
+                return better
+            todo = self._gaps_to_halve(goal)
+        return better
+
+    def _gaps_to_halve(self, goal: float) -> list[float]:
+        """Return the middles of gaps in which the chord of gamma minus t(1-t) d**2 may go below."""
+        s = np.array(self.probes)
+        gamma = np.array([self._found[point].gamma for point in self.probes])
+        a, b, d2 = gamma[:-1], gamma[1:], np.diff(s) ** 2
+        t = np.clip(0.5 - (b - a) / (2 * d2), 0, 1)
+        least = a + t * (b - a) - t * (1 - t) * d2
+        middle = (s[:-1] + s[1:]) / 2
+        wide = np.diff(s) > SAME
+        wanted: list[float] = middle[(least < -goal) & wide].tolist()
+        return wanted
+
+    def multipliers(self, scale: float) -> tuple[FamilyDual, ...]:
+        """Return the weights of all probes, as rows of the notions."""
+        pricer = self._pricer
+        if pricer is None:
+            return ()
+        weights = [self._found[s].weights for s in self.probes]
+        return pricer.families(weights, scale)
+
+
+class _Pricer:
+    """The program over one column, kept hot: only its cost changes from probe to probe."""
+
+    def __init__(self, cone: Cone, prior: FloatArray, tables: list[tuple[Weights, ...]]) -> None:
+        self.cone, self.tables, self.k = cone, tables, len(prior)
+        self.blocks: list[Compressed] = [
+            compress(family, table) for family, table in zip(cone.families, tables, strict=True)
+        ]
+        helpers = sum(block.A.shape[1] - self.k for block in self.blocks)
+        width, first, parts = self.k + helpers, self.k, []
+        for block in self.blocks:
+            rows = sp.coo_array(block.A)
+            columns = np.where(rows.col < self.k, rows.col, rows.col - self.k + first)
+            shape = (rows.shape[0], width)
+            parts.append(sp.csr_array((rows.data, (rows.row, columns)), shape=shape))
+            first += rows.shape[1] - self.k
+        law = sp.csr_array(np.concatenate([prior, np.zeros(helpers)])[None, :])
+        A = sp.csr_array(sp.vstack([*parts, law], format="csr"))
+        equal = np.concatenate([*(block.equal for block in self.blocks), [True]])
+        low = np.where(equal, 0.0, -np.inf)
+        low[-1] = 1.0
+        high = np.zeros(A.shape[0])
+        high[-1] = 1.0
+        self.prior, self.width = prior, width
+        self.solver = load_lp(LinearProgram(np.zeros(width), A, low, high), "simplex", unit=1.0)
+
+    def price(self, cost: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the least reduced cost over private r with P . r = 1, that r, and row weights."""
+        full = np.concatenate([cost, np.zeros(self.width - self.k)])
+        self.solver.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), full)
+        self.solver.run()
+        status = self.solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverError(f"HiGHS (pricing) stopped: {self.solver.modelStatusToString(status)}")
+        solution = self.solver.getSolution()
+        dual = np.array(solution.row_dual)
+        return float(dual[-1]), np.array(solution.col_value)[: self.k], np.maximum(-dual[:-1], 0.0)
+
+    def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
+        """Return the weights of all probes as multipliers on the rows of the notions."""
+        found: list[FamilyDual] = []
+        row = 0
+        for n, block in enumerate(self.blocks):
+            last = row + block.A.shape[0]
+            multipliers: list[Multipliers] = []
+            for output, weight in enumerate(weights):
+                multipliers += block.carry_back(scale * weight[row:last], output)
+            found.append(FamilyDual(n, tuple(multipliers), self.tables[n]))
+            row = last
+        return tuple(found)
+
+
+def _distinct(points: FloatArray) -> FloatArray:
+    """Return the points inside (0, 1) in order, those that are the same once, between 0 and 1."""
+    inner = np.sort(points[(points > SAME) & (points < 1 - SAME)])
+    inner = inner[np.diff(inner, prepend=0.0) > SAME]
+    return np.concatenate([[0.0], inner, [1.0]])
