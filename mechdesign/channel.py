@@ -298,11 +298,11 @@ def _entry_of(value: Any, key: str) -> Fraction:
 
 
 def printable(value: object) -> str:
-    """Return text that stays on its line.
+    r"""Return text that stays on its line.
 
     Examples
     --------
-    >>> printable("two\\nlines")
+    >>> printable("two\nlines")
     'two lines'
     """
     return "".join(c if c.isprintable() else " " for c in str(value))

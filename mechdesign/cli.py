@@ -7,6 +7,8 @@ input is wrong, said in one line on standard error.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import math
 import os
@@ -51,9 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit status.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
+        sys.stdout.flush()
     except InputError as error:
         status = _complain(str(error))
     except MechdesignError as error:
@@ -62,6 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away: not our failure
         sys.stderr.close()
         status = DONE
+    except OSError as error:
+        _complain(f"cannot write: {error.strerror}")
+        status = FAILED
+        with contextlib.suppress(OSError):
+            sys.stdout.close()
     except KeyboardInterrupt:
         _complain("interrupted")
         status = 130

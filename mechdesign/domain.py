@@ -26,6 +26,8 @@ def clean_label(value: Any, key: str) -> Label:
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple) and value:
+        if any(isinstance(part, list | tuple) for part in value):
+            raise InputError(key, "labels that are text, numbers, or lists of them", shown(value))
         return tuple(clean_label(part, key) for part in value)
     number = as_fraction(value, key, expected="labels that are text or finite numbers")
     return int(number) if _is_whole(value) else float(number)

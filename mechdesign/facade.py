@@ -36,7 +36,8 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
         What to keep secret and what to keep useful.
     route
         ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, or ``"cvxpy:NAME"``
-        for a solver that cvxpy knows. Whatever the route, the channel is repaired and certified in the same way.
+        for a solver that cvxpy knows. Whatever the route, the channel is repaired and certified in
+        the same way.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, printable
 from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> A
         _, ax = plt.subplots(figsize=(6.0, 4.8), layout="constrained")
     matrix = channel.matrix
     image = ax.imshow(matrix, cmap="viridis", aspect="auto", vmin=0.0, vmax=float(matrix.max()))
-    ax.set(xlabel="output y (what is reported)", ylabel="input x (the truth)", title=title)
+    ax.set(xlabel="output y (what is reported)", ylabel="input x (the truth)")
+    ax.set_title(_plain(title))
     _label(ax.xaxis, channel.outputs)
     _label(ax.yaxis, channel.inputs.labels)
     if channel.shape[1] > MOST_NUMBERS // 2 and any(len(str(y)) > 3 for y in channel.outputs):
@@ -89,5 +90,11 @@ def check_picture_name(path: str | os.PathLike[str]) -> Path:
 def _label(axis: Any, labels: Sequence[Any]) -> None:
     step = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), step)
-    shown = [str(labels[place]) for place in places]
-    axis.set_ticks(list(places), [text if len(text) <= 16 else text[:15] + "…" for text in shown])
+    shown = [printable(labels[place]) for place in places]
+    short = [text if len(text) <= 16 else text[:15] + "…" for text in shown]
+    axis.set_ticks(list(places), [_plain(text) for text in short])
+
+
+def _plain(text: str) -> str:
+    """Return text that is not read as mathematics."""
+    return printable(text).replace("$", r"\$")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
-from mechdesign.channel import Channel, format_table
+from mechdesign.channel import Channel, format_table, printable
 from mechdesign.exact import fraction_text
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem, plain_label
@@ -151,9 +151,8 @@ class Solution:
         return document
 
     def __repr__(self) -> str:
-        return (
-            "\n".join(f"{head:<11}{text}" for head, text in self._lines()) + f"\n\n{self._table()}"
-        )
+        lines = [f"{head:<11}{printable(text)}" for head, text in self._lines()]
+        return "\n".join([*lines, "", self._table()])
 
     def _lines(self) -> list[tuple[str, str]]:
         problem = self.problem
@@ -187,7 +186,7 @@ class Solution:
         if self.decoder is None:
             return table
         pairs = zip(self.channel.outputs, self.decoder, strict=True)
-        shown = [f"{label}: {float(value):.6g}" for label, value in list(pairs)[:12]]
+        shown = [f"{printable(label)}: {float(value):.6g}" for label, value in list(pairs)[:12]]
         return f"{table}\nestimate on seeing  {',  '.join(shown)}"
 
 

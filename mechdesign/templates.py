@@ -32,6 +32,8 @@ notion = "{name}"
 objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclidean, distortion
 # worst_case = true                 # the largest over the inputs instead of the mean
 # matrix = [[0, 1], [1, 0]]         # for distortion: a row for each input
+# objective = "posterior-mean-squared-error"    # of the curator's best estimate of f(X)
+# values = [0, 0, 0, 1]             # f(x), here a survey; default: the inputs themselves
 
 # [outputs]                 # default: the domain
 # values = [0, 1.5, 3]

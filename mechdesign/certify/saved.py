@@ -17,7 +17,7 @@ from mechdesign.certify.optimality import (
     value,
 )
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
-from mechdesign.certify.statement import Statement, number, read_statement
+from mechdesign.certify.statement import Statement, check_different, number, read_statement
 from mechdesign.errors import CertificateError
 
 __all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify"]
@@ -99,6 +99,8 @@ def _verify(document: dict[str, Any]) -> Verified:
     if statement.utility["objective"] == POSTERIOR:
         wanted = decoder(statement, columns)
         claims.append(_verify_decoder(wanted, document["channel"]["decoder"]))
+    elif "decoder" in document["channel"]:
+        raise CertificateError("the objective has no decoder, and the channel claims one")
     return Verified(tuple(claims), exact, bound)
 
 
@@ -191,7 +193,8 @@ def _read_channel(
         ):
             raise CertificateError(f"row {x} of the matrix is not that of the integers")
     allowed = outputs if statement.outputs is None else statement.outputs
-    if any(outputs.count(y) != 1 or y not in allowed for y in outputs):
+    check_different(outputs, "output")
+    if any(y not in allowed for y in outputs):
         raise CertificateError("the channel has an output that the problem does not allow")
     columns = [list(column) for column in zip(*rows, strict=True)]
     return columns, bits, [allowed.index(y) for y in outputs]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 from mechdesign.errors import CertificateError, InputError
@@ -14,6 +13,7 @@ from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 __all__ = [
     "Interval",
     "Statement",
+    "check_different",
     "distance",
     "distribution",
     "nonnegative",
@@ -143,26 +143,29 @@ def read_statement(problem: Any) -> Statement:
         privacy, utility, outputs = problem["privacy"], problem["utility"], problem["outputs"]
     except (KeyError, TypeError, ValueError) as error:
         raise CertificateError(f"the problem in the file is incomplete: {error!r}") from None
-    _check_different(labels, "input")
+    check_different(labels, "input")
     if outputs is not None:
-        _check_different(outputs, "output")
+        check_different(outputs, "output")
     if not isinstance(privacy, list) or not privacy:
         raise CertificateError("the problem in the file has no privacy notion")
+    if not isinstance(utility.get("worst_case", False), bool):
+        raise CertificateError("expected worst_case to be true or false")
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
 
 
-def _check_different(labels: Any, what: str) -> None:
+def check_different(labels: Any, what: str) -> None:
+    """Raise unless ``labels`` is a list of labels, at least one, that all differ."""
     if not isinstance(labels, list) or not labels:
         raise CertificateError(f"the problem in the file has no {what}s")
-    if len({repr(label) for label in labels}) < len(labels) or any(
-        a == b for a, b in pairwise(sorted(labels, key=_order))
-    ):
+    if len({_plain(label) for label in labels}) < len(labels):
         raise CertificateError(f"the problem in the file has an {what} twice")
 
 
-def _order(label: Any) -> tuple[bool, Any]:
-    """Sort numbers by size, so that 1, 1.0 and true stand together, and the rest by text."""
-    return (True, label) if isinstance(label, int | float) else (False, repr(label))
+def _plain(label: Any) -> Any:
+    """Return a label in a form that is equal exactly if it is: 1 and 1.0 are, [1, 0] too."""
+    if isinstance(label, list) and label and not any(isinstance(part, list) for part in label):
+        return tuple(_plain(part) for part in label)
+    return label if isinstance(label, str) else number(label)
 
 
 def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:

@@ -11,6 +11,7 @@ ratios to the output law (`lift_rows`). An intersection of notions is a list of 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -189,7 +190,7 @@ class Family(ABC):
         while not holds(as_fraction(guess)):
             guess += step
             step *= 2
-        for least in (asked, asked * (1 + 2.0**-52)):
+        for least in (asked, math.nextafter(asked, 2 * asked)):
             if guess > least and holds(as_fraction(least)):
                 return least  # the rounding up went past what was asked for, which holds
         return guess

@@ -131,22 +131,25 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
         if used[s] >= 2 and len(members) >= FEWEST_IN_SET
     ]
     number = {s: h for h, s in enumerate(helped)}
-    k, inverse, factors = family.size, family.inverse, family.factors
+    k, factors = family.size, family.factors
+    # rows e**-a q_x <= factor q_x', divided by their larger coefficient
+    larger = np.maximum(family.inverse, factors)
+    left, right = family.inverse / larger, factors / larger
     entries: list[tuple[int, int, float]] = []
-    direct: list[tuple[int, int, int]] = []  # (row, x, other)
+    direct: list[tuple[int, int, int, int]] = []  # (row, x, other, bound)
     above: list[tuple[int, int, int, int]] = []  # (row, x, helper, bound)
     below: list[tuple[int, int, int]] = []  # (row, helper, member)
     row = 0
     for x, b, s in reduced.groups:
         if s in number:
-            entries += [(row, x, inverse[b]), (row, k + number[s], -factors[b])]
+            entries += [(row, x, left[b]), (row, k + number[s], -right[b])]
             above.append((row, x, number[s], b))
             row += 1
             continue
         for other in reduced.sets[s]:
             if other != x:
-                entries += [(row, x, inverse[b]), (row, other, -factors[b])]
-                direct.append((row, x, other))
+                entries += [(row, x, left[b]), (row, other, -right[b])]
+                direct.append((row, x, other, b))
                 row += 1
     for s in helped:
         for member in reduced.sets[s]:
@@ -154,13 +157,14 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
             below.append((row, number[s], member))
             row += 1
     A = _sparse(entries, (row, k + len(helped)))
-    plain = np.array(direct, dtype=np.intp).reshape(-1, 3)
+    plain = np.array(direct, dtype=np.intp).reshape(-1, 4)
 
     def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
         """Send the weight above each helper to the members below it."""
-        x, other, weight = [plain[:, 1]], [plain[:, 2]], [weights[plain[:, 0]]]
+        x, other = [plain[:, 1]], [plain[:, 2]]
+        weight = [weights[plain[:, 0]] / larger[plain[:, 3]]]
         for h in range(len(helped)):
-            supply = [(i, weights[r], b) for r, i, helper, b in above if helper == h]
+            supply = [(i, weights[r] / larger[b], b) for r, i, helper, b in above if helper == h]
             demand = [(member, weights[r]) for r, helper, member in below if helper == h]
             scale = np.array([factors[b] for _, _, b in supply])
             sent = np.array([w for _, w, _ in supply]) * scale

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.exact import as_fraction
 from mechdesign.notions.cone import Cone, Multipliers
@@ -84,7 +85,8 @@ def solve_decoder_grid(problem: Problem) -> RawSolution:
     exact_values = utility.values(problem.domain)
     low, high = min(exact_values), max(exact_values)
     if low == high:
-        return RawSolution(np.ones((len(problem.domain), 1)), (0,), None, "decoder-grid")
+        blind = np.ones((len(problem.domain), 1))
+        return RawSolution(blind, name_outputs(problem, 1), None, "decoder-grid: one value")
     f = np.array([float((value - low) / (high - low)) for value in exact_values])
     search = _Search(problem.cone, problem.prior.array, f)
     search.run()
@@ -96,7 +98,8 @@ def solve_decoder_grid(problem: Problem) -> RawSolution:
     note = f"{search.rounds} rounds of linear programs, bound from {len(decoders)} probes"
     kept = search.matrix.max(axis=0) > 0
     matrix = search.matrix[:, kept]
-    return RawSolution(matrix, tuple(range(matrix.shape[1])), dual, "decoder-grid: HiGHS", [note])
+    outputs = name_outputs(problem, matrix.shape[1])
+    return RawSolution(matrix, outputs, dual, "decoder-grid: HiGHS", [note])
 
 
 class _Search:

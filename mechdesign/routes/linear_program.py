@@ -292,8 +292,8 @@ def _solve_by_least(
     """Solve with s = q - t >= 0 in place of q where t is the least entry of a set.
 
     The rows t <= q become bounds, which makes the simplex method 20 times faster on LDP; their
-    weights are the reduced costs of s. Returns the variables, and the weights of all rows: those of inequalities are
-    >= 0 up to the tolerance.
+    weights are the reduced costs of s. Returns the variables, and the weights of all rows; those
+    of inequalities are >= 0 up to the tolerance.
     """
     q, t, row = least
     n_rows, n = program.A.shape
