@@ -29,6 +29,9 @@ IntArray = npt.NDArray[np.intp]
 CHAIN_TOLERANCE = 1e-13
 FEWEST_IN_SET = 3
 
+TIED = 1 - 1e-10
+"""Stands for a bound of 1 against the law, whose float coefficients may not sum to 1."""
+
 
 @dataclass(frozen=True)
 class Least:
@@ -97,7 +100,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
         helper[0, number] = 1
         blocks.append([law, sp.csr_array(-helper)])
         for side, bound in family.sides():
-            shrink = float(np.exp(-float(bound.exponent(family.epsilon))))
+            shrink = min(float(np.exp(-float(bound.exponent(family.epsilon)))), TIED)
             column = sp.csr_array(np.tile(helper, (k, 1)))
             upper = side == "upper"
             blocks.append([shrink * unit, -column] if upper else [-unit, shrink * column])
