@@ -6,7 +6,7 @@ anything. The repair works on integers over 2**62:
 1. drop columns that are empty up to noise, and noise where a column may be zero;
 2. cut a few units of the 2**62 off every row, in proportion, and mend each column by the least
    raise that makes it satisfy its rows exactly: entry by entry for ratio rows, by a constant for
-   lift rows;
+   lift rows, after which the column gets its size back;
 3. give every row what it lacks to 2**62, in one proportion over the outputs, which is nearly a
    constant column and so strictly inside the cone; check everything exactly; if a row still
    breaks, or a sum is too large, cut more. The first cut is none.
@@ -124,14 +124,24 @@ def _settled(cone: Cone, column: list[int], classes: IntArray) -> list[int]:
             break
     if cone.violation(column) is None:
         return column
+    raised, step = _plus_constant(cone, column)
+    if 0 < step < WHOLE:  # the same column and constant with the size it had: nearer its mean
+        size = sum(column)
+        grown = sum(raised)
+        raised, _ = _plus_constant(cone, [q * size // grown for q in raised])
+    return raised
+
+
+def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
+    """Add the least constant, on the support or everywhere, that mends the column."""
     on_support = [int(entry > 0) for entry in column]
     for direction in (on_support, [1] * len(column)):
         needed = [family.raise_needed(column, direction) for family in cone.families]
         steps = [step for step in needed if step is not None]
         if len(steps) == len(needed):
-            column = [q + max(steps) * d for q, d in zip(column, direction, strict=True)]
-            break
-    return column
+            step = max(steps)
+            return [q + step * d for q, d in zip(column, direction, strict=True)], step
+    return column, 0
 
 
 def _fill(columns: list[list[int]], lack: list[int], component: IntArray, Q: FloatArray) -> None:
