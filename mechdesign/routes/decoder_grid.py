@@ -35,7 +35,7 @@ from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.compress import Compressed, compress
-from mechdesign.routes.highs import LinearProgram, load_lp
+from mechdesign.routes.highs import UNIT, LinearProgram, load_lp
 from mechdesign.routes.linear_program import Part
 from mechdesign.utilities import PosteriorMeanSquaredError
 
@@ -53,6 +53,7 @@ SAME = 1e-9
 """Decoders closer than this, relative to the range of f, are one."""
 
 USED = 1e-9
+LEAST_GOAL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,16 @@ class _Search:
             if value < best:
                 best, self.matrix = value, matrix
             self._pricer = _Pricer(self.cone, self.prior, part.prior_table)
-            wanted = self._probe(part.potentials, means, GOAL * max(value, 1e-9))
+            goal = max(GOAL * value, LEAST_GOAL)
+            wanted = self._probe(part.potentials, means, goal)
+            # those that were wanted once stay, or the dual goes back and forth
+            more = _distinct(np.concatenate([decoders, means, wanted]))
             if not wanted:
                 return
-            # those that were wanted once stay, or the dual goes back and forth
-            decoders = _distinct(np.concatenate([decoders, means, wanted]))
+            if len(more) == len(decoders) or self.rounds == ROUNDS:
+                self._probe(part.potentials, means, goal, final=True)
+                return
+            decoders = more
 
     def _cost(self, decoders: FloatArray) -> FloatArray:
         cost: FloatArray = self.prior[:, None] * (self.f[:, None] - decoders[None, :]) ** 2
@@ -145,7 +151,10 @@ class _Search:
         """Return the posterior means in use and the columns, those of one mean added up."""
         law = self.prior @ matrix
         kept = law > USED
-        columns, law = matrix[:, kept], law[kept]
+        columns = matrix[:, kept]
+        # what is hardly ever sent, or by inputs of prior 0 only, goes where most is sent
+        columns[:, np.argmax(law[kept])] += matrix[:, ~kept].sum(axis=1)
+        law = self.prior @ columns
         means = (self.prior * self.f) @ columns / law
         order = np.argsort(means)
         means, columns = means[order], columns[:, order]
@@ -154,10 +163,13 @@ class _Search:
         np.add.at(merged.T, group, columns.T)
         return (self.prior * self.f) @ merged / (self.prior @ merged), merged
 
-    def _probe(self, u: FloatArray, means: FloatArray, goal: float) -> list[float]:
+    def _probe(
+        self, u: FloatArray, means: FloatArray, goal: float, *, final: bool = False
+    ) -> list[float]:
         """Probe the decoders in use and halve gaps until none breaks the bound by ``goal``.
 
-        Returns better decoders, if a probe shows that there are any; else the bound is good.
+        Returns better decoders, if a probe shows that there are any; else the bound is good. If
+        it is final, gaps are halved until none is much worse than the worst probe.
         """
         pricer = self._pricer
         if pricer is None:
@@ -173,12 +185,15 @@ class _Search:
                 p.mean for s in todo if (p := self._found[s]).gamma < -goal and 0 <= p.mean <= 1
             ]
             self.probes = sorted(self._found)
-            if better:
+            if better and not final:
                 return better
-            todo = self._gaps_to_halve(goal)
+            todo = self._gaps_to_halve(goal, self._worst() if final else 0.0)
         return better
 
-    def _gaps_to_halve(self, goal: float) -> list[float]:
+    def _worst(self) -> float:
+        return min(0.0, *(probe.gamma for probe in self._found.values()))
+
+    def _gaps_to_halve(self, goal: float, floor: float) -> list[float]:
         """Return the middles of gaps in which the chord of gamma minus t(1-t) d**2 may go below."""
         s = np.array(self.probes)
         gamma = np.array([self._found[point].gamma for point in self.probes])
@@ -187,7 +202,7 @@ class _Search:
         least = a + t * (b - a) - t * (1 - t) * d2
         middle = (s[:-1] + s[1:]) / 2
         wide = np.diff(s) > SAME
-        wanted: list[float] = middle[(least < -goal) & wide].tolist()
+        wanted: list[float] = middle[(least < floor - goal) & wide].tolist()
         return wanted
 
     def multipliers(self, scale: float) -> tuple[FamilyDual, ...]:
@@ -223,19 +238,25 @@ class _Pricer:
         high = np.zeros(A.shape[0])
         high[-1] = 1.0
         self.prior, self.width = prior, width
-        self.solver = load_lp(LinearProgram(np.zeros(width), A, low, high), "simplex", unit=1.0)
+        self.solver = load_lp(LinearProgram(np.zeros(width), A, low, high), "simplex", UNIT)
 
     def price(self, cost: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the least reduced cost over private r with P . r = 1, that r, and row weights."""
         full = np.concatenate([cost, np.zeros(self.width - self.k)])
-        self.solver.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), full)
-        self.solver.run()
-        status = self.solver.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
+        self.solver.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), UNIT * full)
+        for afresh in (False, True):
+            if afresh:
+                self.solver.clearSolver()
+            self.solver.run()
+            status = self.solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                break
+        else:
             raise SolverError(f"HiGHS (pricing) stopped: {self.solver.modelStatusToString(status)}")
         solution = self.solver.getSolution()
-        dual = np.array(solution.row_dual)
-        return float(dual[-1]), np.array(solution.col_value)[: self.k], np.maximum(-dual[:-1], 0.0)
+        dual = np.array(solution.row_dual) / UNIT
+        r = np.array(solution.col_value)[: self.k] / UNIT
+        return float(dual[-1]), r, np.maximum(-dual[:-1], 0.0)
 
     def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
         """Return the weights of all probes as multipliers on the rows of the notions."""

@@ -291,7 +291,7 @@ def _solve_by_least(
 ) -> tuple[FloatArray, FloatArray]:
     """Solve with s = q - t >= 0 in place of q where t is the least entry of a set.
 
-    The rows t <= q become bounds, which makes the simplex method 20 times faster on LDP; their
+    The rows t <= q become bounds, which makes the simplex method much faster on LDP; their
     weights are the reduced costs of s. Returns the variables, and the weights of all rows; those
     of inequalities are >= 0 up to the tolerance.
     """

@@ -1,0 +1,90 @@
+"""The house is in order: lint, format, types, extras, top-level folders, the README's commands."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mechdesign
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = {"mechdesign", "problems", "solvers", "benchmarks", "tests", "notebooks", "docs"}
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "--no-cache", "."],
+        ["ruff", "format", "--no-cache", "--check", "."],
+        ["mypy", "--no-incremental"],
+        ["repo_review", "."],
+    ],
+    ids=["lint", "format", "types", "repository review"],
+)
+def test_the_checkers_find_nothing(command: list[str]) -> None:
+    if importlib.util.find_spec(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed: pip install -e '.[test]'")
+    found = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_extras_and_dependency_groups_say_the_same() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    groups = PYPROJECT["dependency-groups"]
+    for name in ("test", "docs"):
+        assert extras[name] == groups[name]
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = PYPROJECT["project"]["version"]
+    assert mechdesign.__version__ == version
+    assert re.search(
+        rf"^version: {re.escape(version)}$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE
+    )
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_top_level_folders_are_the_agreed_ones() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode:
+        pytest.skip("not a git checkout, so it cannot be told what belongs to it")
+    top = {line.split("/")[0] for line in tracked.stdout.splitlines() if "/" in line}
+    assert top - {".ci", ".github"} == FOLDERS
+
+
+def test_the_readme_has_one_command_to_solve_and_one_to_test() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    commands = [line for line in lines if line.startswith("python3 -m venv")]
+    assert len(commands) == 2
+    solving, testing = commands
+    problem = solving.rsplit(" ", 1)[1]
+    assert (ROOT / problem).is_file()
+    assert testing.endswith("python -m pytest")
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in mechdesign.__all__:
+        if name != "__version__":
+            assert getattr(mechdesign, name).__doc__, name
+    assert dir(mechdesign) == sorted(mechdesign.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = mechdesign.nonsense  # type: ignore[attr-defined]
+
+
+def test_importing_the_library_imports_no_heavy_package() -> None:
+    """``import mechdesign`` is quick: what is heavy is imported where it is used."""
+    heavy = "{'cvxpy', 'matplotlib', 'pandas', 'scipy', 'highspy', 'numpy'}"
+    code = f"import sys, mechdesign; print(sorted({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
