@@ -6,11 +6,10 @@ problem -> rows and cost -> raw matrix and dual -> exact channel -> certified so
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.privacy import check
-from mechdesign.certify.saved import prove
+from mechdesign.certify.saved import OPTIMAL_GAP, prove, relative_gap
 from mechdesign.certify.statement import Statement, read_statement
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, SolverError
@@ -128,19 +127,13 @@ class _Proved:
 
     @property
     def is_optimal(self) -> bool:
-        if self.bound is None:
-            return False
-        return self.value - self.bound <= max(
-            Fraction(1, 10**12), abs(self.value)
-        ) / 10**6 * Fraction(999, 1000)
+        return relative_gap(float(self.value), float(self.bound)) <= 0.999 * OPTIMAL_GAP
 
     def merged(self, other: _Proved) -> _Proved:
         """Return the better channel of two with the better bound of the two."""
         best = self if self.value <= other.value else other
-        known = [p for p in (self, other) if p.bound is not None]
-        if known:
-            strongest = max(known, key=lambda p: p.bound or Fraction(0))
-            best.bound, best.certificate = strongest.bound, strongest.certificate
+        strongest = self if self.bound >= other.bound else other
+        best.bound, best.certificate = strongest.bound, strongest.certificate
         return best
 
 

@@ -39,6 +39,11 @@ FIRST_CUT = 1 << 10
 GROWTH = 4
 SMALL_SHARE = 1e-3
 
+SMALL_ENTRY = 1e-6
+"""Entries below this would feel what rows lack: then their largest entries take it, if they can."""
+
+BALANCE_ROUNDS = 6
+
 
 def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
     """Return an exactly private channel next to a nearly private one.
@@ -74,6 +79,8 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
             _settled(cone, [q * (WHOLE - cut) // WHOLE for q in column], classes)
             for column in whole_columns
         ]
+        if cut == 0 and Q[Q > 0].min() < SMALL_ENTRY and _balance(cone, columns, classes):
+            return [list(row) for row in zip(*columns, strict=True)], kept
         lack = [WHOLE - sum(row) for row in zip(*columns, strict=True)]
         if min(lack) >= 0:
             _fill(columns, lack, component, Q)
@@ -81,6 +88,27 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
                 return [list(row) for row in zip(*columns, strict=True)], kept
         cut = max(cut - 2 * min(lack), GROWTH * cut, FIRST_CUT if min(lack) >= 0 else 1)
     return _constant(Q), kept
+
+
+def _balance(cone: Cone, columns: list[list[int]], classes: IntArray) -> bool:
+    """Let the largest entry of each row take what the row lacks, in place; say whether it works.
+
+    With a large epsilon the large entries hardly matter to the small ones, and the small ones are
+    what the loss is made of.
+    """
+    trial = [list(column) for column in columns]
+    for _ in range(BALANCE_ROUNDS):
+        lack = [WHOLE - sum(row) for row in zip(*trial, strict=True)]
+        if not any(lack):
+            if any(cone.violation(column) for column in trial):
+                return False
+            columns[:] = trial
+            return True
+        for x, missing in enumerate(lack):
+            largest = max(trial, key=lambda column: column[x])
+            largest[x] = max(0, largest[x] + missing)
+        trial = [_settled(cone, column, classes) for column in trial]
+    return False
 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:

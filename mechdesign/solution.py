@@ -55,7 +55,7 @@ class Solution:
     value
         Its loss, exact, rounded up where irrational.
     bound
-        A rational that no private channel's loss is below; None if none was proved.
+        A rational that no private channel's loss is below.
     privacy
         One claim for each notion of the problem, checked in integers.
     route, why
@@ -75,7 +75,7 @@ class Solution:
     problem: Problem
     channel: Channel
     value: Fraction
-    bound: Fraction | None
+    bound: Fraction
     privacy: tuple[PrivacyClaim, ...]
     route: str
     why: str
@@ -87,9 +87,7 @@ class Solution:
 
     @property
     def gap(self) -> float:
-        """``|value - bound| / max(1e-12, |value|)``; infinite without a bound."""
-        if self.bound is None:
-            return math.inf
+        """``|value - bound| / max(1e-12, |value|)``."""
         return relative_gap(float(self.value), self._float_bound(self.bound))
 
     @property
@@ -119,8 +117,8 @@ class Solution:
             "objective": self.problem.utility.name,
             "sense": self.problem.utility.sense,
             "value": float(self.value),
-            "bound": None if self.bound is None else self._float_bound(self.bound),
-            "gap": None if self.bound is None else self.gap,
+            "bound": self._float_bound(self.bound),
+            "gap": self.gap,
             "route": self.route,
             "privacy": [claim.to_json() for claim in self.privacy],
             "channel": channel,
@@ -169,11 +167,8 @@ class Solution:
         if getattr(problem.utility, "worst_case", False):
             loss += ", worst case over the inputs"
         lines.append(("loss", f"{loss} = {float(self.value):.9g}"))
-        if self.bound is None:
-            lines.append(("optimal?", "not known: no bound was proved"))
-        else:
-            bound = f"no private channel is below {self._float_bound(self.bound):.9g}"
-            lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
+        bound = f"no private channel is below {self._float_bound(self.bound):.9g}"
+        lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
         lines.append(("route", self.route))
         lines.append(("", f"because {self.why}"))
         lines += [("considered", f"{c.name}: {c.reason}") for c in self.considered]

@@ -19,7 +19,15 @@ from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["POSTERIOR", "THEOREMS", "decoder", "decoder_bound", "dual_bound", "value"]
+__all__ = [
+    "POSTERIOR",
+    "THEOREMS",
+    "decoder",
+    "decoder_bound",
+    "dual_bound",
+    "nothing_constrained",
+    "value",
+]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 SCALE = 1 << 220

@@ -14,6 +14,7 @@ from mechdesign.certify.optimality import (
     decoder,
     decoder_bound,
     dual_bound,
+    nothing_constrained,
     value,
 )
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
@@ -36,7 +37,7 @@ class Verified:
 
     claims: tuple[str, ...]
     value: Fraction
-    bound: Fraction | None
+    bound: Fraction
 
     def __str__(self) -> str:
         return "\n".join(f"verified  {claim}" for claim in self.claims)
@@ -105,7 +106,7 @@ def _verify(document: dict[str, Any]) -> Verified:
 
 
 def _verify_value(
-    statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction | None
+    statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction
 ) -> list[str]:
     """Check the objective, the value, the bound, the gap and the status that are claimed."""
     if document["objective"] != statement.utility["objective"]:
@@ -118,9 +119,10 @@ def _verify_value(
     if document["bound"] is None:
         gap = None
     else:
-        if bound is None or number(document["bound"]) > bound:
-            shown = "none" if bound is None else repr(float(bound))
-            raise CertificateError(f"the bound proved is {shown}, not {document['bound']!r}")
+        if number(document["bound"]) > bound:
+            raise CertificateError(
+                f"the bound proved is {float(bound)!r}, not {document['bound']!r}"
+            )
         if bound > exact:
             raise CertificateError("the bound is above the value: the problem contradicts itself")
         claims.append(f"no private channel has a loss below {float(document['bound']):.10g}")
@@ -153,9 +155,9 @@ def prove(
     columns: list[list[int]],
     used: list[int],
     bits: int,
-) -> tuple[Fraction, Fraction | None]:
+) -> tuple[Fraction, Fraction]:
     """Return the value of the channel and the best bound that the certificate proves."""
-    bounds = []
+    bounds = [nothing_constrained(statement)]
     theorem = certificate.get("theorem")
     if theorem is not None:
         if theorem not in THEOREMS:
@@ -166,7 +168,7 @@ def prove(
         bounds.append(
             (decoder_bound if scalar_error else dual_bound)(statement, certificate["dual"])
         )
-    return value(statement, columns, used, bits), max(bounds, default=None)
+    return value(statement, columns, used, bits), max(bounds)
 
 
 def _read_channel(

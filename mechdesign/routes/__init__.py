@@ -104,8 +104,7 @@ def _decoder_grid(
         from mechdesign.routes.decoder_grid import solve_decoder_grid
 
         why = "for fixed decoders the error is linear in the channel"
-        # that no error is below 0 is all there is to prove where f has one value
-        yield Attempt(lambda: solve_decoder_grid(problem), why, theorem="nothing-constrained")
+        yield Attempt(lambda: solve_decoder_grid(problem), why)
 
 
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
