@@ -42,7 +42,7 @@ SMALL_SHARE = 1e-3
 SMALL_ENTRY = 1e-6
 """Entries below this would feel what rows lack: then their largest entries take it, if they can."""
 
-BALANCE_ROUNDS = 6
+BALANCE_ROUNDS, MOST_MOVED = 6, 1 << 20
 
 
 def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
@@ -100,7 +100,12 @@ def _balance(cone: Cone, columns: list[list[int]], classes: IntArray) -> bool:
     for _ in range(BALANCE_ROUNDS):
         lack = [WHOLE - sum(row) for row in zip(*trial, strict=True)]
         if not any(lack):
-            if any(cone.violation(column) for column in trial):
+            moved = max(
+                abs(a - b)
+                for p, q in zip(trial, columns, strict=True)
+                for a, b in zip(p, q, strict=True)
+            )
+            if moved > MOST_MOVED or any(cone.violation(column) for column in trial):
                 return False
             columns[:] = trial
             return True

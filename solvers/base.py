@@ -1,0 +1,59 @@
+"""What every solver here takes and returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.problem import Problem
+
+__all__ = ["FailedError", "FloatArray", "Solver", "SolverResult", "UnsuitableError", "stopwatch"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+class UnsuitableError(Exception):
+    """The solver does not take such a problem: the wrong kind, or too large for it."""
+
+
+class FailedError(Exception):
+    """The solver takes such problems but found no optimum of this one."""
+
+
+@dataclass(frozen=True)
+class SolverResult:
+    """The answer of one solver.
+
+    Attributes
+    ----------
+    value
+        The optimal loss that it reports.
+    matrix
+        The channel that it reports, ``(n_inputs, n_outputs used)``: private up to its own
+        tolerance only, unless it is ours.
+    seconds
+        Wall-clock time, with whatever it takes to state the problem.
+    name
+        The name in :data:`solvers.SOLVERS`.
+    """
+
+    value: float
+    matrix: FloatArray
+    seconds: float
+    name: str
+
+
+Solver: TypeAlias = Callable[[Problem], SolverResult]
+
+
+@contextmanager
+def stopwatch() -> Iterator[Callable[[], float]]:
+    """Yield a function that tells the seconds since the start."""
+    start = time.perf_counter()
+    yield lambda: time.perf_counter() - start

@@ -1,0 +1,460 @@
+"""Random problems to test statements on, and what the statements mean, written out.
+
+The problems are small and exact, with ties, zeros and infinities on purpose. The notions are
+written down a second time in `demands`, straight from their definitions and in high-precision
+decimals; the optima come from a textbook linear program and from an enumeration of rays. None of it
+uses the rows, the checker or the routes of the library.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    BlockLDP,
+    BoundedPriorLIP,
+    Channel,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    Distortion,
+    Domain,
+    HighLowLDP,
+    LiftBounds,
+    MetricPrivacy,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+)
+from mechdesign.certify.statement import Statement, read_statement
+from mechdesign.notions import Notion
+from mechdesign.tables import ExactTable
+
+WHOLE = 1 << 62
+DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
+
+
+def examples(count: int) -> settings:
+    return settings(
+        max_examples=count,
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+
+
+def decimal(value: Fraction) -> Decimal:
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def exp(value: Fraction) -> Decimal:
+    return DIGITS.exp(decimal(value))
+
+
+# --- strategies -----------------------------------------------------------------------------------
+
+
+def weights(size: int, least: int = 0) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(least, 9), min_size=size, max_size=size).filter(any)
+
+
+def simplex(size: int, least: int = 0) -> st.SearchStrategy[list[Fraction]]:
+    return weights(size, least).map(lambda w: [Fraction(n, sum(w)) for n in w])
+
+
+def priors(size: int, least: int = 0) -> st.SearchStrategy[Prior]:
+    return weights(size, least).map(Prior.from_counts)
+
+
+def budgets(least: str = "0", most: str = "3") -> st.SearchStrategy[Fraction]:
+    low, high = Fraction(least), Fraction(most)
+    short = st.sampled_from(["0", "0.1", "0.5", "0.6931471805599453", "1", "2", "3"]).map(Fraction)
+    return st.one_of(
+        short.filter(lambda e: low <= e <= high), st.fractions(low, high, max_denominator=1000)
+    )
+
+
+@st.composite
+def channels(draw: st.DrawFn, k: int, least: int = 0, most_outputs: int = 4) -> Channel:
+    m = draw(st.integers(1, most_outputs))
+    return Channel.from_matrix([draw(simplex(m, least)) for _ in range(k)])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A notion with all that it refers to."""
+
+    notion: Notion
+    domain: Domain
+    prior: Prior
+    at: Callable[[Fraction], Notion] | None
+    """The same notion at another epsilon, if it has one."""
+
+    def __repr__(self) -> str:
+        return f"Case({self.notion!r}, {self.domain!r}, {self.prior!r})"
+
+
+KINDS = (
+    "ldp",
+    "context-aware",
+    "high-low",
+    "block",
+    "metric",
+    "grid",
+    "lip",
+    "lift",
+    "pml",
+    "bounded-prior-lip",
+    "differential-identifiability",
+)
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    kinds: tuple[str, ...] = KINDS,
+    k: int | None = None,
+    least: str = "0",
+    zero_prior: bool = True,
+) -> Case:
+    """Draw a notion; ``least`` is the least epsilon or entry of E."""
+    kind = draw(st.sampled_from(kinds))
+    k = k or draw(st.integers(2, 4))
+    domain = Domain.range(k)
+    epsilon = draw(budgets(least))
+    prior = draw(priors(k, 0 if zero_prior else 1))
+    make: Callable[[Fraction], Notion]
+    if kind == "ldp":
+        make = LDP
+    elif kind == "high-low":
+        sensitive = draw(st.lists(st.integers(0, k - 1), min_size=1, unique=True))
+
+        def make(e: Fraction) -> Notion:
+            return HighLowLDP(e, sensitive)
+    elif kind == "block":
+        member = draw(st.lists(st.integers(0, 2), min_size=k, max_size=k))
+        blocks = [[x for x in range(k) if member[x] == b] for b in sorted(set(member))]
+
+        def make(e: Fraction) -> Notion:
+            return BlockLDP(e, blocks)
+    elif kind == "metric":
+        distance = draw(st.sampled_from(["absolute", "euclidean", "manhattan"]))
+        domain = Domain(draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k, unique=True)))
+
+        def make(e: Fraction) -> Notion:
+            return MetricPrivacy(e, distance)
+    elif kind == "grid":
+        distance = draw(st.sampled_from(["euclidean", "manhattan"]))
+        rows, columns = (2, 2) if k == 4 else (1, k)
+        domain = Domain.grid(rows, columns, draw(st.sampled_from(["1", "0.5", "3/7"])))
+
+        def make(e: Fraction) -> Notion:
+            return MetricPrivacy(e, distance)
+    elif kind == "lip":
+        make = LIP
+    elif kind == "pml":
+        make = PML
+    elif kind == "bounded-prior-lip":
+        way = draw(prior_sets(k))
+
+        def make(e: Fraction) -> Notion:
+            return BoundedPriorLIP(e, **way)
+    elif kind == "differential-identifiability":
+        prior = draw(priors(k, 1))
+        ratio = max(prior) / prior.minimum
+        epsilon += Fraction(str(round(float(np.log(float(ratio))) + 5e-4, 3)))
+        make = DifferentialIdentifiability
+    else:
+        entry = st.one_of(st.just("inf"), budgets(least))
+        if kind == "lift":
+            return Case(LiftBounds(draw(entry), draw(entry)), domain, prior, None)
+        matrix = [[draw(entry) for _ in range(k)] for _ in range(k)]
+        return Case(ContextAwareLDP(matrix), domain, prior, None)
+    return Case(make(epsilon), domain, prior, make)
+
+
+@st.composite
+def prior_sets(draw: st.DrawFn, k: int) -> dict[str, Any]:
+    """Draw the keys of a set of priors."""
+    way = draw(st.sampled_from(["list", "box", "ball"]))
+    if way == "list":
+        return {"priors": draw(st.lists(simplex(k), min_size=1, max_size=3))}
+    center = draw(simplex(k))
+    if way == "ball":
+        radius = draw(st.sampled_from(["0", "0.05", "0.2", "0.5", "1"]))
+        return {"center": center, "radius": radius}
+    down = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
+    up = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
+    tenth = Fraction(1, 10)
+    return {
+        "lower": [max(Fraction(0), p - tenth * d) for p, d in zip(center, down, strict=True)],
+        "upper": [min(Fraction(1), p + tenth * u) for p, u in zip(center, up, strict=True)],
+    }
+
+
+# --- the definitions ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Demand:
+    """left . q <= e**(base + slope * epsilon) * right . q"""
+
+    side: str
+    x: int
+    other: Any
+    left: tuple[Fraction, ...]
+    right: tuple[Fraction, ...]
+    base: Decimal
+    slope: Decimal
+
+    def values(self, q: list[Fraction]) -> tuple[Fraction, Fraction]:
+        left = sum((a * v for a, v in zip(self.left, q, strict=True) if a), Fraction(0))
+        right = sum((a * v for a, v in zip(self.right, q, strict=True) if a), Fraction(0))
+        return left, right
+
+    def budget(self, epsilon: Fraction) -> Decimal:
+        return DIGITS.add(self.base, DIGITS.multiply(self.slope, decimal(epsilon)))
+
+    def leakage(self, q: list[Fraction]) -> Decimal:
+        """The least epsilon at which the demand holds; that it may be negative is no matter."""
+        left, right = self.values(q)
+        if left == 0:
+            return Decimal("-Infinity")
+        if right == 0:
+            return Decimal("Infinity")
+        excess = DIGITS.subtract(DIGITS.ln(decimal(left / right)), self.base)
+        if self.slope == 0:
+            return Decimal("-Infinity") if excess <= 0 else Decimal("Infinity")
+        return DIGITS.divide(excess, self.slope)
+
+
+def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
+    """Yield what the definition of a notion asks of every column."""
+    k, zero, one = len(domain), Decimal(0), Decimal(1)
+
+    def unit(x: int, scale: Fraction = Fraction(1)) -> tuple[Fraction, ...]:
+        return tuple(scale * (z == x) for z in range(k))
+
+    def pair(x: int, other: int, base: Decimal, slope: Decimal) -> Demand:
+        return Demand("ratio", x, other, unit(x), unit(other), base, slope)
+
+    pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
+    if isinstance(notion, LDP):
+        yield from (pair(x, z, zero, one) for x, z in pairs)
+    elif isinstance(notion, ContextAwareLDP):
+        for x, z in pairs:
+            entry = notion.matrix[x][z]
+            if entry is not None:
+                yield pair(x, z, decimal(entry), one)
+    elif isinstance(notion, HighLowLDP):
+        for x, z in pairs:
+            if domain.labels[x] in notion.sensitive:
+                yield pair(x, z, zero, one)
+    elif isinstance(notion, BlockLDP):
+        for x, z in pairs:
+            if any({domain.labels[x], domain.labels[z]} <= set(b) for b in notion.blocks or ()):
+                yield pair(x, z, zero, one)
+    elif isinstance(notion, MetricPrivacy):
+        for x, z in pairs:
+            yield pair(x, z, zero, distance(notion.distance, domain, x, z))
+    elif isinstance(notion, DifferentialIdentifiability):
+        for x, z in pairs:
+            yield Demand("ratio", x, z, unit(x, prior[x]), unit(z, prior[z]), zero, one)
+    else:
+        upper: tuple[Decimal, Decimal] | None = (zero, one)
+        lower: tuple[Decimal, Decimal] | None = (zero, one)
+        laws: tuple[tuple[Fraction, ...], ...] = (prior.probabilities,)
+        if isinstance(notion, LiftBounds):
+            upper = None if notion.upper is None else (decimal(notion.upper), one)
+            lower = None if notion.lower is None else (decimal(notion.lower), one)
+        elif isinstance(notion, PML):
+            lower = None
+        elif isinstance(notion, BoundedPriorLIP):
+            laws = notion.priors.vertices()
+        for law, x in itertools.product(laws, range(k)):
+            if upper is not None:
+                yield Demand("upper", x, law, unit(x), law, *upper)
+            if lower is not None:
+                yield Demand("lower", x, law, law, unit(x), *lower)
+
+
+def distance(kind: str | ExactTable, domain: Domain, x: int, z: int) -> Decimal:
+    if isinstance(kind, ExactTable):
+        return decimal(Fraction(int(kind.numerators[x, z]), kind.denominator))
+    assert domain.coordinates is not None
+    steps = [abs(a - b) for a, b in zip(domain.coordinates[x], domain.coordinates[z], strict=True)]
+    if kind == "euclidean":
+        return DIGITS.sqrt(decimal(sum((s * s for s in steps), Fraction(0))))
+    return decimal(sum(steps, Fraction(0)))
+
+
+def epsilon_of(notion: Notion) -> Fraction:
+    return getattr(notion, "epsilon", Fraction(0))
+
+
+def columns_of(channel: Channel) -> list[list[Fraction]]:
+    return [[Fraction(v, channel.denominator) for v in column] for column in channel.columns()]
+
+
+def leakage(case: Case, channel: Channel) -> Decimal:
+    """The leakage of a channel by the definition, to 50 digits."""
+    asked = list(demands(case.notion, case.domain, case.prior))
+    return max(
+        (d.leakage(q) for d in asked for q in columns_of(channel)), default=Decimal("-Infinity")
+    )
+
+
+# --- optima ---------------------------------------------------------------------------------------
+
+
+def statement_of(problem: Problem) -> Statement:
+    return read_statement(problem.to_table())
+
+
+def bare_problem(case: Case, *more: Notion) -> Problem:
+    """A problem whose utility is of no interest."""
+    utility = PosteriorMeanSquaredError(values=list(range(len(case.domain))))
+    return Problem(case.domain, [case.notion, *more], utility, prior=case.prior)
+
+
+def float_rows(problem: Problem) -> tuple[np.ndarray, list[tuple[int, Demand]]]:
+    """The rows e**-budget left - right <= 0 as floats, and what each stands for."""
+    found = [
+        (n, d)
+        for n, notion in enumerate(problem.privacy)
+        for d in demands(notion, problem.domain, problem.prior)
+    ]
+    k = len(problem.domain)
+    rows = np.zeros((len(found), k))
+    for i, (n, d) in enumerate(found):
+        shrink = float(DIGITS.exp(-d.budget(epsilon_of(problem.privacy[n]))))
+        rows[i] = [shrink * float(a) - float(b) for a, b in zip(d.left, d.right, strict=True)]
+    return rows, found
+
+
+@dataclass(frozen=True)
+class Optimum:
+    value: float
+    matrix: np.ndarray
+    row_weights: np.ndarray
+    """``(n_rows, n_outputs)``, >= 0."""
+    input_weights: np.ndarray | None
+
+
+def lp_optimum(problem: Problem) -> Optimum:
+    """Solve the textbook linear program of a problem."""
+    utility, k = problem.utility, len(problem.domain)
+    outputs = problem.outputs or ()
+    m = len(outputs)
+    loss = utility.loss(problem.domain, outputs).array  # type: ignore[attr-defined]
+    worst = utility.worst_case  # type: ignore[attr-defined]
+    G, _ = float_rows(problem)
+    body = np.kron(G, np.eye(m))
+    sums = np.kron(np.eye(k), np.ones(m))
+    if worst:
+        per_input = np.hstack([sums * loss.ravel(), -np.ones((k, 1))])
+        body = np.vstack([np.hstack([body, np.zeros((len(body), 1))]), per_input])
+        sums = np.hstack([sums, np.zeros((k, 1))])
+        cost = np.append(np.zeros(k * m), 1.0)
+        bounds = [(0, None)] * (k * m) + [(None, None)]
+    else:
+        cost = (problem.prior.array[:, None] * loss).ravel()
+        bounds = [(0, None)] * (k * m)
+    # without presolve, which is known to stop at times on programs as degenerate as these
+    found = scipy.optimize.linprog(
+        cost, body, np.zeros(len(body)), sums, np.ones(k), bounds, options={"presolve": False}
+    )
+    assert found.status == 0, found.message
+    weight = np.maximum(-found.ineqlin.marginals, 0)
+    n = len(G) * m
+    return Optimum(
+        found.fun,
+        found.x[: k * m].reshape(k, m),
+        weight[:n].reshape(len(G), m),
+        weight[n:] if worst else None,
+    )
+
+
+def dual_table(problem: Problem, row_weights: np.ndarray, mass: Any = None) -> dict[str, Any]:
+    """Write weights on the demands as a saved file has them."""
+    _, found = float_rows(problem)
+    blocks = []
+    for (n, d), weight in zip(found, row_weights, strict=True):
+        m = len(weight)
+        block: dict[str, Any] = {
+            "notion": n,
+            "side": d.side,
+            "output": list(range(m)),
+            "x": [d.x] * m,
+            "other": [d.other if d.side == "ratio" else 0] * m,
+            "weight": [float(w) for w in weight],
+        }
+        if d.side != "ratio":
+            block["priors"] = [[str(p) for p in d.other]]
+        elif isinstance(problem.privacy[n], DifferentialIdentifiability):
+            # the demand is P_x q_x <= ..., the row of the file is q_x <= e**eps P_x'/P_x q_x'
+            block["weight"] = [float(w) * float(problem.prior[d.x]) for w in weight]
+        blocks.append(block)
+    return {"weights": None if mass is None else [float(w) for w in mass], "rows": blocks}
+
+
+def rays(problem: Problem) -> list[np.ndarray]:
+    """All extreme rays r of the cone with sum 1, by trying every set of k - 1 rows."""
+    G, _ = float_rows(problem)
+    k = len(problem.domain)
+    rows = np.vstack([-np.eye(k), G[np.abs(G).max(axis=1, initial=0.0) > 0]])
+    rows = np.unique(np.round(rows / np.abs(rows).max(axis=1, keepdims=True), 14), axis=0)
+    found: list[np.ndarray] = []
+    for chosen in itertools.combinations(range(len(rows)), k - 1):
+        tight = rows[list(chosen)]
+        _, size, basis = np.linalg.svd(tight)
+        if k > 1 and size[-1] < 1e-11:
+            continue
+        r = basis[-1] / basis[-1].sum() if abs(basis[-1].sum()) > 1e-12 else basis[-1] * 0
+        if r.any() and (rows @ r <= 1e-11).all():
+            r = np.maximum(r, 0)
+            if not any(np.abs(r - other).max() < 1e-10 for other in found):
+                found.append(r)
+    return found
+
+
+def ray_optimum(problem: Problem, usefulness: Callable[[np.ndarray], float]) -> float:
+    """The largest Sum_y usefulness(q_y) for a convex homogeneous usefulness: a mixture of rays."""
+    found = rays(problem)
+    gain = np.array([usefulness(r) for r in found])
+    k = len(problem.domain)
+    answer = scipy.optimize.linprog(-gain, A_eq=np.array(found).T, b_eq=np.ones(k))
+    assert answer.status == 0, answer.message
+    return -answer.fun
+
+
+def explained_variance(prior: Prior, values: Any) -> Callable[[np.ndarray], float]:
+    """The usefulness behind the posterior mean squared error."""
+    p = prior.array
+    pf = p * np.array([float(v) for v in values])
+
+    def usefulness(q: np.ndarray) -> float:
+        law = float(p @ q)
+        return float(pf @ q) ** 2 / law if law > 0 else 0.0
+
+    return usefulness
+
+
+@st.composite
+def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Distortion:
+    m = draw(st.integers(1, 4))
+    row = st.lists(st.integers(0, 9), min_size=m, max_size=m)
+    matrix = draw(st.lists(row, min_size=k, max_size=k))
+    return Distortion(matrix, draw(st.booleans()) if worst_case is None else worst_case)

@@ -1,0 +1,259 @@
+"""Channels are exact: rows sum to 1, products are products, and processing never leaks more."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import Channel, Domain, InputError, Prior
+from tests.strategies import WHOLE, Case, cases, channels, examples, leakage, priors, simplex
+
+sizes = st.tuples(st.integers(1, 4), st.integers(1, 5))
+
+
+@st.composite
+def chains(draw: st.DrawFn, length: int) -> list[Channel]:
+    k = [draw(st.integers(1, 4)) for _ in range(length + 1)]
+    return [
+        Channel.from_matrix([draw(simplex(k[i + 1])) for _ in range(k[i])]) for i in range(length)
+    ]
+
+
+def probabilities(channel: Channel) -> list[list[Fraction]]:
+    return [[channel.probability(x, y) for y in channel.outputs] for x in channel.inputs]
+
+
+def product(a: list[list[Fraction]], b: list[list[Fraction]]) -> list[list[Fraction]]:
+    return [
+        [sum((p * b[z][y] for z, p in enumerate(row)), Fraction(0)) for y in range(len(b[0]))]
+        for row in a
+    ]
+
+
+@examples(200)
+@given(sizes.flatmap(lambda s: st.lists(simplex(s[1]), min_size=s[0], max_size=s[0])))
+def test_rounding_moves_no_entry_by_a_unit_and_rows_sum_to_one(rows: Any) -> None:
+    channel = Channel.from_matrix(rows)
+    assert channel.denominator == WHOLE
+    for found, wanted in zip(probabilities(channel), rows, strict=True):
+        assert sum(found) == 1
+        for a, b in zip(found, wanted, strict=True):
+            assert abs(a - b) < Fraction(1, WHOLE)
+            assert (a == 0) <= (b < Fraction(1, WHOLE))
+
+
+@examples(100)
+@given(sizes.flatmap(lambda s: st.lists(simplex(s[1]), min_size=s[0], max_size=s[0])))
+def test_floats_are_the_decimals_that_they_print_as(rows: Any) -> None:
+    floats = np.array([[float(p) for p in row] for row in rows])
+    channel = Channel.from_matrix(floats)
+    exact = [[Fraction(repr(float(p))) for p in row] for row in floats]
+    for found, wanted in zip(probabilities(channel), exact, strict=True):
+        for a, b in zip(found, wanted, strict=True):
+            assert abs(a - b / sum(wanted)) < Fraction(1, WHOLE)
+    assert np.abs(channel.matrix - floats).max() < 1e-15
+    again = Channel.from_matrix(channel.matrix)
+    assert np.abs(again.matrix - channel.matrix).max() < 1e-15
+
+
+@examples(100)
+@given(chains(3))
+def test_processing_is_the_exact_product_and_associative(chain: list[Channel]) -> None:
+    a, b, c = chain
+    ab = a.then(b)
+    assert probabilities(ab) == product(probabilities(a), probabilities(b))
+    assert ab.bits == a.bits + b.bits
+    left, right = ab.then(c), a.then(b.then(c))
+    assert left == right
+    assert hash(left) == hash(right)
+    assert np.allclose(left.matrix, a.matrix @ b.matrix @ c.matrix, atol=1e-15)
+
+
+@examples(200)
+@given(cases().flatmap(lambda c: st.tuples(st.just(c), channels(len(c.domain)))), st.data())
+def test_post_processing_never_raises_leakage(pair: tuple[Case, Channel], data: Any) -> None:
+    case, channel = pair
+    channel = Channel(channel.numerators, inputs=case.domain)
+    m = len(channel.outputs)
+    after = Channel.from_matrix([data.draw(simplex(3)) for _ in range(m)])
+    processed = channel.then(after)
+    assert leakage(case, processed) <= leakage(case, channel)
+    merged = channel.merge(dict.fromkeys(channel.outputs[: m // 2 + 1], "all"))
+    assert leakage(case, merged) <= leakage(case, channel)
+    before = case.notion.leakage(channel, case.prior)
+    for result in (processed, merged):
+        less = case.notion.leakage(result, case.prior)
+        assert less <= before + 1e-15 * max(1, abs(before))
+        if case.notion.holds(channel, case.prior):
+            assert case.notion.holds(result, case.prior)
+
+
+@examples(100)
+@given(st.integers(1, 4).flatmap(lambda k: st.tuples(channels(k), priors(k))))
+def test_output_law_and_posterior(pair: tuple[Channel, Prior]) -> None:
+    channel, prior = pair
+    law = channel.output_distribution(prior)
+    assert sum(law) == 1
+    exact = product([list(prior)], probabilities(channel))[0]
+    assert list(law) == exact
+    posterior = channel.posterior(prior)
+    for y, p in enumerate(law):
+        if p == 0:
+            assert np.isnan(posterior[:, y]).all()
+        else:
+            bayes = [
+                float(a * q[y] / p) for a, q in zip(prior, probabilities(channel), strict=True)
+            ]
+            assert posterior[:, y] == pytest.approx(bayes, abs=1e-14)
+
+
+@examples(100)
+@given(st.integers(1, 4).flatmap(channels), st.data())
+def test_merging_adds_columns_and_is_post_processing(channel: Channel, data: Any) -> None:
+    names = {y: data.draw(st.sampled_from(["a", "b"])) for y in channel.outputs}
+    merged = channel.merge(names)
+    assert merged.bits == channel.bits
+    for x in channel.inputs:
+        for label in merged.outputs:
+            members = [y for y in channel.outputs if names[y] == label]
+            assert merged.probability(x, label) == sum(channel.probability(x, y) for y in members)
+
+
+def test_merging_into_an_output_that_is_there() -> None:
+    channel = Channel.from_matrix([["1/2", "1/4", "1/4"]], outputs=["a", "b", "c"])
+    assert channel.merge({"c": "a"}).outputs == ("a", "b")
+    assert channel.merge({"c": "a"}).probability(0, "a") == Fraction(3, 4)
+    with pytest.raises(InputError, match="one of the outputs"):
+        channel.merge({"d": "a"})
+
+
+def test_a_channel_cannot_be_changed() -> None:
+    channel = Channel.from_matrix([["1/2", "1/2"]])
+    with pytest.raises(ValueError, match="read-only"):
+        channel.numerators[0, 0] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        channel.then(channel.from_matrix([[1], [1]], inputs=[0, 1])).numerators[0, 0] = 0
+    channel.matrix[0, 0] = 7  # a copy
+    channel.columns()[0][0] = 7
+    assert channel.probability(0, 0) == Fraction(1, 2)
+    with pytest.raises(AttributeError):
+        channel.anything = 1  # type: ignore[attr-defined]
+
+
+def test_given_integers_are_copied() -> None:
+    rows = np.array([[WHOLE // 2, WHOLE // 2]])
+    channel = Channel(rows)
+    rows[0, 0] = 0
+    assert channel.probability(0, 0) == Fraction(1, 2)
+
+
+def test_equality_is_of_integers_and_labels() -> None:
+    a = Channel.from_matrix([["1/2", "1/2"]])
+    assert a == Channel.from_matrix([[0.5, 0.5]])
+    assert hash(a) == hash(Channel.from_matrix([[0.5, 0.5]]))
+    assert a != Channel.from_matrix([["1/2", "1/2"]], outputs=["a", "b"])
+    assert a != Channel.from_matrix([["1/2", "1/2"]], inputs=["a"])
+    assert a != Channel.from_matrix([["1/4", "3/4"]])
+    assert a != a.then(Channel.from_matrix([[1, 0], [0, 1]]))
+    assert a != "a"
+
+
+def test_repr_of_a_channel() -> None:
+    channel = Channel.from_matrix([["3/4", "1/4"], [1, 0]], inputs=["yes", "no"])
+    assert repr(channel).splitlines() == [
+        "Channel(2 inputs, 2 outputs, exact over 2**62)",
+        "          0       1",
+        "yes  0.7500  0.2500",
+        "no   1.0000       0",
+    ]
+    assert repr(Channel.from_matrix([[1]])).startswith("Channel(1 input, 1 output,")
+    large = Channel.from_matrix(np.eye(30), inputs=[f"a rather long label {i}" for i in range(30)])
+    lines = repr(large).splitlines()
+    assert len(lines) == 15
+    assert max(map(len, lines)) < 100
+    assert "…" in lines[8]
+
+
+def test_tiny_entries_are_shown_as_such() -> None:
+    tiny = Channel([[WHOLE - 1, 1]])
+    assert "2e-19" in repr(tiny)
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        ([], "numerators: expected"),
+        ([[]], "numerators: expected"),
+        ([[WHOLE], [WHOLE, 0]], "numerators: expected"),
+        ([[WHOLE + 1, -1]], r"numerators\[0\]: expected integers >= 0"),
+        ([[WHOLE - 1]], r"numerators\[0\]: expected a sum of 2\*\*62"),
+        ([[1.0]], "numerators: expected integers"),
+        ([[float(WHOLE)]], "numerators: expected integers"),
+        ([["1"]], "numerators: expected integers"),
+        ([[True]], "numerators: expected integers"),
+        (5, "numerators: expected"),
+        ([5], "numerators"),
+        (None, "numerators: expected"),
+    ],
+)
+def test_what_is_no_matrix_of_integers_is_refused(rows: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        Channel(rows)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "match"),
+    [
+        ([[0.5, 0.4]], r"matrix\[0\]: expected a row that sums to 1, given sum 0.9"),
+        ([[0.5, 0.5 + 2e-9]], r"matrix\[0\]: expected a row that sums to 1"),
+        ([[1.5, -0.5]], r"matrix\[0\]\[1\]: expected a number >= 0"),
+        ([[math.nan, 1]], r"matrix\[0\]\[0\]"),
+        ([[math.inf, 0]], r"matrix\[0\]\[0\]"),
+        ([["x"]], r"matrix\[0\]\[0\]"),
+        ([[1], [0.5, 0.5]], "numerators"),
+        ([], "numerators: expected"),
+        ([[]], r"matrix\[0\]"),
+        ([1, 2], "matrix"),
+        (None, "matrix"),
+        ("ab", "matrix"),
+    ],
+)
+def test_what_is_no_matrix_of_probabilities_is_refused(matrix: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        Channel.from_matrix(matrix)
+
+
+def test_labels_must_fit() -> None:
+    rows = [["1/2", "1/2"]]
+    with pytest.raises(InputError, match="inputs: expected 1 labels"):
+        Channel.from_matrix(rows, inputs=["a", "b"])
+    with pytest.raises(InputError, match="outputs: expected 2 labels"):
+        Channel.from_matrix(rows, outputs=["a"])
+    with pytest.raises(InputError, match="outputs: expected labels that all differ"):
+        Channel.from_matrix(rows, outputs=["a", "a"])
+    with pytest.raises(InputError, match="outputs: expected labels that are text or finite"):
+        Channel.from_matrix(rows, outputs=[math.nan, 1])
+    channel = Channel.from_matrix(rows)
+    with pytest.raises(InputError, match="y: expected one of the outputs"):
+        channel.probability(0, 2)
+    with pytest.raises(InputError, match="x: expected labels of the domain"):
+        channel.probability(1, 0)
+    with pytest.raises(InputError, match="prior: expected 1 probabilities"):
+        channel.output_distribution(Prior.uniform(2))
+    with pytest.raises(InputError, match="prior: expected 1 probabilities"):
+        channel.posterior(Prior.uniform(2))
+    with pytest.raises(InputError, match="other: expected a channel on the outputs"):
+        channel.then(Channel.from_matrix(rows))
+
+
+def test_grids_keep_their_labels() -> None:
+    grid = Domain.grid(2, 1)
+    channel = Channel.from_matrix(np.eye(2), inputs=grid, outputs=grid)
+    assert channel.probability((1, 0), [1, 0]) == 1
+    assert channel.inputs is grid

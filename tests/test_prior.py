@@ -1,0 +1,112 @@
+"""Priors are exact, nonnegative and sum to 1."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import Domain, InputError, Prior
+from tests.strategies import examples, simplex
+
+
+@examples(200)
+@given(st.lists(st.fractions(0, 100), min_size=1, max_size=8).filter(any))
+def test_counts_are_normalised_exactly(counts: list[Fraction]) -> None:
+    prior = Prior.from_counts(counts)
+    assert sum(prior) == 1
+    assert all(p * sum(counts) == c for p, c in zip(prior, counts, strict=True))
+    assert len(prior) == len(counts)
+    assert prior.minimum == min(prior)
+    assert np.allclose(prior.array, [float(p) for p in prior], rtol=0, atol=1e-15)
+    assert Prior(prior.to_table()) == prior
+    assert hash(Prior(prior.to_table())) == hash(prior)
+
+
+@examples(100)
+@given(st.integers(1, 5).flatmap(simplex), st.floats(-9e-7, 9e-7))
+def test_decimals_are_taken_as_written_and_normalised(p: list[Fraction], off: float) -> None:
+    given_total = [q * (1 + Fraction(off)) for q in p]
+    assert list(Prior(given_total)) == p
+
+
+@examples(100)
+@given(st.integers(2, 5).flatmap(lambda k: st.tuples(simplex(k), simplex(k))))
+def test_mean_is_linear_and_between_the_ends(pair: tuple[list[Fraction], list[Fraction]]) -> None:
+    prior, values = Prior(pair[0]), pair[1]
+    assert min(values) <= prior.mean(values) <= max(values)
+    assert prior.mean([3 * v + 1 for v in values]) == 3 * prior.mean(values) + 1
+
+
+def test_smoothing_adds_to_every_count() -> None:
+    assert list(Prior.from_counts([0, 0, 2], smoothing="1/2")) == [
+        Fraction(1, 7),
+        Fraction(1, 7),
+        Fraction(5, 7),
+    ]
+    assert Prior.from_counts([0, 0], smoothing=1).is_uniform
+
+
+def test_data_are_counted() -> None:
+    domain = Domain(["a", "b", "c"])
+    assert list(Prior.from_data(["b", "a", "b"], domain)) == [
+        Fraction(1, 3),
+        Fraction(2, 3),
+        Fraction(0),
+    ]
+    with pytest.raises(InputError, match=r"record 2: .*given 'd'"):
+        Prior.from_data(["a", "d"], domain)
+    with pytest.raises(InputError, match="at least one count above 0"):
+        Prior.from_data([], domain)
+
+
+def test_uniform() -> None:
+    assert Prior.uniform(4).is_uniform
+    assert Prior.uniform(1) == Prior([1])
+    assert not Prior([0.4, 0.6]).is_uniform
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "match"),
+    [
+        ([0.5, 0.6], "numbers that sum to 1, given sum 1.1; counts are given as counts"),
+        ([0.5, 0.499], "numbers that sum to 1"),
+        ([1.5, -0.5], r"probabilities\[1\]: expected a finite number >= 0, given -0.5"),
+        ([math.nan, 1], r"probabilities\[0\]: expected a finite number >= 0, given nan"),
+        ([1, math.inf], r"probabilities\[1\]: expected a finite number >= 0, given inf"),
+        ([], "an empty list"),
+        ("1", "a list of numbers >= 0"),
+        (1, "a list of numbers >= 0"),
+        ([[1]], r"probabilities\[0\]"),
+        ([0, 0], "numbers that sum to 1"),
+    ],
+)
+def test_bad_probabilities_are_refused(probabilities: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        Prior(probabilities)
+
+
+def test_bad_counts_are_refused() -> None:
+    with pytest.raises(InputError, match="at least one count above 0"):
+        Prior.from_counts([0, 0])
+    with pytest.raises(InputError, match="smoothing: expected a number >= 0"):
+        Prior.from_counts([1], smoothing=-1)
+    with pytest.raises(InputError, match=r"counts\[0\]"):
+        Prior.from_counts([-1, 2])
+    with pytest.raises(InputError):
+        Prior.uniform(0)
+
+
+def test_the_array_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        Prior([0.5, 0.5]).array[0] = 1
+
+
+def test_repr() -> None:
+    assert repr(Prior(["1/3", "2/3"])) == "Prior(1/3, 2/3)"
+    assert repr(Prior.uniform(10)) == "Prior(10 inputs: 0.1, 0.1, 0.1, 0.1, ..., 0.1, 0.1)"

@@ -1,0 +1,201 @@
+"""Sets of priors: the extreme member of an expectation is a vertex, and is found by a sort."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import InputError, PriorBall, PriorBox, PriorList, UnsupportedError
+from mechdesign.prior_sets import PriorSet, Weights
+from tests.strategies import examples, prior_sets, simplex
+
+
+def build(keys: dict[str, Any]) -> PriorSet:
+    if "priors" in keys:
+        return PriorList(keys["priors"])
+    return PriorBox(**keys) if "lower" in keys else PriorBall(**keys)
+
+
+def contains(keys: dict[str, Any], p: Weights) -> bool:
+    """Membership by definition, for boxes and balls."""
+    if min(p) < 0 or sum(p) != 1:
+        return False
+    if "lower" in keys:
+        return all(a <= v <= b for a, v, b in zip(keys["lower"], p, keys["upper"], strict=True))
+    moved = sum(abs(v - c) for v, c in zip(p, keys["center"], strict=True))
+    return bool(moved <= 2 * Fraction(keys["radius"]))
+
+
+def linprog_extreme(keys: dict[str, Any], values: list[int], largest: bool) -> float:
+    """The extreme expectation by a linear program on the definition of the set."""
+    k = len(values)
+    sign = -1.0 if largest else 1.0
+    cost = sign * np.array(values, dtype=float)
+    one = np.ones((1, k))
+    if "priors" in keys:  # mixtures of the list
+        members = np.array([[float(p) for p in prior] for prior in keys["priors"]])
+        found = scipy.optimize.linprog(members @ cost, A_eq=np.ones((1, len(members))), b_eq=[1])
+    elif "lower" in keys:
+        box = [(float(a), float(b)) for a, b in zip(keys["lower"], keys["upper"], strict=True)]
+        found = scipy.optimize.linprog(cost, A_eq=one, b_eq=[1], bounds=box)
+    else:  # P = center + up - down, with Sum up = Sum down <= radius
+        c = np.array([float(v) for v in keys["center"]])
+        A = np.vstack([np.append(np.zeros(k), np.ones(k)), np.hstack([-np.eye(k), np.eye(k)])])
+        found = scipy.optimize.linprog(
+            np.append(cost, -cost),
+            A,
+            np.append(float(Fraction(keys["radius"])), c),
+            np.append(np.ones(k), -np.ones(k))[None, :],
+            [0],
+        )
+        return sign * float(found.fun) + float(np.array(values) @ c)
+    assert found.status == 0
+    return sign * float(found.fun)
+
+
+sets = st.integers(2, 5).flatmap(
+    lambda k: st.tuples(prior_sets(k), st.lists(st.integers(-9, 9), min_size=k, max_size=k))
+)
+
+
+@examples(400)
+@given(sets, st.booleans())
+def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
+    case: tuple[dict[str, Any], list[int]], largest: bool
+) -> None:
+    keys, values = case
+    priors = build(keys)
+
+    def expectation(p: Weights) -> Fraction:
+        return sum((a * v for a, v in zip(p, values, strict=True)), Fraction(0))
+
+    vertices = priors.vertices()
+    best = (max if largest else min)(expectation(p) for p in vertices)
+    extreme = priors.extreme(values, largest=largest)
+    assert extreme in vertices
+    assert expectation(extreme) == best == priors.law(values, largest=largest)
+    assert sum(extreme) == 1
+    assert min(extreme) >= 0
+    assert float(best) == pytest.approx(linprog_extreme(keys, values, largest), abs=1e-8)
+
+
+@examples(200)
+@given(sets)
+def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
+    case: tuple[dict[str, Any], list[int]],
+) -> None:
+    keys, _ = case
+    vertices = build(keys).vertices()
+    assert len(set(vertices)) == len(vertices)
+    if "priors" in keys:
+        assert {tuple(map(Fraction, p)) for p in keys["priors"]} == set(vertices)
+        return
+    assert all(contains(keys, p) for p in vertices)
+    points = np.array([[float(v) for v in p] for p in vertices])
+    for i, point in enumerate(points):
+        others = np.delete(points, i, axis=0)
+        if len(others):
+            A = np.vstack([others.T, np.ones(len(others))])
+            mixture = scipy.optimize.linprog(
+                np.zeros(len(others)), A_eq=A, b_eq=np.append(point, 1)
+            )
+            assert mixture.status == 2  # infeasible
+
+
+@examples(100)
+@given(sets, st.lists(st.integers(1, 9), min_size=5, max_size=5))
+def test_mixtures_of_vertices_never_beat_the_extreme(
+    case: tuple[dict[str, Any], list[int]], mix: list[int]
+) -> None:
+    keys, values = case
+    priors = build(keys)
+    vertices = (priors.vertices() * 5)[:5]
+    mean = [
+        sum((Fraction(m, sum(mix)) * v[x] for m, v in zip(mix, vertices, strict=True)), Fraction(0))
+        for x in range(len(values))
+    ]
+    law = sum((p * v for p, v in zip(mean, values, strict=True)), Fraction(0))
+    assert priors.law(values, largest=False) <= law <= priors.law(values, largest=True)
+
+
+@examples(100)
+@given(sets)
+def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
+    priors = build(case[0])
+    again = build(priors.to_table())
+    assert again == priors
+    assert hash(again) == hash(priors)
+    assert again.vertices() == priors.vertices()
+
+
+@examples(50)
+@given(st.integers(1, 5).flatmap(simplex))
+def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
+    assert PriorBall(center, 0).vertices() == (tuple(center),)
+    assert set(PriorBall(center, 1).vertices()) == {
+        tuple(Fraction(int(x == z)) for x in range(len(center))) for z in range(len(center))
+    }
+
+
+def test_one_input() -> None:
+    for priors in (PriorBall([1], 0.5), PriorBox([0.2], [1]), PriorList([[1], [1]])):
+        assert priors.vertices() == ((1,),)
+        assert priors.law([7], largest=True) == 7
+
+
+def test_ties_in_the_values() -> None:
+    priors = PriorBall([0.25] * 4, 0.3)
+    assert priors.law([1, 1, 1, 1], largest=True) == 1
+    assert priors.law([0, 1, 0, 1], largest=True) == Fraction(8, 10)
+
+
+@pytest.mark.parametrize("keys", [{"lower": [0] * 30, "upper": [1] * 30}])
+def test_few_vertices_are_found_quickly_whatever_the_number_of_inputs(keys: Any) -> None:
+    start = time.perf_counter()
+    assert len(build(keys).vertices()) == 30
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    "priors",
+    [
+        PriorBall([Fraction(1, 40)] * 40, "0.3"),
+        PriorBox([Fraction(1, 80)] * 40, [Fraction(1, 20)] * 40),
+    ],
+)
+def test_too_many_vertices_are_refused_but_the_extreme_is_found(priors: PriorSet) -> None:
+    with pytest.raises(UnsupportedError, match="a set of at most 200 vertices"):
+        priors.vertices(limit=200)
+    values = list(range(40))
+    assert priors.law(values, largest=False) < priors.law(values, largest=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: PriorBox([0.5], [0.6, 1]), "upper: expected 1 numbers"),
+        (lambda: PriorBox([0.5, 0.6], [1, 1]), "lower: expected a sum of at most 1"),
+        (lambda: PriorBox([0, 0], [0.4, 0.5]), "upper: expected a sum of at least 1"),
+        (lambda: PriorBox([0.3, 0], [0.2, 1]), r"upper\[0\]: expected at least lower\[0\] = 0.3"),
+        (lambda: PriorBox([-0.1, 0], [1, 1]), r"lower\[0\]"),
+        (lambda: PriorBall([0.5, 0.6], 0.1), "^center.*sum to 1"),
+        (lambda: PriorBall([0.5, 0.5], 1.1), r"radius: expected a number in \[0, 1\]"),
+        (lambda: PriorBall([0.5, 0.5], -0.1), "radius"),
+        (lambda: PriorBall([0.5, 0.5], "nan"), "radius"),
+        (lambda: PriorList([]), "at least one prior"),
+        (lambda: PriorList([[0.5, 0.5], [1]]), r"priors\[1\]: expected 2 probabilities"),
+        (lambda: PriorList([[0.5, 0.6]]), r"^priors\[0\].*sum to 1"),
+        (lambda: PriorList("ab"), "a list of priors"),
+        (lambda: PriorList(3), "a list of priors"),
+    ],
+)
+def test_what_is_no_set_of_priors_is_refused(make: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        make()

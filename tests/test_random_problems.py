@@ -1,0 +1,343 @@
+"""Random problems of every notion: proved, and equal to an independent linear program."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from mechdesign import design
+from mechdesign.certify.privacy import check
+from mechdesign.certify.statement import read_statement
+from mechdesign.domain import Domain
+from mechdesign.errors import InfeasibleError
+from mechdesign.notions import (
+    LDP,
+    LIP,
+    NOTIONS,
+    PML,
+    BlockLDP,
+    BoundedPriorLIP,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    HighLowLDP,
+    LiftBounds,
+    MetricPrivacy,
+    Notion,
+)
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.routes import plan
+from mechdesign.utilities import (
+    Distortion,
+    EuclideanDistance,
+    HammingLoss,
+    LinearUtility,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    PosteriorMeanSquaredError,
+)
+from solvers import SOLVERS, UnsuitableError
+from solvers.definitions import loss
+
+EXAMPLES = 200
+TOLERANCE = 1e-6
+"""How far two solvers may differ, relative to the largest loss: both meet rows to about 1e-7."""
+
+SMALL = 1e-4
+"""From this share of the largest loss on, the status must be "optimal"."""
+
+MOST_ORDERED = 6
+"""Largest number of inputs for boxes and balls of priors, whose vertices are found by orders."""
+
+random_problems = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+sizes = st.integers(1, 8)
+budgets = st.one_of(
+    st.sampled_from(
+        ["0", "1e-6", "0.001", "0.6931471805599453", "1", "3", "8", "12", "20", "40", "800"]
+    ),
+    st.integers(1, 500).map(lambda n: Fraction(n, 100)),
+)
+counts = st.one_of(st.integers(0, 20), st.integers(1, 1000), st.sampled_from([0, 1, 10**4, 10**7]))
+
+
+@st.composite
+def priors(draw: Any, k: int, *, positive: bool = False) -> Prior:
+    drawn = draw(st.lists(counts, min_size=k, max_size=k))
+    return Prior.from_counts(drawn if sum(drawn) and not positive else [n + 1 for n in drawn])
+
+
+@st.composite
+def domains(draw: Any, k: int) -> Domain:
+    """Whole numbers, scattered numbers, words, or a grid."""
+    kind = draw(st.sampled_from(["range", "numbers", "words", "grid"]))
+    if kind == "grid":
+        rows = draw(st.sampled_from([r for r in range(1, k + 1) if k % r == 0]))
+        return Domain.grid(rows, k // rows, spacing=draw(st.sampled_from(["1", "0.25", "3"])))
+    if kind == "numbers":
+        tenths = draw(st.lists(st.integers(-50, 50), min_size=k, max_size=k, unique=True))
+        return Domain([n / 10 for n in tenths])
+    return Domain.range(k) if kind == "range" else Domain([f"input {x}" for x in range(k)])
+
+
+@st.composite
+def utilities(draw: Any, domain: Domain) -> tuple[LinearUtility, list[Any] | None]:
+    """Return a loss that the domain has, and outputs: the default ones or random ones."""
+    kinds: list[type[LinearUtility]] = [HammingLoss, Distortion]
+    if domain.coordinates is not None:
+        kinds += [MeanSquaredDistance, EuclideanDistance]
+    if domain.numbers is not None:
+        kinds += [MeanAbsoluteError]
+    kind = draw(st.sampled_from(kinds))
+    worst_case = draw(st.booleans())
+    if kind is Distortion:
+        m = draw(st.integers(1, 8))
+        row = st.lists(st.integers(0, 50), min_size=m, max_size=m)
+        matrix = draw(st.lists(row, min_size=len(domain), max_size=len(domain)))
+        return Distortion(matrix, worst_case), list(range(m))
+    if draw(st.booleans()):
+        return kind(worst_case), None
+    one: st.SearchStrategy[Any] = st.sampled_from(domain.labels)
+    if domain.grid_shape is not None:
+        one |= st.tuples(st.integers(-1, 3), st.integers(-1, 3))
+    elif domain.numbers is not None:
+        one |= st.integers(-60, 60).map(lambda n: n / 4)
+    else:
+        one |= st.just("no answer")
+    return kind(worst_case), draw(st.lists(one, min_size=1, max_size=8, unique=True))
+
+
+@st.composite
+def context_aware(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    entry = st.one_of(st.just("inf"), budgets, st.integers(0, 300).map(lambda n: Fraction(n, 100)))
+    row = st.lists(entry, min_size=len(domain), max_size=len(domain))
+    return ContextAwareLDP(draw(st.lists(row, min_size=len(domain), max_size=len(domain))))
+
+
+@st.composite
+def high_low(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    chosen = st.lists(st.sampled_from(domain.labels), min_size=1, unique=True)
+    return HighLowLDP(draw(budgets), draw(chosen))
+
+
+@st.composite
+def block(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    epsilon = draw(budgets)
+    if domain.grid_shape is not None and draw(st.booleans()):
+        rows, columns = (
+            draw(st.sampled_from([d for d in range(1, side + 1) if side % d == 0]))
+            for side in domain.grid_shape
+        )
+        return BlockLDP(epsilon, block_rows=rows, block_columns=columns)
+    member = draw(st.lists(st.integers(0, 3), min_size=len(domain), max_size=len(domain)))
+    blocks = [
+        [label for label, b in zip(domain, member, strict=True) if b == number]
+        for number in sorted(set(member))
+    ]
+    return BlockLDP(epsilon, blocks=blocks)
+
+
+@st.composite
+def metric(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    kinds: list[Any] = ["matrix"]
+    if domain.coordinates is not None:
+        kinds += ["euclidean", "manhattan"]
+    if domain.numbers is not None:
+        kinds += ["absolute"]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "matrix":  # any numbers >= 0, symmetric or not
+        k = len(domain)
+        row = st.lists(st.integers(0, 8), min_size=k, max_size=k)
+        kind = draw(st.lists(row, min_size=k, max_size=k))
+    return MetricPrivacy(draw(budgets), kind)
+
+
+@st.composite
+def lift(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    side = st.one_of(st.just("inf"), budgets)
+    return LiftBounds(lower=draw(side), upper=draw(side))
+
+
+@st.composite
+def bounded_prior(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    k, epsilon = len(domain), draw(budgets)
+    kind = draw(st.sampled_from(["list", "box", "ball"]))
+    if kind == "list" or k > MOST_ORDERED:
+        return BoundedPriorLIP(epsilon, priors=draw(st.lists(priors(k), min_size=1, max_size=4)))
+    center = draw(st.one_of(st.just(prior), priors(k)))
+    if kind == "ball":
+        radius = Fraction(draw(st.sampled_from([0, 1, 5, 20, 50, 100])), 100)
+        return BoundedPriorLIP(epsilon, center=center, radius=radius)
+    below, above = (draw(st.lists(st.integers(0, 20), min_size=k, max_size=k)) for _ in range(2))
+    return BoundedPriorLIP(
+        epsilon,
+        lower=[max(Fraction(0), p - Fraction(b, 100)) for p, b in zip(center, below, strict=True)],
+        upper=[min(Fraction(1), p + Fraction(a, 100)) for p, a in zip(center, above, strict=True)],
+    )
+
+
+@st.composite
+def identifiability(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    """Often too small a budget: then the library must say so."""
+    least = float(np.log(float(max(prior) / prior.minimum)))
+    slack = draw(st.sampled_from(["1e-6", "0.1", "0.7", "2", "800"]))
+    if draw(st.integers(0, 9)) == 0 and least > 0.01:
+        return DifferentialIdentifiability(Fraction(least) * Fraction(99, 100))
+    return DifferentialIdentifiability(Fraction(least) + Fraction(slack))
+
+
+def by_epsilon(kind: type[Notion]) -> Any:
+    def strategy(domain: Domain, prior: Prior) -> st.SearchStrategy[Notion]:
+        return budgets.map(kind)  # type: ignore[arg-type]
+
+    return strategy
+
+
+ALL: dict[str, Any] = {
+    "ldp": by_epsilon(LDP),
+    "lip": by_epsilon(LIP),
+    "pml": by_epsilon(PML),
+    "context-aware": context_aware,
+    "high-low": high_low,
+    "block": block,
+    "metric": metric,
+    "lift": lift,
+    "bounded-prior-lip": bounded_prior,
+    "differential-identifiability": identifiability,
+}
+"""How to draw each notion for a domain and a prior."""
+
+INTERSECTION = "intersection"
+
+
+@st.composite
+def random_problem(draw: Any, name: str) -> Problem | None:
+    """Return a problem with the notion, or None if it is rightly refused as infeasible."""
+    domain = draw(sizes.flatmap(domains))
+    names = [name]
+    if name == INTERSECTION:
+        names = draw(st.lists(st.sampled_from(sorted(ALL)), min_size=2, max_size=3))
+    identifiable = "differential-identifiability" in names
+    prior = draw(priors(len(domain), positive=identifiable))
+    notions = [draw(ALL[one](domain, prior)) for one in names]
+    utility, outputs = draw(utilities(domain))
+    try:
+        return Problem(domain, notions, utility, prior=prior, outputs=outputs)
+    except InfeasibleError:
+        assert identifiable
+        return None
+
+
+def test_every_notion_is_drawn() -> None:
+    assert set(ALL) == set(NOTIONS)
+
+
+@pytest.mark.parametrize("name", [*ALL, INTERSECTION])
+def test_value_bound_and_privacy(name: str) -> None:
+    @random_problems
+    @given(random_problem(name))
+    def run(problem: Problem | None) -> None:
+        if problem is None:
+            event("infeasible")
+            return
+        hold_against_the_direct_lp(problem)
+
+    run()
+
+
+def hold_against_the_direct_lp(problem: Problem) -> None:
+    solution = design(problem)
+    scale = float(loss(problem).max())
+    slack = TOLERANCE * max(scale, 1e-300)
+
+    # what is claimed is proved, and true
+    channel, statement = solution.channel, read_statement(problem.to_table())
+    whole = 1 << channel.bits
+    assert all(sum(row) == whole and min(row) >= 0 for row in channel.numerators.tolist())
+    for notion, claim in zip(problem.privacy, solution.privacy, strict=True):
+        assert check(statement, notion.to_table(), channel.columns()) is None
+        assert notion.holds(channel, problem.prior)
+        assert claim.leakage <= float_above(getattr(notion, "epsilon", Fraction(0)))
+    assert set(channel.outputs) <= set(problem.outputs or ())
+    assert problem.utility.value(channel, problem.prior, problem.outputs) == solution.value
+    assert solution.bound is not None
+    assert solution.bound <= solution.value
+    assert solution.value - solution.bound <= slack
+    if solution.value > SMALL * scale:  # below, the solver's own tolerance is a large share of it
+        assert solution.status == "optimal", solution
+
+    # and the value is that of a linear program written from the definitions
+    reference = SOLVERS["direct-lp"](problem).value
+    assert abs(float(solution.value) - reference) <= slack, (solution, reference)
+
+
+@random_problems
+@given(st.data())
+def test_posterior_mean_error_is_that_of_all_rays(data: st.DataObject) -> None:
+    """A concave problem: the answer is that of brute force."""
+    k = data.draw(st.integers(1, 4))
+    domain = data.draw(domains(k))
+    names = data.draw(st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2))
+    prior = data.draw(priors(k, positive="differential-identifiability" in names))
+    values = data.draw(st.lists(st.integers(-9, 9), min_size=k, max_size=k))
+    try:
+        notions = [data.draw(ALL[name](domain, prior)) for name in names]
+        problem = Problem(domain, notions, PosteriorMeanSquaredError(values), prior=prior)
+    except InfeasibleError:
+        assert "differential-identifiability" in names
+        return
+    solution = design(problem)
+    try:
+        reference = SOLVERS["vertices"](problem).value
+    except UnsuitableError:
+        event("no rays to try")
+        return
+    slack = TOLERANCE * max(values, key=abs) ** 2
+    assert abs(float(solution.value) - reference) <= slack
+    assert solution.bound is not None
+    assert solution.bound <= solution.value <= solution.bound + Fraction(slack)
+    statement = read_statement(problem.to_table())
+    for notion in notions:
+        assert check(statement, notion.to_table(), solution.channel.columns()) is None
+        assert notion.holds(solution.channel, prior)
+    assert problem.utility.value(solution.channel, prior) == solution.value
+
+
+def float_above(epsilon: Fraction) -> float:
+    """Return the least float whose decimal text is at or above a rational."""
+    nearest = float(epsilon)
+    return nearest if Fraction(repr(nearest)) >= epsilon else math.nextafter(nearest, math.inf)
+
+
+@pytest.mark.parametrize("name", ["high-low", "block", "context-aware"])
+def test_structural_zeros_stay_zero(name: str) -> None:
+    """The repair makes nothing positive but what the pairs that are compared force to be."""
+
+    @settings(random_problems, max_examples=EXAMPLES // 4)
+    @given(random_problem(name))
+    def run(problem: Problem | None) -> None:
+        assert problem is not None
+        solution = design(problem, route="linear-program:simplex")
+        raw = next(plan(problem, "linear-program:simplex", [])).run()
+        compared = np.zeros((len(problem.domain),) * 2, dtype=bool)
+        for row in problem.cone.rows():  # q_x <= ... q_x'
+            (x,), (other,) = row.left, row.right
+            compared[x, other] = True
+        for y, label in enumerate(solution.channel.outputs):
+            forced = raw.matrix[:, raw.outputs.index(label)] > 1e-11
+            for _ in range(len(problem.domain)):
+                forced = forced | compared[forced].any(axis=0)
+            assert not solution.channel.numerators[~forced, y].any()
+
+    run()

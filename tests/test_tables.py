@@ -1,0 +1,127 @@
+"""Exact tables: the entries are the numbers given, and roots are bracketed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import InputError
+from mechdesign.tables import ExactTable
+from tests.strategies import examples
+
+coordinates = st.one_of(
+    st.fractions(-50, 50, max_denominator=60),
+    st.integers(-(10**12), 10**12).map(Fraction),
+    st.integers(-(2**30) + 1, 2**30 - 1).map(Fraction),
+)
+points = st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=4)
+matrices = st.integers(1, 4).flatmap(
+    lambda n: st.lists(
+        st.lists(st.fractions(0, 10**10), min_size=n, max_size=n), min_size=1, max_size=4
+    )
+)
+
+
+@examples(150)
+@given(matrices)
+def test_entries_are_the_numbers_given(rows: list[list[Fraction]]) -> None:
+    table = ExactTable.of(rows, "matrix", (None, None))
+    assert table.shape == (len(rows), len(rows[0]))
+    for x, row in enumerate(rows):
+        for y, entry in enumerate(row):
+            assert table.lower(x, y) == table.upper(x, y) == entry
+    assert np.allclose(table.array, [[float(e) for e in row] for row in rows], rtol=1e-15)
+
+
+@examples(150)
+@given(points, points)
+def test_distances_are_those_of_geometry(a: Any, b: Any) -> None:
+    manhattan = ExactTable.distances(a, b, "manhattan")
+    squared = ExactTable.distances(a, b, "squared")
+    euclidean = ExactTable.distances(a, b, "euclidean")
+    for x, p in enumerate(a):
+        for y, q in enumerate(b):
+            steps = [abs(s - t) for s, t in zip(p, q, strict=True)]
+            assert manhattan.lower(x, y) == manhattan.upper(x, y) == sum(steps)
+            square = sum(s * s for s in steps)
+            assert squared.lower(x, y) == squared.upper(x, y) == square
+            low, high = euclidean.lower(x, y), euclidean.upper(x, y)
+            assert low * low <= square <= high * high
+            assert high - low <= Fraction(1, 2**150)
+            assert euclidean.array[x, y] == pytest.approx(math.sqrt(square), rel=1e-14)
+
+
+@examples(100)
+@given(st.lists(coordinates.map(lambda c: (c,)), min_size=1, max_size=4))
+def test_on_a_line_all_distances_are_exact_and_one(a: Any) -> None:
+    tables = [ExactTable.distances(a, a, kind) for kind in ("absolute", "manhattan", "euclidean")]
+    for x in range(len(a)):
+        for y in range(len(a)):
+            assert {t.lower(x, y) for t in tables} == {abs(a[x][0] - a[y][0])}
+            assert {t.upper(x, y) for t in tables} == {abs(a[x][0] - a[y][0])}
+
+
+@examples(100)
+@given(points)
+def test_distances_of_points_are_metric_and_squares_need_not_be(a: Any) -> None:
+    assert ExactTable.distances(a, a, "manhattan").is_metric
+    assert ExactTable.distances(a, a, "euclidean").is_metric
+    d = ExactTable.distances(a, a, "squared")
+    entries = [[d.lower(x, y) for y in range(len(a))] for x in range(len(a))]
+    assert d.is_metric == metric_by_definition(entries)
+
+
+def metric_by_definition(d: list[list[Fraction]]) -> bool:
+    """A distance of 0 between two points is let pass: they are the same."""
+    n = range(len(d))
+    return (
+        all(d[x][x] == 0 for x in n)
+        and all(d[x][y] == d[y][x] for x in n for y in n)
+        and all(d[x][y] <= d[x][z] + d[z][y] for x in n for y in n for z in n)
+    )
+
+
+@examples(300)
+@given(
+    st.integers(1, 3).flatmap(
+        lambda n: st.lists(
+            st.lists(st.integers(0, 2), min_size=n, max_size=n), min_size=n, max_size=n
+        )
+    )
+)
+def test_a_matrix_is_metric_if_and_only_if_the_axioms_hold(rows: list[list[int]]) -> None:
+    assert ExactTable.of(rows, "m", (None, None)).is_metric == metric_by_definition(
+        [[Fraction(e) for e in row] for row in rows]
+    )
+
+
+def test_what_is_not_square_is_no_metric() -> None:
+    assert not ExactTable.of([[0, 1, 2], [1, 0, 1]], "m", (None, None)).is_metric
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape", "match"),
+    [
+        ([[1, 2], [3]], (None, None), r"m\[1\]: expected a row of 2 numbers, given 1 numbers"),
+        ([[1, -2]], (None, None), r"m\[0\]\[1\]: expected a finite number >= 0, given -2"),
+        ([[math.nan]], (None, None), r"m\[0\]\[0\]"),
+        ([[math.inf]], (None, None), r"m\[0\]\[0\]"),
+        ([["x"]], (None, None), r"m\[0\]\[0\]"),
+        ([[1, 2]], (2, 2), "a 2 x 2 matrix of numbers >= 0, given a 1 x 2 matrix"),
+        ([1, 2], (None, None), r"m\[0\]: expected a list of numbers >= 0"),
+        ("ab", (None, None), "^m: .*matrix of numbers >= 0"),
+        (None, (None, None), "^m: .*matrix of numbers >= 0"),
+        ({}, (None, None), "^m: .*matrix of numbers >= 0"),
+        ([], (None, None), "matrix of numbers >= 0"),
+        ([[], []], (None, None), "numbers"),
+    ],
+)
+def test_what_is_no_matrix_is_refused(rows: Any, shape: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        ExactTable.of(rows, "m", shape)
