@@ -297,21 +297,110 @@ def test_posterior_mean_error_is_that_of_all_rays(data: st.DataObject) -> None:
     except InfeasibleError:
         assert "differential-identifiability" in names
         return
-    solution = design(problem)
+    hold_against_all_rays(problem)
+
+
+def hold_against_all_rays(problem: Problem) -> None:
+    solution, prior = design(problem), problem.prior
+    assert isinstance(problem.utility, PosteriorMeanSquaredError)
+    slack = TOLERANCE * float(max(problem.utility.given or (), key=abs)) ** 2
+    assert solution.bound is not None
+    assert solution.bound <= solution.value <= solution.bound + Fraction(slack)
+    statement = read_statement(problem.to_table())
+    for notion in problem.privacy:
+        assert check(statement, notion.to_table(), solution.channel.columns()) is None
+        assert notion.holds(solution.channel, prior)
+    assert problem.utility.value(solution.channel, prior) == solution.value
     try:
         reference = SOLVERS["vertices"](problem).value
     except UnsuitableError:
         event("no rays to try")
         return
-    slack = TOLERANCE * max(values, key=abs) ** 2
     assert abs(float(solution.value) - reference) <= slack
-    assert solution.bound is not None
-    assert solution.bound <= solution.value <= solution.bound + Fraction(slack)
-    statement = read_statement(problem.to_table())
-    for notion in notions:
-        assert check(statement, notion.to_table(), solution.channel.columns()) is None
-        assert notion.holds(solution.channel, prior)
-    assert problem.utility.value(solution.channel, prior) == solution.value
+
+
+def counted(values: Any, privacy: Any, utility: Any, counts: list[int], **more: Any) -> Problem:
+    return Problem(values, privacy, utility, prior=Prior.from_counts(counts), **more)
+
+
+ONCE_WRONG = {
+    "huge epsilon": lambda: counted([0, 1], LIP(800), HammingLoss(), [4, 6]),
+    "nothing binds": lambda: counted([0, 1], PML(1), HammingLoss(), [55, 45]),
+    "nothing binds, epsilon 40": lambda: counted(range(3), LDP(40), HammingLoss(), [1, 2, 3]),
+    "thin cone": lambda: counted(
+        ["a", "b", "c", "d"],
+        LiftBounds("1e-6", "0.001"),
+        HammingLoss(worst_case=True),
+        [623, 10000422, 10000422, 221],
+    ),
+    "small value": lambda: counted(
+        range(6),
+        MetricPrivacy(12, "absolute"),
+        MeanAbsoluteError(worst_case=True),
+        [290, 11, 11, 0, 406, 290],
+    ),
+    "epsilon 0, worst case": lambda: counted(
+        [-0.1, 4.5, 0.4, -0.4],
+        LIP(0),
+        MeanSquaredDistance(worst_case=True),
+        [1, 0, 553, 553],
+    ),
+    "epsilon 0, a likely input": lambda: counted(
+        range(5),
+        LIP(0),
+        HammingLoss(worst_case=True),
+        [2, 271, 17, 999, 10**7],
+        outputs=[1, 4, 2, 0, 0.25, -12.25, 6.5, -15.0],
+    ),
+    "constant f": lambda: counted(
+        range(3),
+        BlockLDP(0, blocks=[[0, 1], [2]]),
+        PosteriorMeanSquaredError([0, 0, 0]),
+        [1, 1, 1],
+    ),
+    "estimate, prior zeros": lambda: counted(
+        range(4), LDP(800), PosteriorMeanSquaredError([6, 2, 1, 6]), [6, 1, 0, 0]
+    ),
+    "estimate, prior ratio of 1e7": lambda: counted(
+        range(4),
+        DifferentialIdentifiability("15.425"),
+        PosteriorMeanSquaredError([0, -8, -8, -8]),
+        [2, 13, 10**7 + 1, 10**7 + 1],
+    ),
+    "estimate, small value": lambda: counted(
+        range(4),
+        [BlockLDP(12, blocks=[[0, 1], [3], [2]]), LIP(12)],
+        PosteriorMeanSquaredError([7, 8, 7, -3]),
+        [268, 1, 75, 75],
+    ),
+    "estimate, large duals": lambda: counted(
+        range(4),
+        [PML(20), HighLowLDP(20, [0])],
+        PosteriorMeanSquaredError([-3, -9, -3, 9]),
+        [6, 5, 5, 6],
+    ),
+    "estimate, large duals again": lambda: counted(
+        range(4),
+        MetricPrivacy(5, [[1, 4, 2, 0], [7, 4, 7, 0], [7, 1, 1, 8], [6, 6, 3, 2]]),
+        PosteriorMeanSquaredError([8, 5, -2, -4]),
+        [458, 1, 1, 11],
+    ),
+}
+"""Problems on which the library once failed."""
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_once_wrong(name: str) -> None:
+    problem = ONCE_WRONG[name]()
+    if isinstance(problem.utility, PosteriorMeanSquaredError):
+        hold_against_all_rays(problem)
+    else:
+        hold_against_the_direct_lp(problem)
+
+
+@pytest.mark.parametrize("name", ["huge epsilon", "nothing binds", "nothing binds, epsilon 40"])
+def test_an_error_next_to_nothing_is_optimal(name: str) -> None:
+    assert design(ONCE_WRONG[name]()).status == "optimal"
 
 
 def float_above(epsilon: Fraction) -> float:

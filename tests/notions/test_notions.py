@@ -218,9 +218,8 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
             ]
         )
         alone = Case(LIP(1), case.domain, member, LIP)
-        assert (
-            worst.is_infinite()
-            or DIGITS.subtract(leakage(alone, channel), worst) <= Decimal("1e-40")
+        assert worst.is_infinite() or DIGITS.subtract(leakage(alone, channel), worst) <= Decimal(
+            "1e-40"
         )
         if case.notion.holds(channel):
             assert LIP(case.notion.epsilon).holds(channel, member)
