@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +13,9 @@ from mechdesign.domain import Domain, Label, clean_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
+from mechdesign.text import format_table
 
-__all__ = ["BITS", "Channel", "format_table", "printable"]
+__all__ = ["BITS", "Channel"]
 
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
@@ -262,63 +263,11 @@ class Channel:
         return f"{head}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
 
 
-def format_table(
-    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
-) -> str:
-    """Return a matrix as text with labelled rows and columns, the middle left out when large."""
-    shown_rows, shown_columns = _ends(len(rows), 12), _ends(len(columns), 8)
-
-    def name(label: Hashable) -> str:
-        text = printable(label)
-        return text if len(text) <= 14 else text[:13] + "…"
-
-    cells = [["", *("…" if y is None else name(columns[y]) for y in shown_columns)]]
-    for x in shown_rows:
-        if x is None:
-            cells.append(["…"] * (1 + len(shown_columns)))
-            continue
-        entries = ["…" if y is None else _entry(float(matrix[x, y])) for y in shown_columns]
-        cells.append([name(rows[x]), *entries])
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    widths = [widths[0], *(max(7, width + 1) for width in widths[1:])]
-    lines = (
-        row[0].ljust(widths[0])
-        + " "
-        + "".join(c.rjust(w) + " " for c, w in zip(row[1:], widths[1:], strict=True))
-        for row in cells
-    )
-    return "\n".join(line.rstrip() for line in lines)
-
-
 def _entry_of(value: Any, key: str) -> Fraction:
     """Return an exact probability; floats too small to matter, which solvers leave, are 0."""
     if isinstance(value, float) and abs(value) < DUST:
         return Fraction(0)
     return as_fraction(value, key)
-
-
-def printable(value: object) -> str:
-    r"""Return text that stays on its line.
-
-    Examples
-    --------
-    >>> printable("two\nlines")
-    'two lines'
-    """
-    return "".join(c if c.isprintable() else " " for c in str(value))
-
-
-def _entry(value: float) -> str:
-    if value == 0:
-        return "0"
-    return f"{value:.4f}" if value >= 5e-5 else f"{value:.0e}"
-
-
-def _ends(count: int, most: int) -> list[int | None]:
-    if count <= most:
-        return list(range(count))
-    half = most // 2
-    return [*range(half), None, *range(count - half, count)]
 
 
 def _rows(matrix: Any, key: str) -> list[list[Any]]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.channel import Channel, printable
+from mechdesign.channel import Channel
 from mechdesign.errors import InputError
+from mechdesign.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

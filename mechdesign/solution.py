@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
-from mechdesign.channel import Channel, format_table, printable
+from mechdesign.channel import Channel
 from mechdesign.exact import fraction_text
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem, plain_label
 from mechdesign.routes import Considered
+from mechdesign.text import format_table, printable
 
 __all__ = ["PrivacyClaim", "Solution"]
 

@@ -41,6 +41,7 @@ from mechdesign import (
 from mechdesign.certify.statement import Statement, read_statement
 from mechdesign.notions import Notion
 from mechdesign.tables import ExactTable
+from mechdesign.utilities import Utility
 
 WHOLE = 1 << 62
 DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
@@ -452,9 +453,26 @@ def explained_variance(prior: Prior, values: Any) -> Callable[[np.ndarray], floa
     return usefulness
 
 
+def optimum(problem: Problem) -> float:
+    """The true optimum: a textbook linear program, or a mixture of all extreme rays."""
+    utility = problem.utility
+    if not isinstance(utility, PosteriorMeanSquaredError):
+        return lp_optimum(problem).value
+    f = utility.values(problem.domain)
+    second = float(problem.prior.mean([v * v for v in f]))
+    return second - ray_optimum(problem, explained_variance(problem.prior, f))
+
+
 @st.composite
 def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Distortion:
     m = draw(st.integers(1, 4))
     row = st.lists(st.integers(0, 9), min_size=m, max_size=m)
     matrix = draw(st.lists(row, min_size=k, max_size=k))
     return Distortion(matrix, draw(st.booleans()) if worst_case is None else worst_case)
+
+
+@st.composite
+def utilities(draw: st.DrawFn, k: int) -> Utility:
+    """A distortion by any matrix, or the error of the best estimate of any function."""
+    values = st.lists(st.integers(-5, 9), min_size=k, max_size=k)
+    return draw(st.one_of(distortions(k, worst_case=False), values.map(PosteriorMeanSquaredError)))

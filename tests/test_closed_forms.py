@@ -53,31 +53,13 @@ from tests.strategies import (
     budgets,
     cases,
     decimal,
-    distortions,
     examples,
     exp,
-    explained_variance,
     leakage,
-    lp_optimum,
+    optimum,
     priors,
-    ray_optimum,
+    utilities,
 )
-
-
-@st.composite
-def utilities(draw: st.DrawFn, k: int) -> Utility:
-    """A distortion by any matrix, or the error of the best estimate of any function."""
-    values = st.lists(st.integers(-5, 9), min_size=k, max_size=k)
-    return draw(st.one_of(distortions(k, worst_case=False), values.map(PosteriorMeanSquaredError)))
-
-
-def optimum(problem: Problem) -> float:
-    utility = problem.utility
-    if not isinstance(utility, PosteriorMeanSquaredError):
-        return lp_optimum(problem).value
-    f = utility.values(problem.domain)
-    second = float(problem.prior.mean([v * v for v in f]))
-    return second - ray_optimum(problem, explained_variance(problem.prior, f))
 
 
 def value_of(form: ClosedForm, problem: Problem) -> float:
@@ -478,7 +460,7 @@ def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
 
 
 def test_each_names_its_source_and_a_bound_that_the_checker_knows() -> None:
-    from mechdesign.certify.optimality import THEOREMS
+    from mechdesign.certify.theorems import THEOREMS
 
     for form in CLOSED_FORMS:
         assert form.name

@@ -341,7 +341,7 @@ def test_without_a_data_folder_the_error_says_how_to_name_one(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MECHDESIGN_DATA")
-    monkeypatch.setattr("mechdesign.files.data_folder", lambda: None)
+    monkeypatch.setattr("mechdesign.files.problems.data_folder", lambda: None)
     with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
         with_data('file = "x.csv", column = "answer"')
 
@@ -354,7 +354,8 @@ def test_the_data_folder_may_lie_beside_the_working_directory(
     monkeypatch.delenv("MECHDESIGN_DATA")
     Path("shared/data").mkdir(parents=True)
     Path("work").mkdir()
-    monkeypatch.setattr("mechdesign.files.__file__", str(Path("other/house/mechdesign/files.py")))
+    elsewhere = Path("other/house/mechdesign/files/disk.py")
+    monkeypatch.setattr("mechdesign.files.disk.__file__", str(elsewhere))
     monkeypatch.chdir("work")
     found = data_folder()
     assert found is not None

@@ -13,7 +13,7 @@ import pytest
 LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
-    {"errors"},
+    {"errors", "text"},
     {"exact"},
     {"domain"},
     {"prior"},

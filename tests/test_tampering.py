@@ -24,9 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechdesign.certify import digest, verify
-from mechdesign.certify.optimality import THEOREMS as THE_THEOREMS
 from mechdesign.certify.optimality import dual_bound
 from mechdesign.certify.statement import read_statement
+from mechdesign.certify.theorems import THEOREMS as THE_THEOREMS
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.domain import Domain

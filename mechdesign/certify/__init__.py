@@ -5,7 +5,8 @@ itself what the notion demands and what the loss is, and checks privacy and opti
 shares no code with the notions, the utilities or the routes: only the bounds on exponentials and
 roots of :mod:`mechdesign.exact` and the exceptions are common. It needs the standard library alone.
 
-Read it in this order: `statement`, `privacy`, `optimality`, `saved`.
+Read it in this order: `statement`, `privacy`, `optimality`,
+`theorems`, `saved`.
 """
 
 from __future__ import annotations

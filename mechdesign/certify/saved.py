@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.optimality import (
-    POSTERIOR,
-    THEOREMS,
-    decoder,
-    decoder_bound,
-    dual_bound,
-    nothing_constrained,
-    value,
-)
+from mechdesign.certify.optimality import decoder, decoder_bound, dual_bound, value
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
-from mechdesign.certify.statement import Statement, check_different, number, read_statement
+from mechdesign.certify.statement import (
+    POSTERIOR,
+    Statement,
+    check_different,
+    number,
+    read_statement,
+)
+from mechdesign.certify.theorems import THEOREMS, nothing_constrained
 from mechdesign.errors import CertificateError
 
 __all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify"]

@@ -11,21 +11,26 @@ from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 
 __all__ = [
+    "POSTERIOR",
     "Interval",
     "Statement",
     "check_different",
     "distance",
     "distribution",
+    "moments_of",
     "nonnegative",
     "number",
     "read_statement",
     "table_of",
+    "values_of",
 ]
 
 Interval: TypeAlias = tuple[Fraction, Fraction]
 """A rational at most, and one at least, some real number."""
 
 MOST_INPUTS = 10**6
+
+POSTERIOR = "posterior-mean-squared-error"
 
 Point: TypeAlias = tuple[Fraction, ...]
 
@@ -179,3 +184,19 @@ def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None,
     labels = domain["values"]
     numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
     return labels, [(number(x),) for x in labels] if numeric else None, Fraction(1)
+
+
+def values_of(statement: Statement) -> list[Fraction]:
+    """Return f(x) for each input, for a posterior-mean squared error."""
+    found = [number(value) for value in statement.utility["values"]]
+    if len(found) != len(statement.prior):
+        raise CertificateError("the objective in the file has not one value for each input")
+    return found
+
+
+def moments_of(statement: Statement) -> tuple[Fraction, Fraction]:
+    """Return the second moment and the mean of f(X)."""
+    pairs = list(zip(statement.prior, values_of(statement), strict=True))
+    return sum((p * f * f for p, f in pairs), Fraction(0)), sum(
+        (p * f for p, f in pairs), Fraction(0)
+    )

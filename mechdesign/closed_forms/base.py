@@ -60,7 +60,7 @@ class ClosedForm(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     theorem: ClassVar[str]
-    """The bound in :data:`mechdesign.certify.optimality.THEOREMS` that proves it optimal."""
+    """The bound in :data:`mechdesign.certify.theorems.THEOREMS` that proves it optimal."""
 
     @abstractmethod
     def check(self, problem: Problem) -> Verdict:

@@ -1,64 +1,30 @@
-"""Files: problems in TOML, channels in JSON, priors from tables of records.
-
-A file is checked before it is believed, and written whole or not at all.
-"""
+"""Problem files: TOML with a domain, a prior, notions of privacy and a utility."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import gzip
-import json
 import os
-import tempfile
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from mechdesign.certify import Verified, verify
-from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
+from mechdesign.files.disk import DATA_VARIABLE, data_folder, read_text
 from mechdesign.notions import NOTIONS, Notion
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
-from mechdesign.solution import Solution
 from mechdesign.utilities import UTILITIES, Utility
 
-__all__ = [
-    "SavedChannel",
-    "data_folder",
-    "load_channel",
-    "load_problem",
-    "save",
-    "write_atomically",
-]
-
-DATA_VARIABLE = "MECHDESIGN_DATA"
+__all__ = ["load_problem", "read_domain"]
 
 Table = dict[str, Any]
-
-
-def data_folder() -> Path | None:
-    """Return the folder of real data, if there is one.
-
-    It is named by the environment variable ``MECHDESIGN_DATA``; without it, a folder
-    ``shared/data`` beside the checkout or beside the working directory is looked for.
-    """
-    named = os.environ.get(DATA_VARIABLE)
-    if named:
-        return Path(named)
-    checkout = Path(__file__).resolve().parents[1]
-    for parent in (checkout.parent, Path.cwd().parent):
-        folder = parent / "shared" / "data"
-        if folder.is_dir():
-            return folder
-    return None
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -78,7 +44,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         If no channel satisfies its notion.
     """
     file = Path(path)
-    text = _read(file)
+    text = read_text(file)
     try:
         table = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:  # no TOML, or absurdly deep or long
@@ -92,7 +58,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
 def _problem(table: Table, folder: Path) -> Problem:
     known = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
     _check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    domain = _domain(_section(table, "domain"))
+    domain = read_domain(_section(table, "domain"))
     outputs = None
     if "outputs" in table:
         section = _section(table, "outputs")
@@ -110,7 +76,8 @@ def _problem(table: Table, folder: Path) -> Problem:
     )
 
 
-def _domain(section: Table) -> Domain:
+def read_domain(section: Table) -> Domain:
+    """Read a ``[domain]`` table."""
     form = _one_form(section, "domain", ("values", "size", "grid"))
     with _inside("domain"):
         if form == "size":
@@ -314,103 +281,3 @@ def _check_keys(
     for key in required:
         if key not in table:
             raise InputError(f"{prefix}{key}", "this key, which is required", "none")
-
-
-@dataclass(frozen=True)
-class SavedChannel:
-    """A channel file that was checked.
-
-    Attributes
-    ----------
-    channel
-        The exact channel.
-    prior
-        The prior that it was designed for.
-    document
-        Everything in the file.
-    verified
-        The claims that hold.
-    """
-
-    channel: Channel
-    prior: Prior
-    document: dict[str, Any]
-    verified: Verified
-
-
-def save(solution: Solution, path: str | os.PathLike[str]) -> None:
-    """Write a solution with its certificate to a JSON file, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
-    write_atomically(Path(path), json.dumps(solution.document(), indent=1) + "\n")
-
-
-def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
-    """Read a channel file, and check every claim in it before returning it.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is no JSON.
-    CertificateError
-        If a claim does not hold.
-    """
-    file = Path(path)
-    text = _read(file)
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
-        raise InputError(str(file), "a JSON file, whole", error) from None
-    verified = verify(document)
-    stated, saved = document["problem"], document["channel"]
-    channel = Channel(
-        [[int(entry) for entry in row] for row in saved["numerators"]],
-        inputs=_domain(stated["domain"]),
-        outputs=saved["outputs"],
-        bits=saved["bits"],
-    )
-    return SavedChannel(channel, Prior(stated["prior"]), document, verified)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a reader sees the old one or the new one, never a part.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, or what is there is no plain file.
-    """
-    path = path.resolve()  # a link is written through
-    if path.exists() and not path.is_file():
-        raise InputError(str(path), "a plain file, or none yet", "something else")
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(str(path), "a file that can be written", error.strerror) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except OSError as error:
-        raise InputError(str(path), "a file that can be written", error.strerror) from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            Path(name).unlink()
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
-    except OSError as error:
-        raise InputError(str(path), "a file that can be read", error.strerror) from None

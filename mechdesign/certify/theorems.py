@@ -1,0 +1,206 @@
+"""How good can any private channel be? Bounds from theorems, evaluated in rationals.
+
+Five arguments, each a few lines of proof below, that need no data from a solver. Where a real
+number enters, the bound uses the rational that keeps the result below the truth. A closed form
+attains its bound under its condition; the bound holds without it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.statement import POSTERIOR, Statement, moments_of, number, values_of
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower, exp_upper
+
+__all__ = ["THEOREMS", "nothing_constrained"]
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+def _expected_losses(statement: Statement) -> list[list[Fraction]]:
+    if statement.utility.get("worst_case"):
+        raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
+    return [[loss[0] for loss in row] for row in statement.losses]
+
+
+def nothing_constrained(statement: Statement) -> Fraction:
+    """No channel beats the best output for every single input."""
+    if statement.utility["objective"] == POSTERIOR:
+        return ZERO
+    best = [min(loss[0] for loss in row) for row in statement.losses]
+    if statement.utility.get("worst_case"):
+        return max(best)
+    return sum((p * loss for p, loss in zip(statement.prior, best, strict=True)), ZERO)
+
+
+def equal_rows(statement: Statement) -> Fraction:
+    """Where a bound e**0 ties all inputs, all rows of Q are equal, and the best is one output.
+
+    q_x <= q_x' in every column, with both rows summing to 1, makes the two rows equal; q_x <= P . q
+    (or >=) for all x makes every row equal to the output law.
+    """
+    if not _all_tied(statement):
+        raise CertificateError("the notions do not force all rows of the channel to be equal")
+    if statement.utility["objective"] == POSTERIOR:
+        square, mean = moments_of(statement)
+        return square - mean * mean
+    losses = _expected_losses(statement)
+    return min(
+        sum((p * row[y] for p, row in zip(statement.prior, losses, strict=True)), ZERO)
+        for y in range(len(losses[0]))
+    )
+
+
+def _all_tied(statement: Statement) -> bool:
+    class_of = list(range(len(statement.labels)))
+    for table in statement.privacy:
+        limits = ratio_limits(statement, table)
+        if limits is None:
+            if 0 in lift_limits(table):
+                return True
+            continue
+        for x, row in enumerate(limits):
+            for other, limit in enumerate(row):
+                if limit == (ZERO, ONE):
+                    old, new = class_of[x], class_of[other]
+                    class_of = [new if c == old else c for c in class_of]
+    return len(set(class_of)) == 1
+
+
+def randomized_response(statement: Statement) -> Fraction:
+    """k-ary randomized response is the best for Hamming loss, LDP and the uniform prior.
+
+    In the column of output y, q_y <= e**eps q_x for every x, so Sum_x q_x >= q_y (1 + (k-1)
+    e**-eps). Adding up over the outputs: k >= Sum_x Q(x|x) (1 + (k-1) e**-eps).
+    """
+    k = len(statement.labels)
+    budgets = [number(t["epsilon"]) for t in statement.privacy if t["notion"] == "ldp"]
+    plain = statement.utility["objective"] == "hamming" and not statement.utility.get("worst_case")
+    if not budgets or not plain or set(statement.prior) != {Fraction(1, k)}:
+        raise CertificateError("randomized response needs LDP, Hamming loss and a uniform prior")
+    rest = (k - 1) * exp_lower(-min(budgets))
+    return rest / (1 + rest)
+
+
+def erasure(statement: Statement) -> Fraction:
+    """Whoever bounds lifts from below sees X with probability 1 - t at most, t = e**-eps.
+
+    q_x >= t P . q in every column makes (Q - t 1 lambda') / (1 - t) a channel R with output law
+    lambda, so that Q is R after "report X with probability 1 - t, else a fresh draw from P" (Jiang
+    et al.'s randomized response). No post-processing beats the Bayes decision on each report.
+    """
+    lows = []
+    for table in statement.privacy:
+        if table["notion"] in ("lip", "lift"):
+            lower = lift_limits(table)[1]
+            if lower is not None:
+                lows.append(lower)
+    if not lows:
+        raise CertificateError("the erasure bound needs a lower bound on the lift")
+    low, high = exp_lower(-min(lows)), exp_upper(-min(lows))
+    if statement.utility["objective"] == POSTERIOR:
+        square, mean = moments_of(statement)
+        return (square - mean * mean) * (1 - (1 - low) ** 2)
+    losses, prior = _expected_losses(statement), statement.prior
+    outputs = range(len(losses[0]))
+    blind = [sum((p * r[y] for p, r in zip(prior, losses, strict=True)), ZERO) for y in outputs]
+    return sum(
+        (
+            p * min(low * blind[y] + (1 - high) * row[y] for y in outputs)
+            for p, row in zip(prior, losses, strict=True)
+        ),
+        ZERO,
+    )
+
+
+def binary(statement: Statement) -> Fraction:
+    """For two inputs every private channel is the universal one followed by post-processing.
+
+    The cone q_0 <= A q_1, q_1 <= B q_0 has the two extreme rays (A, 1) and (1, B); scaled so that
+    they add up to (1, 1) they are the columns of one channel U, and every column is a mixture of
+    them. A and B are taken no smaller than they are, which only enlarges the cone.
+    """
+    if len(statement.labels) != 2:
+        raise CertificateError("the binary theorem needs two inputs")
+    a, b = _binary_limits(statement)
+    columns: list[tuple[Fraction, Fraction]]
+    if a == 1 or b == 1:  # q_0 <= q_1 in every column: equal rows
+        columns = [(ONE, ONE)]
+    elif a is None and b is None:
+        columns = [(ONE, ZERO), (ZERO, ONE)]
+    elif a is None and b is not None:
+        columns = [(1 - 1 / b, ZERO), (1 / b, ONE)]
+    elif b is None and a is not None:
+        columns = [(ONE, 1 / a), (ZERO, 1 - 1 / a)]
+    elif a is not None and b is not None:
+        first, second = (b - 1) / (a * b - 1), (a - 1) / (a * b - 1)
+        columns = [(first * a, first), (second, second * b)]
+    prior = statement.prior
+    if statement.utility["objective"] == POSTERIOR:
+        f, (spread, _) = values_of(statement), moments_of(statement)
+        for u in columns:
+            law = sum((p * v for p, v in zip(prior, u, strict=True)), ZERO)
+            moment = sum((p * c * v for p, c, v in zip(prior, f, u, strict=True)), ZERO)
+            spread -= moment * moment / law if law else ZERO
+        return spread
+    losses = _expected_losses(statement)
+    decide = range(len(losses[0]))
+    return sum(
+        (
+            min(sum((prior[x] * u[x] * losses[x][y] for x in (0, 1)), ZERO) for y in decide)
+            for u in columns
+        ),
+        ZERO,
+    )
+
+
+def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | None]:
+    """Return rationals at least the bounds on q_0 / q_1 and q_1 / q_0; None where unbounded."""
+    found: tuple[list[Fraction], list[Fraction]] = ([], [])
+    for table in statement.privacy:
+        limits = ratio_limits(statement, table)
+        if limits is not None:
+            for x in (0, 1):
+                limit = limits[x][1 - x]
+                if limit is not None and limit[0] < 4096:
+                    found[x].append(limit[1] * exp_upper(limit[0]))
+            continue
+        for prior in _binary_priors(statement, table):
+            upper, lower = lift_limits(table)
+            for x in (0, 1):
+                own, other = prior[x], prior[1 - x]
+                # q_x <= e**u (own q_x + other q_x')  and  own q_x + other q_x' <= e**l q_x'
+                if upper is not None and upper < 4096 and exp_upper(upper) * own < 1:
+                    u = exp_upper(upper)
+                    found[x].append(u * other / (1 - u * own))
+                if lower is not None and lower < 4096 and own > 0:
+                    found[x].append((exp_upper(lower) - other) / own)
+    a, b = (min(limits) if limits else None for limits in found)
+    return a, b
+
+
+def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fraction]]:
+    """Return priors whose convex hull is that of the notion: for two inputs, a segment."""
+    listed, box, ball = prior_bounds(statement, table)
+    if box is not None:
+        low, high = box
+        ends = [max(low[0], 1 - high[1]), min(high[0], 1 - low[1])]
+    elif ball is not None:
+        center, radius = ball
+        ends = [max(ZERO, center[0] - radius), min(ONE, center[0] + radius)]
+    else:
+        return listed
+    return [[end, 1 - end] for end in ends]
+
+
+THEOREMS = {
+    "nothing-constrained": nothing_constrained,
+    "equal-rows": equal_rows,
+    "randomized-response": randomized_response,
+    "erasure": erasure,
+    "binary-universal": binary,
+}
+"""Bounds that a certificate may name."""

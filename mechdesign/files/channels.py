@@ -1,0 +1,79 @@
+"""Channel files: JSON with the answer, the exact integers, the problem and the proof."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mechdesign.certify import Verified, verify
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError
+from mechdesign.files.disk import read_text, write_atomically
+from mechdesign.files.problems import read_domain
+from mechdesign.prior import Prior
+from mechdesign.solution import Solution
+
+__all__ = ["SavedChannel", "load_channel", "save"]
+
+
+@dataclass(frozen=True)
+class SavedChannel:
+    """A channel file that was checked.
+
+    Attributes
+    ----------
+    channel
+        The exact channel.
+    prior
+        The prior that it was designed for.
+    document
+        Everything in the file.
+    verified
+        The claims that hold.
+    """
+
+    channel: Channel
+    prior: Prior
+    document: dict[str, Any]
+    verified: Verified
+
+
+def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+    """Write a solution with its certificate to a JSON file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    write_atomically(Path(path), json.dumps(solution.document(), indent=1) + "\n")
+
+
+def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
+    """Read a channel file, and check every claim in it before returning it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON.
+    CertificateError
+        If a claim does not hold.
+    """
+    file = Path(path)
+    text = read_text(file)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
+        raise InputError(str(file), "a JSON file, whole", error) from None
+    verified = verify(document)
+    stated, saved = document["problem"], document["channel"]
+    channel = Channel(
+        [[int(entry) for entry in row] for row in saved["numerators"]],
+        inputs=read_domain(stated["domain"]),
+        outputs=saved["outputs"],
+        bits=saved["bits"],
+    )
+    return SavedChannel(channel, Prior(stated["prior"]), document, verified)
