@@ -22,20 +22,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.closed_forms.base import name_outputs
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import UnsupportedError
 from mechdesign.exact import as_fraction
 from mechdesign.notions.cone import Cone, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.compress import Compressed, compress
-from mechdesign.routes.highs import UNIT, LinearProgram, load_lp
+from mechdesign.routes.highs import HotProgram, LinearProgram
 from mechdesign.routes.linear_program import Part
 from mechdesign.utilities import PosteriorMeanSquaredError
 
@@ -238,25 +237,12 @@ class _Pricer:
         high = np.zeros(A.shape[0])
         high[-1] = 1.0
         self.prior, self.width = prior, width
-        self.solver = load_lp(LinearProgram(np.zeros(width), A, low, high), "simplex", UNIT)
+        self.program = HotProgram(LinearProgram(np.zeros(width), A, low, high), "simplex")
 
     def price(self, cost: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the least reduced cost over private r with P . r = 1, that r, and row weights."""
-        full = np.concatenate([cost, np.zeros(self.width - self.k)])
-        self.solver.changeColsCost(self.width, np.arange(self.width, dtype=np.int32), UNIT * full)
-        for afresh in (False, True):
-            if afresh:
-                self.solver.clearSolver()
-            self.solver.run()
-            status = self.solver.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
-                break
-        else:
-            raise SolverError(f"HiGHS (pricing) stopped: {self.solver.modelStatusToString(status)}")
-        solution = self.solver.getSolution()
-        dual = np.array(solution.row_dual) / UNIT
-        r = np.array(solution.col_value)[: self.k] / UNIT
-        return float(dual[-1]), r, np.maximum(-dual[:-1], 0.0)
+        found = self.program.solve(np.concatenate([cost, np.zeros(self.width - self.k)]))
+        return float(found.dual[-1]), found.primal[: self.k], np.maximum(-found.dual[:-1], 0.0)
 
     def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
         """Return the weights of all probes as multipliers on the rows of the notions."""

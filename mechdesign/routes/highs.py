@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import highspy
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 
-__all__ = ["LPResult", "LinearProgram", "load_lp", "solve_lp"]
+__all__ = ["HotProgram", "LPResult", "LinearProgram", "solve_lp"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,8 +43,8 @@ class LPResult:
     dual: FloatArray
 
 
-def solve_lp(program: LinearProgram, method: str) -> LPResult:
-    """Solve a linear program.
+class HotProgram:
+    """A linear program that stays loaded, so that it can be solved again at other costs.
 
     Parameters
     ----------
@@ -52,36 +52,63 @@ def solve_lp(program: LinearProgram, method: str) -> LPResult:
         What to solve.
     method
         ``"simplex"`` or ``"ipm"`` (interior point with crossover).
-
-    Raises
-    ------
-    SolverError
-        If HiGHS stops without an optimum; the message carries its status.
     """
-    solver = load_lp(program, method, UNIT)
-    solver.run()
-    status = solver.getModelStatus()
-    solution = solver.getSolution()
-    accepted = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
-    if status not in accepted or not solution.value_valid:
-        raise SolverError(f"HiGHS ({method}) stopped: {solver.modelStatusToString(status)}")
-    primal = np.array(solution.col_value) / UNIT
-    if not solution.dual_valid:
-        return LPResult(primal, np.zeros(len(primal)), np.zeros(len(program.low)))
-    reduced, dual = np.array(solution.col_dual) / UNIT, np.array(solution.row_dual) / UNIT
-    return LPResult(primal, reduced, dual)
+
+    def __init__(self, program: LinearProgram, method: str) -> None:
+        self.program, self.method = program, method
+        self._ways = iter(
+            ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
+        )
+        self._unit, self._solver = UNIT, highspy.Highs()
+        self._next_way()
+
+    def _next_way(self) -> bool:
+        """Load the program with the next unit, method and presolve; say whether there is one."""
+        way = next(self._ways, None)
+        if way is None:
+            return False
+        self._unit, method, presolve = way
+        self._solver = highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("solver", method)
+        self._solver.setOptionValue("presolve", presolve)
+        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver.passModel(_model(self.program, self._unit))
+        return True
+
+    def solve(self, cost: FloatArray | None = None) -> LPResult:
+        """Solve, at other costs if they are given; where HiGHS stops short, in other ways.
+
+        Raises
+        ------
+        SolverError
+            If every way stops without an optimum; the message carries the last status.
+        """
+        if cost is not None:
+            self.program = replace(self.program, cost=cost)
+            places = np.arange(len(cost), dtype=np.int32)
+            self._solver.changeColsCost(len(cost), places, cost * self._unit)
+        while True:
+            self._solver.run()
+            status = self._solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                return self._result()
+            if not self._next_way():
+                said = self._solver.modelStatusToString(status)
+                raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
+
+    def _result(self) -> LPResult:
+        solution = self._solver.getSolution()
+        values = (solution.col_value, solution.col_dual, solution.row_dual)
+        primal, reduced, dual = (np.array(value) / self._unit for value in values)
+        return LPResult(primal, reduced, dual)
 
 
-def load_lp(program: LinearProgram, method: str, unit: float) -> highspy.Highs:
-    """Return HiGHS with a program loaded, ``unit`` standing for 1 in right-hand sides and costs."""
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("solver", method)
-    solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-    solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-    solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
-    solver.passModel(_model(program, unit))
-    return solver
+def solve_lp(program: LinearProgram, method: str) -> LPResult:
+    """Solve a linear program once; see :class:`HotProgram`."""
+    return HotProgram(program, method).solve()
 
 
 def _model(program: LinearProgram, unit: float) -> highspy.HighsLp:
