@@ -8,7 +8,7 @@ the original rows, since those are what a certificate speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -21,7 +21,7 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
 
-__all__ = ["Compressed", "chain_reduced", "compress"]
+__all__ = ["Compressed", "chain_reduced", "compress", "stacked"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -199,6 +199,19 @@ def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp
         return sp.csr_array(shape)
     rows, columns, values = zip(*entries, strict=True)
     return sp.csr_array((np.array(values), (np.array(rows), np.array(columns))), shape=shape)
+
+
+def stacked(parts: Sequence[Compressed], k: int) -> sp.csr_array:
+    """Stack the rows of several families on one column of k entries, each with its own helpers."""
+    width = k + sum(part.A.shape[1] - k for part in parts)
+    blocks = []
+    first = k
+    for part in parts:
+        A = sp.coo_array(part.A)
+        columns = np.where(A.col < k, A.col, A.col - k + first)
+        blocks.append(sp.csr_array((A.data, (A.row, columns)), shape=(A.shape[0], width)))
+        first += A.shape[1] - k
+    return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
 def chain_reduced(family: PairRows) -> PairRows:

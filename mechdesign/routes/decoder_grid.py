@@ -33,7 +33,7 @@ from mechdesign.notions.cone import Cone, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.compress import Compressed, compress
+from mechdesign.routes.compress import Compressed, compress, stacked
 from mechdesign.routes.highs import HotProgram, LinearProgram
 from mechdesign.routes.linear_program import Part
 from mechdesign.utilities import PosteriorMeanSquaredError
@@ -221,23 +221,16 @@ class _Pricer:
         self.blocks: list[Compressed] = [
             compress(family, table) for family, table in zip(cone.families, tables, strict=True)
         ]
-        helpers = sum(block.A.shape[1] - self.k for block in self.blocks)
-        width, first, parts = self.k + helpers, self.k, []
-        for block in self.blocks:
-            rows = sp.coo_array(block.A)
-            columns = np.where(rows.col < self.k, rows.col, rows.col - self.k + first)
-            shape = (rows.shape[0], width)
-            parts.append(sp.csr_array((rows.data, (rows.row, columns)), shape=shape))
-            first += rows.shape[1] - self.k
-        law = sp.csr_array(np.concatenate([prior, np.zeros(helpers)])[None, :])
-        A = sp.csr_array(sp.vstack([*parts, law], format="csr"))
+        rows = stacked(self.blocks, self.k)
+        self.width = rows.shape[1]
+        law = sp.csr_array(np.concatenate([prior, np.zeros(self.width - self.k)])[None, :])
+        A = sp.csr_array(sp.vstack([rows, law], format="csr"))
         equal = np.concatenate([*(block.equal for block in self.blocks), [True]])
         low = np.where(equal, 0.0, -np.inf)
         low[-1] = 1.0
         high = np.zeros(A.shape[0])
         high[-1] = 1.0
-        self.prior, self.width = prior, width
-        self.program = HotProgram(LinearProgram(np.zeros(width), A, low, high), "simplex")
+        self.program = HotProgram(LinearProgram(np.zeros(self.width), A, low, high), "simplex")
 
     def price(self, cost: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Return the least reduced cost over private r with P . r = 1, that r, and row weights."""

@@ -22,7 +22,7 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList, Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.compress import Compressed, compress
+from mechdesign.routes.compress import Compressed, compress, stacked
 from mechdesign.routes.highs import LinearProgram, solve_lp
 from mechdesign.utilities import LinearUtility
 
@@ -193,25 +193,23 @@ class Part:
         """Build the program for the priors in use, solve it, and read the answer."""
         k, m = self.cost.shape
         blocks = self._blocks()
-        widths = [k + sum(block.rows.A.shape[1] - k for block in mine) for mine in blocks]
-        starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        columns = [stacked([block.rows for block in mine], k) for mine in blocks]
+        starts = np.concatenate([[0], np.cumsum([A.shape[1] for A in columns])]).astype(np.intp)
         q = (starts[:-1, None] + np.arange(k)[None, :]).T  # the variable of Q[x, y]
         n_variables = int(starts[-1]) + self.worst_case
-        body = sp.coo_array(
-            sp.block_diag(
-                [_side_by_side(mine, k, w) for mine, w in zip(blocks, widths, strict=True)]
-            )
-        )
+        body = sp.coo_array(sp.block_diag(columns))
         parts = [_widened(body, n_variables)]
         equal = [block.rows.equal for mine in blocks for block in mine]
         cost = np.zeros(n_variables)
         flat = np.repeat(np.arange(k), m)
         if self.worst_case:  # minimise t with Sum_y D[x, y] Q[x, y] - t <= 0 for every x
             cost[-1] = 1
-            rows = np.concatenate([flat, np.arange(k)])
-            columns = np.concatenate([q.ravel(), np.full(k, n_variables - 1)])
+            places = (
+                np.concatenate([flat, np.arange(k)]),
+                np.concatenate([q.ravel(), np.full(k, n_variables - 1)]),
+            )
             values = np.concatenate([self.cost.ravel(), -np.ones(k)])
-            parts.append(sp.csr_array((values, (rows, columns)), shape=(k, n_variables)))
+            parts.append(sp.csr_array((values, places), shape=(k, n_variables)))
             equal.append(np.zeros(k, dtype=bool))
         else:
             cost[q.ravel()] = self.cost.ravel()
@@ -309,18 +307,6 @@ def _solve_by_least(
     dual[kept] = -result.dual
     dual[row] = result.reduced[q]
     return np.asarray(change @ result.primal), dual
-
-
-def _side_by_side(mine: list[_Block], k: int, width: int) -> sp.csr_array:
-    """Stack the rows of several families on one column, each with helpers of its own."""
-    stacked = []
-    first = k
-    for block in mine:
-        A = sp.coo_array(block.rows.A)
-        columns = np.where(A.col < k, A.col, A.col - k + first)
-        stacked.append(sp.csr_array((A.data, (A.row, columns)), shape=(A.shape[0], width)))
-        first += A.shape[1] - k
-    return sp.csr_array(sp.vstack(stacked, format="csr"))
 
 
 def _widened(A: sp.coo_array, width: int) -> sp.csr_array:
