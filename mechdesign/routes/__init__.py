@@ -18,8 +18,9 @@ from mechdesign.utilities import LinearUtility, PosteriorMeanSquaredError
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
 
-NUMERIC_BOUND_UP_TO = 64
-"""Up to so many inputs a closed form gets a numeric bound beside its theorem."""
+NUMERIC_BOUND_UP_TO, NUMERIC_ERROR_BOUND_UP_TO = 64, 16
+"""Up to so many inputs a closed form gets a numeric bound beside its theorem: linear loss, and
+posterior-mean squared error, where it takes longer."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,16 @@ def _linear(problem: Problem, method: str) -> RawSolution:
     return solve_linear(problem, method)
 
 
+def _linear_auto(problem: Problem) -> RawSolution:
+    return _linear(problem, "auto")
+
+
+def _by_decoders(problem: Problem) -> RawSolution:
+    from mechdesign.routes.decoder_grid import solve_decoder_grid
+
+    return solve_decoder_grid(problem)
+
+
 def _closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Attempt]:
     chosen: Attempt | None = None
     for form in CLOSED_FORMS:
@@ -75,21 +86,23 @@ def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attemp
         found = form.formula(problem)
         return RawSolution(found.matrix, found.outputs, None, f"closed-form: {form.name}")
 
+    linear = isinstance(problem.utility, LinearUtility)
+    solve = _linear_auto if linear else _by_decoders
+
     def numeric_bound() -> Dual | None:
         try:
-            return _linear(problem, "auto").dual
-        except SolverError:
+            return solve(problem).dual
+        except (SolverError, UnsupportedError):
             return None
 
-    small = len(problem.domain) <= NUMERIC_BOUND_UP_TO
-    linear = isinstance(problem.utility, LinearUtility)
-    return Attempt(run, why, form.theorem, numeric_bound if small and linear else None)
+    most = NUMERIC_BOUND_UP_TO if linear else NUMERIC_ERROR_BOUND_UP_TO
+    return Attempt(run, why, form.theorem, numeric_bound if len(problem.domain) <= most else None)
 
 
 def _linear_programs(problem: Problem) -> Iterator[Attempt]:
     if isinstance(problem.utility, LinearUtility):
         why = "the loss and the notion are linear in the channel"
-        yield Attempt(lambda: _linear(problem, "auto"), why)
+        yield Attempt(lambda: _linear_auto(problem), why)
         yield Attempt(lambda: _linear(problem, "ipm"), f"{why}; a second method for a smaller gap")
         yield Attempt(
             lambda: _linear(problem, "simplex"), f"{why}; a second method for a smaller gap"
@@ -101,10 +114,8 @@ def _decoder_grid(
 ) -> Iterator[Attempt]:
     _no_option("decoder-grid", option)
     if isinstance(problem.utility, PosteriorMeanSquaredError):
-        from mechdesign.routes.decoder_grid import solve_decoder_grid
-
         why = "for fixed decoders the error is linear in the channel"
-        yield Attempt(lambda: solve_decoder_grid(problem), why)
+        yield Attempt(lambda: _by_decoders(problem), why)
 
 
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
