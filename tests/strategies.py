@@ -44,6 +44,11 @@ from mechdesign.tables import ExactTable
 from mechdesign.utilities import Utility
 
 WHOLE = 1 << 62
+TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+ORACLE = 1e-8
+"""What the textbook linear program, with its solver's tolerances, may be off by."""
+
 DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
 
@@ -375,7 +380,13 @@ def lp_optimum(problem: Problem) -> Optimum:
         bounds = [(0, None)] * (k * m)
     # without presolve, which is known to stop at times on programs as degenerate as these
     found = scipy.optimize.linprog(
-        cost, body, np.zeros(len(body)), sums, np.ones(k), bounds, options={"presolve": False}
+        cost,
+        body,
+        np.zeros(len(body)),
+        sums,
+        np.ones(k),
+        bounds,
+        options={"presolve": False, **TIGHT},
     )
     assert found.status == 0, found.message
     weight = np.maximum(-found.ineqlin.marginals, 0)
@@ -436,7 +447,9 @@ def ray_optimum(problem: Problem, usefulness: Callable[[np.ndarray], float]) -> 
     found = rays(problem)
     gain = np.array([usefulness(r) for r in found])
     k = len(problem.domain)
-    answer = scipy.optimize.linprog(-gain, A_eq=np.array(found).T, b_eq=np.ones(k))
+    answer = scipy.optimize.linprog(
+        -gain, A_eq=np.array(found).T, b_eq=np.ones(k), options=dict(TIGHT)
+    )
     assert answer.status == 0, answer.message
     return -answer.fun
 

@@ -31,6 +31,7 @@ from mechdesign.certify.optimality import _least_on_gap, decoder_bound, dual_bou
 from mechdesign.utilities import Utility
 from tests.strategies import (
     KINDS,
+    ORACLE,
     Case,
     cases,
     channels,
@@ -71,7 +72,7 @@ def test_any_nonnegative_dual_is_a_bound(problem: Problem, seed: int, size: floa
     weights = rng.exponential(size, shape_of(problem)) * (rng.random(shape_of(problem)) < 0.3)
     mass = rng.exponential(1, len(problem.domain))
     bound = dual_bound(statement_of(problem), dual_table(problem, weights, mass))
-    assert float(bound) <= lp_optimum(problem).value + 1e-9
+    assert float(bound) <= lp_optimum(problem).value + ORACLE
 
 
 @examples(200)
@@ -85,9 +86,9 @@ def test_the_optimal_dual_attains_the_optimum_and_its_neighbours_do_not_pass_it(
     bound = float(
         dual_bound(statement_of(problem), dual_table(problem, weights, best.input_weights))
     )
-    assert bound <= best.value + 1e-9
+    assert bound <= best.value + ORACLE
     if noise == 0:
-        assert bound == pytest.approx(best.value, abs=1e-8)
+        assert bound == pytest.approx(best.value, abs=ORACLE)
 
 
 def test_a_dual_of_nothing_gives_every_input_its_best_output() -> None:
@@ -177,7 +178,7 @@ def test_a_dual_that_proves_nothing_is_refused(problem: Problem, dual: dict[str,
 )
 def test_priors_inside_the_set_are_taken(problem: Problem, prior: list[str]) -> None:
     bound = dual_bound(statement_of(problem), row(**ELSEWHERE, priors=[prior], weight=["0.1"]))
-    assert float(bound) <= lp_optimum(problem).value + 1e-9
+    assert float(bound) <= lp_optimum(problem).value + ORACLE
 
 
 # --- the value ------------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ def test_any_weights_at_any_decoders_are_a_bound(
     dual = dual_table(problem, weights) | {"decoders": [repr(float(s)) for s in decoders]}
     if decoders[0] > min(f) or decoders[-1] < max(f):
         return
-    assert float(decoder_bound(statement_of(problem), dual)) <= optimum(problem) + 1e-9
+    assert float(decoder_bound(statement_of(problem), dual)) <= optimum(problem) + ORACLE
 
 
 @pytest.mark.parametrize(
