@@ -227,6 +227,14 @@ def test_empty_columns_are_dropped(least: float) -> None:
     assert np.abs(np.array(rows) / WHOLE - Q[:, kept]).max() <= 1e-9
 
 
+@pytest.mark.parametrize("rare", [1e-9, 1e-6, 1e-3])
+def test_rare_outputs_are_kept(rare: float) -> None:
+    Q = np.array([[0.7, rare, 0.3 - rare], [0.3, rare / 2, 0.7 - rare / 2]])
+    rows, kept = repair(LDP(1).cone(Domain.range(2)), Q)
+    assert kept == [0, 1, 2]
+    assert np.abs(np.array(rows) / WHOLE - Q).max() <= 1e-12
+
+
 @pytest.mark.parametrize("one_way", ["inf", "0", "3"])
 def test_rows_tied_one_way_become_equal(one_way: str) -> None:
     """q_0 <= q_1 in every column makes the rows equal, as both sum to 1."""

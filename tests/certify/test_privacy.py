@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +20,8 @@ from mechdesign import (
     ContextAwareLDP,
     Domain,
     HammingLoss,
+    InfeasibleError,
+    InputError,
     LiftBounds,
     MetricPrivacy,
     PosteriorMeanSquaredError,
@@ -35,6 +39,8 @@ from tests.strategies import (
     bare_problem,
     cases,
     channels,
+    columns_of,
+    demands,
     distortions,
     examples,
     lp_optimum,
@@ -92,6 +98,31 @@ def test_the_two_agree_at_the_border(kind: str, data: Any) -> None:
 def epsilon_is_wide(case: Case) -> bool:
     """With a bound e**a on a ratio one unit more in the larger entry may still fit."""
     return not isinstance(case.notion, LDP) or case.notion.epsilon > 0
+
+
+BY_EPSILON = tuple(kind for kind in KINDS if kind not in ("context-aware", "lift"))
+
+
+@pytest.mark.parametrize("kind", BY_EPSILON)
+@examples(40)
+@given(st.data())
+def test_the_two_agree_at_the_least_epsilon_of_a_column(kind: str, data: Any) -> None:
+    """Positive columns hold from their leakage on, and at no smaller budget."""
+    case = data.draw(cases((kind,)))
+    channel = data.draw(channels(len(case.domain), least=1))
+    assert case.at is not None
+    for column in columns_of(channel):
+        asked = demands(case.notion, case.domain, case.prior)
+        exact = max((d.leakage(column) for d in asked), default=Decimal(0))
+        units = [int(v * WHOLE) for v in column]
+        for factor, holds in (("1.000000001", True), ("0.999999999", False)):
+            epsilon = Fraction(exact) * Fraction(factor)
+            try:
+                problem = bare_problem(dataclasses.replace(case, notion=case.at(epsilon)))
+            except (InfeasibleError, InputError):  # below 0, or below what the prior gives
+                continue
+            if exact > Decimal("1e-6"):
+                assert both(problem, [units]) == (holds, holds)
 
 
 @pytest.mark.parametrize("top", [10**6, 10**12, WHOLE])

@@ -476,3 +476,14 @@ def test_a_grid_of_blocks() -> None:
         for x, z in itertools.product(row.left, row.right)
     }
     assert pairs == {(x, z) for x in range(8) for z in range(8) if x != z and x // 2 == z // 2}
+
+
+@pytest.mark.parametrize("spacing", ["1", "3/7", "1e-3"])
+def test_irrational_distances_are_rounded_down(spacing: str) -> None:
+    """A channel that holds at the rounded distance holds at the true one."""
+    grid = Domain.grid(3, 3, spacing)
+    points = grid.coordinates or ()
+    for row in MetricPrivacy(1, "euclidean").cone(grid).rows():
+        ((x, _),), ((z, _),) = row.left.items(), row.right.items()
+        square = sum((a - b) ** 2 for a, b in zip(points[x], points[z], strict=True))
+        assert row.exponent**2 <= square < (row.exponent + Fraction(1, 2**150)) ** 2
