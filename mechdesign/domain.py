@@ -9,7 +9,7 @@ from typing import Any
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 
-__all__ = ["Domain", "Label", "clean_label"]
+__all__ = ["Domain", "Label", "clean_label", "plain_label"]
 
 Label = Hashable
 """A label is text, a number, or a pair ``(row, column)``."""
@@ -38,6 +38,11 @@ MOST_INPUTS = 1_000_000
 
 def _is_whole(value: Any) -> bool:
     return hasattr(value, "__index__")
+
+
+def plain_label(label: Label) -> Any:
+    """Return a label as JSON has it: pairs as lists."""
+    return [plain_label(part) for part in label] if isinstance(label, tuple) else label
 
 
 class Domain:
@@ -165,7 +170,7 @@ class Domain:
             rows, columns = self.grid_shape
             spacing = fraction_text(self.spacing)
             return {"grid": {"rows": rows, "columns": columns, "spacing": spacing}}
-        return {"values": [list(x) if isinstance(x, tuple) else x for x in self.labels]}
+        return {"values": [plain_label(x) for x in self.labels]}
 
     def _listed(self) -> str:
         shown = [repr(label) for label in self.labels]

@@ -123,7 +123,9 @@ class _Proved:
         allowed = problem.outputs or labels
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
-        self.value, self.bound = prove(statement, self.certificate, columns, used, 62)
+        self.value, self.bound = prove(
+            statement, self.certificate, columns, used, self.channel.bits
+        )
 
     @property
     def is_optimal(self) -> bool:

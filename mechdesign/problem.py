@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.domain import Domain, Label, clean_label, plain_label
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Cone, Notion
 from mechdesign.prior import Prior
 from mechdesign.utilities import LinearUtility, Utility
 
-__all__ = ["Expected", "Problem", "plain_label"]
+__all__ = ["Expected", "Problem"]
 
 MOST_INPUTS = 4096
 
@@ -165,8 +165,3 @@ class Problem:
         notions = " and ".join(repr(notion) for notion in self.privacy)
         size = f"{len(self.domain)} input{'s' * (len(self.domain) > 1)}"
         return f"Problem({size}, {notions}, {self.utility!r})"
-
-
-def plain_label(label: Label) -> Any:
-    """Return a label as JSON has it: pairs as lists."""
-    return [plain_label(part) for part in label] if isinstance(label, tuple) else label

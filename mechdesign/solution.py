@@ -9,9 +9,10 @@ from typing import Any
 
 from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.channel import Channel
+from mechdesign.domain import plain_label
 from mechdesign.exact import fraction_text
 from mechdesign.notions import Notion
-from mechdesign.problem import Problem, plain_label
+from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, printable
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.domain import Domain, Label, clean_label, plain_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
@@ -123,10 +123,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         if self.block_shape is not None:
             table["block_rows"], table["block_columns"] = self.block_shape
         else:
-            table["blocks"] = [
-                [list(x) if isinstance(x, tuple) else x for x in block]
-                for block in self.blocks or ()
-            ]
+            table["blocks"] = [[plain_label(x) for x in block] for block in self.blocks or ()]
         return table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.domain import Domain, clean_label
+from mechdesign.domain import Domain, clean_label, plain_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
@@ -69,5 +69,5 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
         return {
             "notion": self.name,
             "epsilon": fraction_text(self.epsilon),
-            "sensitive": [list(x) if isinstance(x, tuple) else x for x in self.sensitive],
+            "sensitive": [plain_label(x) for x in self.sensitive],
         }

@@ -144,9 +144,10 @@ class Part:
         family = self.cone.families[n]
         if not isinstance(family, LiftRows):
             return
-        if isinstance(family.priors, PriorList) and len(family.priors.members) <= FEW_PRIORS:
+        listed = _few_listed(family)
+        if listed:
             for y in range(self.cost.shape[1]):
-                for prior in family.priors.members:
+                for prior in listed:
                     self._activate(n, y, prior)
             return
         for y in range(self.cost.shape[1]):  # likely columns are high where the loss is low
@@ -174,9 +175,7 @@ class Part:
     def _separate(self) -> bool:
         added = False
         for n, family in enumerate(self.cone.families):
-            if not isinstance(family, LiftRows) or (
-                isinstance(family.priors, PriorList) and len(family.priors.members) <= FEW_PRIORS
-            ):
+            if not isinstance(family, LiftRows) or _few_listed(family):
                 continue
             for y in range(self.cost.shape[1]):
                 q = self.matrix[:, y].tolist()
@@ -255,6 +254,12 @@ class Part:
             self.weights = dual[after : after + len(self.cost)]
             if self.weights.sum() <= 0:
                 self.weights = np.ones(len(self.cost))
+
+
+def _few_listed(family: LiftRows) -> tuple[Weights, ...]:
+    """Return the priors of a family if they are a short list, all of which can be in use."""
+    members = family.priors.members if isinstance(family.priors, PriorList) else ()
+    return members if len(members) <= FEW_PRIORS else ()
 
 
 def _global_priors(found: Multipliers, block: _Block) -> Multipliers:

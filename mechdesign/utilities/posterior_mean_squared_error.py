@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -76,26 +76,27 @@ class PosteriorMeanSquaredError(Utility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
-        f = self.values(channel.inputs)
-        total = prior.mean([v * v for v in f])
-        weights = [p * v for p, v in zip(prior, f, strict=True)]
-        for column in channel.columns():
-            law = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
-            moment = sum((w * q for w, q in zip(weights, column, strict=True)), Fraction(0))
+        total = prior.mean([v * v for v in self.values(channel.inputs)])
+        for law, moment in self._laws_and_moments(channel, prior):
             if law:
                 total -= moment * moment / (law * channel.denominator)
         return total
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
         """Return E[f(X) | Y = y] for each output; the prior mean where y never occurs."""
-        f = self.values(channel.inputs)
-        weights = [p * v for p, v in zip(prior, f, strict=True)]
-        means = []
+        blind = prior.mean(self.values(channel.inputs))
+        pairs = self._laws_and_moments(channel, prior)
+        return tuple(moment / law if law else blind for law, moment in pairs)
+
+    def _laws_and_moments(
+        self, channel: Channel, prior: Prior
+    ) -> Iterator[tuple[Fraction, Fraction]]:
+        """Yield P . q and Sum_x P_x f_x q_x for each output, times the channel's denominator."""
+        weights = [p * v for p, v in zip(prior, self.values(channel.inputs), strict=True)]
         for column in channel.columns():
             law = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
             moment = sum((w * q for w, q in zip(weights, column, strict=True)), Fraction(0))
-            means.append(moment / law if law else prior.mean(f))
-        return tuple(means)
+            yield law, moment
 
     def objective(
         self,
