@@ -46,11 +46,14 @@ if TYPE_CHECKING:
     from mechdesign.problem import Expected, Problem
     from mechdesign.solution import Solution
     from mechdesign.utilities import (
+        BayesAccuracy,
+        ColumnUtility,
         Distortion,
         EuclideanDistance,
         HammingLoss,
         MeanAbsoluteError,
         MeanSquaredDistance,
+        MutualInformation,
         PosteriorMeanSquaredError,
     )
 
@@ -87,11 +90,14 @@ _HOME = {
     "problem": ("Expected", "Problem"),
     "solution": ("Solution",),
     "utilities": (
+        "BayesAccuracy",
+        "ColumnUtility",
         "Distortion",
         "EuclideanDistance",
         "HammingLoss",
         "MeanAbsoluteError",
         "MeanSquaredDistance",
+        "MutualInformation",
         "PosteriorMeanSquaredError",
     ),
 }
@@ -101,10 +107,12 @@ __all__ = [
     "LDP",
     "LIP",
     "PML",
+    "BayesAccuracy",
     "BlockLDP",
     "BoundedPriorLIP",
     "CertificateError",
     "Channel",
+    "ColumnUtility",
     "ContextAwareLDP",
     "DifferentialIdentifiability",
     "Distortion",
@@ -120,6 +128,7 @@ __all__ = [
     "MeanSquaredDistance",
     "MechdesignError",
     "MetricPrivacy",
+    "MutualInformation",
     "PosteriorMeanSquaredError",
     "Prior",
     "PriorBall",

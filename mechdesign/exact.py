@@ -1,9 +1,10 @@
-"""Exact numbers: decimals as rationals, and rational bounds on exponentials and roots.
+"""Exact numbers: decimals as rationals, and rational bounds on exponentials, logarithms and roots.
 
 Nothing here depends on the rounding of the machine: everything is integer arithmetic, rounded in
 the direction that the name says. The exponential is the Taylor polynomial of a reduced argument,
 squared back up; the polynomial of a nonnegative argument is a lower bound, and its remainder is
-less than twice the first term left out.
+less than twice the first term left out. The logarithm is twice the series of the inverse hyperbolic
+tangent, after powers of 2 are taken out.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from typing import Any
 from mechdesign.errors import InputError, shown
 
 __all__ = [
+    "PI",
     "Exact",
     "as_fraction",
     "exp_lower",
     "exp_upper",
     "fraction_text",
+    "log_lower",
+    "log_upper",
     "short_text",
     "sqrt_lower",
     "sqrt_upper",
@@ -38,6 +42,15 @@ MOST_DIGITS, LONGEST_TEXT = 600, 2000
 
 PRECISION = 160
 """Bits that the bounds on exponentials and roots are right to, at least."""
+
+PI = (
+    Fraction("3.1415926535897932384626433832795028841971"),
+    Fraction("3.1415926535897932384626433832795028841972"),
+)
+"""Rationals just below and above pi."""
+
+LOG_BITS = PRECISION + 32
+"""Bits beyond the point that logarithms are added up with."""
 
 LARGEST_EXPONENT = 4096
 """Beyond it the bounds are coarse: no ratio of two entries of a channel gets near."""
@@ -220,6 +233,57 @@ def _exp(exponent: Fraction, up: bool) -> Fraction:
         square = total * total
         total = -((-square) >> bits) if up else square >> bits
     return _shorten(total, bits, up)
+
+
+def log_lower(value: Fraction) -> Fraction:
+    """Return a rational at most ln(value), right to 150 bits beyond the point; value > 0.
+
+    Examples
+    --------
+    >>> float(log_lower(Fraction(2))), log_lower(Fraction(1))
+    (0.6931471805599453, Fraction(0, 1))
+    """
+    return _log(value)[0]
+
+
+def log_upper(value: Fraction) -> Fraction:
+    """Return a rational at least ln(value), right to 150 bits beyond the point; value > 0."""
+    return _log(value)[1]
+
+
+@lru_cache(maxsize=65536)
+def _log(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Bound ln(value) from both sides: value = m 2**e with m near 1, ln m = 2 artanh(z)."""
+    if value <= 0:
+        raise ValueError("the logarithm of a number that is not positive")
+    if value == 1:
+        return Fraction(0), Fraction(0)
+    top, bottom = value.numerator, value.denominator
+    twos = top.bit_length() - bottom.bit_length()
+    up, down = max(0, twos), max(0, -twos)
+    m_top, m_bottom = top << down, bottom << up  # the ratio is between 1/2 and 2
+    low, high = _twice_artanh(m_top - m_bottom, m_top + m_bottom)
+    if twos:
+        two_low, two_high = _twice_artanh(1, 3)
+        ends = (twos * two_low, twos * two_high)
+        low, high = low + min(ends), high + max(ends)
+    return Fraction(low, 1 << LOG_BITS), Fraction(high, 1 << LOG_BITS)
+
+
+@lru_cache(maxsize=1024)
+def _twice_artanh(top: int, bottom: int) -> tuple[int, int]:
+    """Bound 2 artanh(top / bottom) = 2 (z + z**3/3 + ...) for |z| <= 1/3, over 2**LOG_BITS."""
+    size, sign = abs(top), 1 if top >= 0 else -1
+    z = (size << LOG_BITS) // bottom
+    square = z * z >> LOG_BITS
+    total, power, n = 0, z, 1
+    while power:
+        total += power // n
+        power = power * square >> LOG_BITS
+        n += 2
+    # each term is short by less than 4 units: the power by 2 at most, as |z| <= 1/3, the quotient 1
+    low, high = 2 * total, 2 * (total + 4 * n)
+    return (low, high) if sign > 0 else (-high, -low)
 
 
 def sqrt_lower(value: Fraction) -> Fraction:

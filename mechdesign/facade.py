@@ -18,7 +18,6 @@ from mechdesign.problem import Problem
 from mechdesign.repair import repair
 from mechdesign.routes import Considered, Dual, RawSolution, plan
 from mechdesign.solution import PrivacyClaim, Solution
-from mechdesign.utilities import PosteriorMeanSquaredError
 
 __all__ = ["design"]
 
@@ -34,9 +33,9 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
     problem
         What to keep secret and what to keep useful.
     route
-        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, or ``"cvxpy:NAME"``
-        for a solver that cvxpy knows. Whatever the route, the channel is repaired and certified in
-        the same way.
+        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
+        or ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever the route, the channel is
+        repaired and certified in the same way.
 
     Returns
     -------
@@ -79,9 +78,6 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
     if best is None:
         raise SolverError("; ".join(failures) or "no route gave an answer")
     notes = [*best.raw.notes, *_notes(problem, best.channel), *failures]
-    decoder = None
-    if isinstance(problem.utility, PosteriorMeanSquaredError):
-        decoder = problem.utility.decoder(best.channel, problem.prior)
     return Solution(
         problem=problem,
         channel=best.channel,
@@ -93,7 +89,7 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
         considered=tuple(considered),
         notes=tuple(notes),
         certificate=best.certificate,
-        decoder=decoder,
+        decoder=problem.utility.decoder(best.channel, problem.prior),
         seconds=time.perf_counter() - start,
     )
 
@@ -110,7 +106,7 @@ class _Proved:
         dual: Dual | None,
         why: str,
     ) -> None:
-        self.raw, self.why = raw, why
+        self.raw, self.why, self.maximised = raw, why, problem.utility.is_maximised
         rows, kept = repair(problem.cone, raw.matrix)
         labels = [raw.outputs[y] for y in kept]
         if problem.outputs is None:
@@ -120,6 +116,12 @@ class _Proved:
             "theorem": theorem,
             "dual": None if dual is None else _dual_table(problem, dual),
         }
+        if raw.numeric_bound is not None:
+            self.certificate = {"theorem": None, "dual": None, "numeric": True}
+            self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
+            sign = -1 if self.maximised else 1
+            self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
+            return
         allowed = problem.outputs or labels
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
@@ -133,8 +135,9 @@ class _Proved:
 
     def merged(self, other: _Proved) -> _Proved:
         """Return the better channel of two with the better bound of the two."""
-        best = self if self.value <= other.value else other
-        strongest = self if self.bound >= other.bound else other
+        sign = -1 if self.maximised else 1
+        best = self if sign * self.value <= sign * other.value else other
+        strongest = self if sign * self.bound >= sign * other.bound else other
         best.bound, best.certificate = strongest.bound, strongest.certificate
         return best
 
@@ -160,6 +163,15 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     table: dict[str, Any] = {"weights": weights, "rows": rows}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
+    if dual.potential is not None:
+        table["potential"], table["search"] = dual.potential.tolist(), dual.search
+        if dual.search == "lifts":
+            table["nodes"], table["surplus"] = dual.nodes, dual.surplus
+        if dual.priors:
+            table["priors"] = {
+                str(n): [[fraction_text(p) for p in prior] for prior in priors]
+                for n, priors in dual.priors.items()
+            }
     return table
 
 

@@ -55,9 +55,9 @@ class Solution:
     channel
         The exact channel.
     value
-        Its loss, exact, rounded up where irrational.
+        Its loss or gain, exact, rounded to the worse side where irrational.
     bound
-        A rational that no private channel's loss is below.
+        A rational that no private channel's loss is below, or gain above.
     privacy
         One claim for each notion of the problem, checked in integers.
     route, why
@@ -84,26 +84,32 @@ class Solution:
     considered: tuple[Considered, ...]
     notes: tuple[str, ...]
     certificate: dict[str, Any] = field(repr=False)
-    decoder: tuple[Fraction, ...] | None
+    decoder: tuple[Any, ...] | None
     seconds: float
 
     @property
     def gap(self) -> float:
         """``|value - bound| / max(1e-12, |value|)``."""
-        return relative_gap(float(self.value), self._float_bound(self.bound))
+        return relative_gap(float(self.value), self._float_bound())
+
+    @property
+    def bound_proved(self) -> bool:
+        """Whether the saved file proves the bound: not for an objective of your own."""
+        return not self.certificate.get("numeric", False)
 
     @property
     def status(self) -> str:
         """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
         return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
 
-    @staticmethod
-    def _float_bound(bound: Fraction) -> float:
-        """Return a float whose decimal text is at most the bound."""
-        below = float(bound)
-        while Fraction(repr(below)) > bound:
-            below = math.nextafter(below, -math.inf)
-        return below
+    def _float_bound(self) -> float:
+        """Return a float whose decimal text is on the weak side of the bound, or at it."""
+        away = math.inf if self.problem.utility.is_maximised else -math.inf
+        sign = 1 if away > 0 else -1
+        rounded = float(self.bound)
+        while sign * Fraction(repr(rounded)) < sign * self.bound:
+            rounded = math.nextafter(rounded, away)
+        return rounded
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints."""
@@ -113,14 +119,15 @@ class Solution:
             "matrix": self.channel.matrix.tolist(),
         }
         if self.decoder is not None:
-            channel["decoder"] = [float(value) for value in self.decoder]
+            channel["decoder"] = [_plain_reading(reading) for reading in self.decoder]
         return {
             "status": self.status,
             "objective": self.problem.utility.name,
             "sense": self.problem.utility.sense,
             "value": float(self.value),
-            "bound": self._float_bound(self.bound),
+            "bound": self._float_bound(),
             "gap": self.gap,
+            "bound_proved": self.bound_proved,
             "route": self.route,
             "privacy": [claim.to_json() for claim in self.privacy],
             "channel": channel,
@@ -168,8 +175,16 @@ class Solution:
         loss = problem.utility.name
         if getattr(problem.utility, "worst_case", False):
             loss += ", worst case over the inputs"
-        lines.append(("loss", f"{loss} = {float(self.value):.9g}"))
-        bound = f"no private channel is below {self._float_bound(self.bound):.9g}"
+        lines.append(
+            (
+                "gain" if problem.utility.is_maximised else "loss",
+                f"{loss} = {float(self.value):.9g}",
+            )
+        )
+        side = "above" if problem.utility.is_maximised else "below"
+        bound = f"no private channel is {side} {self._float_bound():.9g}"
+        if not self.bound_proved:
+            bound += " (computed in floating point, not proved)"
         lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
         lines.append(("route", self.route))
         lines.append(("", f"because {self.why}"))
@@ -183,8 +198,27 @@ class Solution:
         if self.decoder is None:
             return table
         pairs = zip(self.channel.outputs, self.decoder, strict=True)
-        shown = [f"{printable(label)}: {float(value):.6g}" for label, value in list(pairs)[:12]]
+        shown = [f"{printable(label)}: {_shown(reading)}" for label, reading in list(pairs)[:12]]
         return f"{table}\nestimate on seeing  {',  '.join(shown)}"
+
+
+def _plain_reading(reading: Any) -> Any:
+    """Return what the curator reads from an output as JSON has it: numbers, labels, lists."""
+    if isinstance(reading, Fraction):
+        return float(reading)
+    if isinstance(reading, tuple) and reading and isinstance(reading[0], Fraction):
+        return [float(entry) for entry in reading]
+    return plain_label(reading)
+
+
+def _shown(reading: Any) -> str:
+    plain = _plain_reading(reading)
+    if isinstance(plain, float):
+        return f"{plain:.6g}"
+    if isinstance(plain, list) and isinstance(plain[0], float):
+        tail = ", ..." if len(plain) > 6 else ""
+        return f"({', '.join(f'{entry:.3g}' for entry in plain[:6])}{tail})"
+    return printable(plain)
 
 
 def _privacy_line(claim: PrivacyClaim) -> str:

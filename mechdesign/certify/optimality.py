@@ -13,14 +13,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from mechdesign.certify.privacy import PriorBounds, lift_limits, prior_bounds, ratio_limits
-from mechdesign.certify.statement import (
-    POSTERIOR,
-    Statement,
-    moments_of,
-    number,
-    values_of,
+from mechdesign.certify.gains import has_gain, total_gain
+from mechdesign.certify.privacy import (
+    check_member,
+    lift_limits,
+    prior_bounds,
+    ratio_limits,
 )
+from mechdesign.certify.statement import ACCURACY, POSTERIOR, Statement, number, values_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -34,18 +34,15 @@ SCALE = 1 << 220
 def value(
     statement: Statement, columns: Sequence[Sequence[int]], used: list[int], bits: int
 ) -> Fraction:
-    """Return the loss of an exact channel, rounded up where the loss is irrational.
+    """Return the objective at an exact channel, rounded to the worse side where irrational.
 
     ``used[y]`` is the place of output y among the outputs that were allowed.
     """
     prior, denominator = statement.prior, 1 << bits
-    if statement.utility["objective"] == POSTERIOR:
-        f, (spread, _) = values_of(statement), moments_of(statement)
-        for q in columns:
-            law = sum((p * v for p, v in zip(prior, q, strict=True)), ZERO)
-            moment = sum((p * a * v for p, a, v in zip(prior, f, q, strict=True)), ZERO)
-            spread -= moment * moment / (law * denominator) if law else ZERO
-        return spread
+    if has_gain(statement):
+        return total_gain(
+            statement, [[Fraction(v, denominator) for v in q] for q in columns], up=False
+        )
     losses = statement.losses
     per_input = []
     for x in range(len(prior)):
@@ -56,19 +53,33 @@ def value(
     return sum((p * loss for p, loss in zip(prior, per_input, strict=True)), ZERO)
 
 
-def decoder(statement: Statement, columns: Sequence[Sequence[int]]) -> list[Fraction]:
-    """Return E[f(X) | Y = y] for each output; the mean of f(X) where y never occurs."""
-    f, (_, mean) = values_of(statement), moments_of(statement)
-    found = []
+def decoder(statement: Statement, columns: Sequence[Sequence[int]]) -> list[Any] | None:
+    """Return what the curator reads from each output, None where the objective has no such thing.
+
+    The posterior mean of f(X), or the whole posterior for the histogram, for a squared error (the
+    prior's where an output never occurs); the likeliest input for the accuracy.
+    """
+    objective, prior, found = statement.utility["objective"], statement.prior, []
+    if objective not in (POSTERIOR, ACCURACY):
+        return None
     for q in columns:
-        law = sum((p * v for p, v in zip(statement.prior, q, strict=True)), ZERO)
-        moment = sum((p * a * v for p, a, v in zip(statement.prior, f, q, strict=True)), ZERO)
-        found.append(moment / law if law else mean)
+        joint = [p * v for p, v in zip(prior, q, strict=True)]
+        law = sum(joint, ZERO)
+        posterior = [j / law for j in joint] if law else prior
+        if objective == ACCURACY:
+            found.append(statement.labels[posterior.index(max(posterior))])
+        elif statement.is_histogram:
+            found.append(posterior)
+        else:
+            f = values_of(statement)
+            found.append(sum((p * v for p, v in zip(posterior, f, strict=True)), ZERO))
     return found
 
 
 def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound that dual weights prove; negative weights are refused.
+
+    For the accuracy of a guess it is one less the bound on the Hamming loss.
 
     ``dual["weights"]``: for a worst case over x, weights on the inputs that sum to 1, since the
     worst is at least any mean. ``dual["rows"]``: weights on rows of the notions, by output.
@@ -84,7 +95,8 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     reduced = [[_floor(mass[x] * loss[0]) for loss in losses[x]] for x in range(len(losses))]
     for block in dual["rows"]:
         _add_rows(statement, block, reduced)
-    return Fraction(sum(min(row) for row in reduced), SCALE)
+    least = Fraction(sum(min(row) for row in reduced), SCALE)
+    return 1 - least if statement.utility["objective"] == ACCURACY else least
 
 
 def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
@@ -160,7 +172,7 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     priors = priors or [statement.prior]
     bounds = prior_bounds(statement, table)
     for prior in priors:
-        _check_member(bounds, prior, k)
+        check_member(bounds, prior, k)
     laws: dict[tuple[int, int], Fraction] = {}
     for y, x, which, w in places:
         reduced[x][y] += _floor(w * shrink) if block["side"] == "upper" else _floor(-w)
@@ -169,20 +181,3 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
         law = -w if block["side"] == "upper" else w * shrink
         for x, p in enumerate(priors[which]):
             reduced[x][y] += _floor(law * p)
-
-
-def _check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
-    """Raise unless ``prior`` is one of those that the notion protects against."""
-    listed, box, ball = bounds
-    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
-    if box is not None:
-        low, high = box
-        inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
-    elif ball is not None:
-        center, radius = ball
-        moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), ZERO)
-        inside = inside and moved <= 2 * radius
-    else:
-        inside = inside and prior in listed
-    if not inside:
-        raise CertificateError("a dual weight is on a prior that is not in the notion's set")

@@ -27,6 +27,7 @@ __all__ = [
     "Limit",
     "PriorBounds",
     "check",
+    "check_member",
     "extreme_law",
     "lift_limits",
     "prior_bounds",
@@ -246,3 +247,20 @@ def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     if not listed:
         raise CertificateError("the list of priors in the file is empty")
     return listed, None, None
+
+
+def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
+    """Raise unless ``prior`` is one of those that the notion protects against."""
+    listed, box, ball = bounds
+    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
+    if box is not None:
+        low, high = box
+        inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
+    elif ball is not None:
+        center, radius = ball
+        moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
+        inside = inside and moved <= 2 * radius
+    else:
+        inside = inside and prior in listed
+    if not inside:
+        raise CertificateError("a dual weight is on a prior that is not in the notion's set")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.columns import columns_bound
+from mechdesign.certify.gains import has_gain
 from mechdesign.certify.optimality import decoder, decoder_bound, dual_bound, value
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
 from mechdesign.certify.statement import (
-    POSTERIOR,
+    ACCURACY,
     Statement,
     check_different,
     number,
@@ -39,7 +41,9 @@ class Verified:
     bound: Fraction
 
     def __str__(self) -> str:
-        return "\n".join(f"verified  {claim}" for claim in self.claims)
+        return "\n".join(
+            claim if claim.startswith("NOT") else f"verified  {claim}" for claim in self.claims
+        )
 
 
 def verify(document: Any) -> Verified:
@@ -94,37 +98,63 @@ def _verify(document: dict[str, Any]) -> Verified:
         raise CertificateError("the file does not claim every notion of its problem")
     for claim, table in zip(document["privacy"], statement.privacy, strict=True):
         claims.append(_verify_privacy(statement, table, claim, columns))
+    if document["certificate"].get("numeric") is True:
+        return _verify_numeric(statement, document, claims)
     exact, bound = prove(statement, document["certificate"], columns, used, bits)
     claims += _verify_value(statement, document, exact, bound)
-    if statement.utility["objective"] == POSTERIOR:
-        wanted = decoder(statement, columns)
+    wanted = decoder(statement, columns)
+    if wanted is not None:
         claims.append(_verify_decoder(wanted, document["channel"]["decoder"]))
     elif "decoder" in document["channel"]:
         raise CertificateError("the objective has no decoder, and the channel claims one")
     return Verified(tuple(claims), exact, bound)
 
 
+def _verify_numeric(statement: Statement, document: dict[str, Any], claims: list[str]) -> Verified:
+    """Say what of an objective of the user's own is not proved by the file."""
+    if document["bound_proved"] is not False:
+        raise CertificateError("the file claims a proof of its bound, and carries none")
+    value, bound = number(document["value"]), number(document["bound"])
+    gap = relative_gap(float(document["value"]), float(document["bound"]))
+    if not abs(number(document["gap"]) - number(gap)) <= Fraction(1, 10**9):
+        raise CertificateError(f"the gap is {gap!r}, not {document['gap']!r}")
+    if document["status"] != ("optimal" if gap <= OPTIMAL_GAP else "bounded"):
+        raise CertificateError(f"the status does not fit the gap {gap!r}")
+    name = str(statement.utility["objective"])
+    claims.append(
+        f"NOT checked: the value {float(value):.10g} and the bound {float(bound):.10g} of the "
+        f"objective {name!r:.60}, whose definition the file does not carry"
+    )
+    return Verified(tuple(claims), value, bound)
+
+
 def _verify_value(
     statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction
 ) -> list[str]:
     """Check the objective, the value, the bound, the gap and the status that are claimed."""
+    if document.get("bound_proved", True) is not True:
+        raise CertificateError("the file claims no proof of its bound, and carries one")
     if document["objective"] != statement.utility["objective"]:
         raise CertificateError("the objective claimed is not that of the problem")
-    if document["sense"] != "minimize":
-        raise CertificateError(f"the sense is 'minimize', not {document['sense']!r:.60}")
+    maximised = statement.is_maximised
+    sense = "maximize" if maximised else "minimize"
+    if document["sense"] != sense:
+        raise CertificateError(f"the sense is {sense!r}, not {document['sense']!r:.60}")
     if not _close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     claims = [f"value {float(exact):.10g}, recomputed from the integers"]
     if document["bound"] is None:
         gap = None
     else:
-        if number(document["bound"]) > bound:
+        claimed_bound, sign = number(document["bound"]), -1 if maximised else 1
+        if sign * claimed_bound > sign * bound:
             raise CertificateError(
                 f"the bound proved is {float(bound)!r}, not {document['bound']!r}"
             )
-        if bound > exact:
-            raise CertificateError("the bound is above the value: the problem contradicts itself")
-        claims.append(f"no private channel has a loss below {float(document['bound']):.10g}")
+        if sign * bound > sign * exact:
+            raise CertificateError("the bound is beyond the value: the problem contradicts itself")
+        than = "is above" if maximised else "has a loss below"
+        claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
         gap = relative_gap(float(document["value"]), float(document["bound"]))
     claimed = document["gap"]
     if (gap is None) != (claimed is None) or (
@@ -137,10 +167,26 @@ def _verify_value(
     return [*claims, f"status {wanted}"]
 
 
-def _verify_decoder(wanted: list[Fraction], claimed: Any) -> str:
-    if len(claimed) != len(wanted) or not all(map(_close, claimed, wanted)):
-        raise CertificateError("the decoder is not the posterior mean of each output")
-    return "the decoder is the posterior mean of each output"
+def _verify_decoder(wanted: list[Any], claimed: Any) -> str:
+    if not isinstance(claimed, list) or not _same_readings(wanted, claimed):
+        raise CertificateError("the decoder is not what the curator reads from each output")
+    return "the decoder is what the curator reads from each output"
+
+
+def _same_readings(wanted: list[Any], claimed: list[Any]) -> bool:
+    """Return whether numbers are close, labels the same, and lists so item by item."""
+    if len(wanted) != len(claimed):
+        return False
+    for exact, shown in zip(wanted, claimed, strict=True):
+        if isinstance(exact, Fraction):
+            same = _close(shown, exact)
+        elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
+            same = isinstance(shown, list) and _same_readings(exact, shown)
+        else:
+            same = exact == shown
+        if not same:
+            return False
+    return True
 
 
 def _close(claimed: Any, exact: Fraction) -> bool:
@@ -163,11 +209,20 @@ def prove(
             raise CertificateError(f"the theorem {theorem!r} is not known to the checker")
         bounds.append(THEOREMS[theorem](statement))
     if certificate.get("dual") is not None:
-        scalar_error = statement.utility["objective"] == POSTERIOR
-        bounds.append(
-            (decoder_bound if scalar_error else dual_bound)(statement, certificate["dual"])
-        )
-    return value(statement, columns, used, bits), max(bounds)
+        bounds.append(_bound_by_data(statement, certificate["dual"]))
+    best = min(bounds) if statement.is_maximised else max(bounds)
+    return value(statement, columns, used, bits), best
+
+
+def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound that the weights of a certificate prove, by the form that they have."""
+    if dual.get("potential") is not None:
+        return columns_bound(statement, dual)
+    if dual.get("decoders") is not None:
+        return decoder_bound(statement, dual)
+    if has_gain(statement) and statement.utility["objective"] != ACCURACY:
+        raise CertificateError("the certificate has no potential and no decoders")
+    return dual_bound(statement, dual)
 
 
 def _read_channel(

@@ -11,13 +11,14 @@ from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 
 __all__ = [
+    "ACCURACY",
+    "INFORMATION",
     "POSTERIOR",
     "Interval",
     "Statement",
     "check_different",
     "distance",
     "distribution",
-    "moments_of",
     "nonnegative",
     "number",
     "read_statement",
@@ -31,6 +32,15 @@ Interval: TypeAlias = tuple[Fraction, Fraction]
 MOST_INPUTS = 10**6
 
 POSTERIOR = "posterior-mean-squared-error"
+INFORMATION = "mutual-information"
+ACCURACY = "bayes-accuracy"
+LINEAR = (
+    "distortion",
+    "hamming",
+    "mean-absolute-error",
+    "mean-squared-distance",
+    "euclidean",
+)
 
 Point: TypeAlias = tuple[Fraction, ...]
 
@@ -63,10 +73,27 @@ class Statement:
     utility: dict[str, Any]
     outputs: list[Any] | None
 
+    @property
+    def is_maximised(self) -> bool:
+        """Whether more of the objective is better."""
+        return self.utility["objective"] in (INFORMATION, ACCURACY)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the checker can compute the objective from the file."""
+        return self.utility["objective"] in (POSTERIOR, INFORMATION, ACCURACY, *LINEAR)
+
+    @property
+    def is_histogram(self) -> bool:
+        """Whether the objective is the error of the estimate of X's indicators."""
+        return self.utility.get("histogram") is True
+
     @cached_property
     def losses(self) -> list[list[Interval]]:
         """The loss of each output y at each input x, between rational bounds."""
         objective, outputs = self.utility["objective"], self.outputs
+        if objective == ACCURACY:  # one less the accuracy is the Hamming loss of the best guess
+            objective, outputs = "hamming", self.labels
         if outputs is None:
             raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
         if objective == "distortion":
@@ -153,8 +180,9 @@ def read_statement(problem: Any) -> Statement:
         check_different(outputs, "output")
     if not isinstance(privacy, list) or not privacy:
         raise CertificateError("the problem in the file has no privacy notion")
-    if not isinstance(utility.get("worst_case", False), bool):
-        raise CertificateError("expected worst_case to be true or false")
+    for flag in ("worst_case", "histogram"):
+        if not isinstance(utility.get(flag, False), bool):
+            raise CertificateError(f"expected {flag} to be true or false")
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
 
 
@@ -192,11 +220,3 @@ def values_of(statement: Statement) -> list[Fraction]:
     if len(found) != len(statement.prior):
         raise CertificateError("the objective in the file has not one value for each input")
     return found
-
-
-def moments_of(statement: Statement) -> tuple[Fraction, Fraction]:
-    """Return the second moment and the mean of f(X)."""
-    pairs = list(zip(statement.prior, values_of(statement), strict=True))
-    return sum((p * f * f for p, f in pairs), Fraction(0)), sum(
-        (p * f for p, f in pairs), Fraction(0)
-    )

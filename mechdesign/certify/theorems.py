@@ -7,33 +7,48 @@ attains its bound under its condition; the bound holds without it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.gains import has_gain, total_gain
 from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
-from mechdesign.certify.statement import POSTERIOR, Statement, moments_of, number, values_of
+from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["THEOREMS", "nothing_constrained"]
+__all__ = ["THEOREMS", "best_after", "nothing_constrained"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-def _expected_losses(statement: Statement) -> list[list[Fraction]]:
+def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> Fraction:
+    """Return the best objective of anything that is a post-processing of a channel.
+
+    An expected loss is best where each report is turned into the output of least expected loss; a
+    sum of gains is best where nothing is thrown away.
+    """
+    if has_gain(statement):
+        return total_gain(statement, columns, up=True)
     if statement.utility.get("worst_case"):
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
-    return [[loss[0] for loss in row] for row in statement.losses]
+    losses, prior = statement.losses, statement.prior
+    total = ZERO
+    for q in columns:
+        joint = [p * v for p, v in zip(prior, q, strict=True)]
+        total += min(
+            sum((j * row[y][0] for j, row in zip(joint, losses, strict=True)), ZERO)
+            for y in range(len(losses[0]))
+        )
+    return total
 
 
 def nothing_constrained(statement: Statement) -> Fraction:
     """No channel beats the best output for every single input."""
-    if statement.utility["objective"] == POSTERIOR:
-        return ZERO
-    best = [min(loss[0] for loss in row) for row in statement.losses]
     if statement.utility.get("worst_case"):
-        return max(best)
-    return sum((p * loss for p, loss in zip(statement.prior, best, strict=True)), ZERO)
+        return max(min(loss[0] for loss in row) for row in statement.losses)
+    k = len(statement.prior)
+    return best_after(statement, [[Fraction(int(x == y)) for x in range(k)] for y in range(k)])
 
 
 def equal_rows(statement: Statement) -> Fraction:
@@ -44,14 +59,7 @@ def equal_rows(statement: Statement) -> Fraction:
     """
     if not _all_tied(statement):
         raise CertificateError("the notions do not force all rows of the channel to be equal")
-    if statement.utility["objective"] == POSTERIOR:
-        square, mean = moments_of(statement)
-        return square - mean * mean
-    losses = _expected_losses(statement)
-    return min(
-        sum((p * row[y] for p, row in zip(statement.prior, losses, strict=True)), ZERO)
-        for y in range(len(losses[0]))
-    )
+    return best_after(statement, [[ONE] * len(statement.prior)])
 
 
 def _all_tied(statement: Statement) -> bool:
@@ -100,19 +108,10 @@ def erasure(statement: Statement) -> Fraction:
                 lows.append(lower)
     if not lows:
         raise CertificateError("the erasure bound needs a lower bound on the lift")
-    low, high = exp_lower(-min(lows)), exp_upper(-min(lows))
-    if statement.utility["objective"] == POSTERIOR:
-        square, mean = moments_of(statement)
-        return (square - mean * mean) * (1 - (1 - low) ** 2)
-    losses, prior = _expected_losses(statement), statement.prior
-    outputs = range(len(losses[0]))
-    blind = [sum((p * r[y] for p, r in zip(prior, losses, strict=True)), ZERO) for y in outputs]
-    return sum(
-        (
-            p * min(low * blind[y] + (1 - high) * row[y] for y in outputs)
-            for p, row in zip(prior, losses, strict=True)
-        ),
-        ZERO,
+    t, k = exp_lower(-min(lows)), len(statement.prior)
+    return best_after(
+        statement,
+        [[t * p + (1 - t) * int(x == y) for x in range(k)] for y, p in enumerate(statement.prior)],
     )
 
 
@@ -138,23 +137,7 @@ def binary(statement: Statement) -> Fraction:
     elif a is not None and b is not None:
         first, second = (b - 1) / (a * b - 1), (a - 1) / (a * b - 1)
         columns = [(first * a, first), (second, second * b)]
-    prior = statement.prior
-    if statement.utility["objective"] == POSTERIOR:
-        f, (spread, _) = values_of(statement), moments_of(statement)
-        for u in columns:
-            law = sum((p * v for p, v in zip(prior, u, strict=True)), ZERO)
-            moment = sum((p * c * v for p, c, v in zip(prior, f, u, strict=True)), ZERO)
-            spread -= moment * moment / law if law else ZERO
-        return spread
-    losses = _expected_losses(statement)
-    decide = range(len(losses[0]))
-    return sum(
-        (
-            min(sum((prior[x] * u[x] * losses[x][y] for x in (0, 1)), ZERO) for y in decide)
-            for u in columns
-        ),
-        ZERO,
-    )
+    return best_after(statement, columns)
 
 
 def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | None]:

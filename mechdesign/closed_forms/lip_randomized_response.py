@@ -13,7 +13,7 @@ from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.utilities import PosteriorMeanSquaredError
+from mechdesign.utilities import ColumnUtility, PosteriorMeanSquaredError
 
 __all__ = ["LIPRandomizedResponse", "in_region", "leakage_of_formula"]
 
@@ -46,7 +46,7 @@ class LIPRandomizedResponse(ClosedForm):
         if notion is None:
             return Verdict(False, "it is for LIP alone", relevant=False)
         utility = problem.expected_loss
-        informative = isinstance(problem.utility, PosteriorMeanSquaredError)
+        informative = isinstance(problem.utility, ColumnUtility)
         metric = (
             utility is not None
             and problem.outputs == problem.domain.labels
@@ -110,8 +110,9 @@ def _outside(problem: Problem, epsilon: Fraction) -> str:
     leak = leakage_of_formula(prior, epsilon)
     ratio = f" = {leak / e:.3g} epsilon" if e > 0 else ""
     claim = ""
-    if isinstance(problem.utility, PosteriorMeanSquaredError):
-        f = problem.utility.values(problem.domain)
+    utility = problem.utility
+    if isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram:
+        f = utility.values(problem.domain)
         variance = prior.mean([v * v for v in f]) - prior.mean(f) ** 2
         claimed = float(variance) * (1 - math.expm1(-e) ** 2)
         claim = f", and the {claimed:.6g} that it claims is out of reach"

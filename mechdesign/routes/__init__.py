@@ -7,20 +7,30 @@ name it in :data:`ROUTES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
+from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import InputError, SolverError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import solve_conic
-from mechdesign.utilities import LinearUtility, PosteriorMeanSquaredError
+from mechdesign.utilities import (
+    BayesAccuracy,
+    ColumnUtility,
+    LinearUtility,
+    PosteriorMeanSquaredError,
+)
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
 
 NUMERIC_BOUND_UP_TO, NUMERIC_ERROR_BOUND_UP_TO = 64, 16
 """Up to so many inputs a closed form gets a numeric bound beside its theorem: linear loss, and
 posterior-mean squared error, where it takes longer."""
+
+
+USED = 1e-12
+"""A column all of whose entries are below this is left out."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +69,25 @@ def _linear(problem: Problem, method: str) -> RawSolution:
     return solve_linear(problem, method)
 
 
-def _linear_auto(problem: Problem) -> RawSolution:
-    return _linear(problem, "auto")
+def _best_guess(problem: Problem, method: str) -> RawSolution:
+    """Release the guess itself, which is as good as anything that it can be made from."""
+    from mechdesign.routes.linear_program import solve_linear
+
+    guesses = Problem(problem.domain, problem.privacy, BayesAccuracy.as_loss, prior=problem.prior)
+    raw = solve_linear(guesses, method)
+    matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
+    return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
+
+
+def _by_rays(problem: Problem) -> RawSolution:
+    from mechdesign.routes.extreme_rays import solve_by_rays
+
+    return solve_by_rays(problem)
+
+
+def _is_scalar_error(problem: Problem) -> bool:
+    utility = problem.utility
+    return isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram
 
 
 def _by_decoders(problem: Problem) -> RawSolution:
@@ -87,11 +114,11 @@ def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attemp
         return RawSolution(found.matrix, found.outputs, None, f"closed-form: {form.name}")
 
     linear = isinstance(problem.utility, LinearUtility)
-    solve = _linear_auto if linear else _by_decoders
+    solve = next((way.run for way in _numeric(problem)), None)
 
     def numeric_bound() -> Dual | None:
         try:
-            return solve(problem).dual
+            return None if solve is None else solve().dual
         except (SolverError, UnsupportedError):
             return None
 
@@ -100,22 +127,48 @@ def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attemp
 
 
 def _linear_programs(problem: Problem) -> Iterator[Attempt]:
-    if isinstance(problem.utility, LinearUtility):
-        why = "the loss and the notion are linear in the channel"
-        yield Attempt(lambda: _linear_auto(problem), why)
-        yield Attempt(lambda: _linear(problem, "ipm"), f"{why}; a second method for a smaller gap")
-        yield Attempt(
-            lambda: _linear(problem, "simplex"), f"{why}; a second method for a smaller gap"
-        )
+    why, solve = "the loss and the notion are linear in the channel", _linear
+    if isinstance(problem.utility, BayesAccuracy):
+        why, solve = "releasing the best guess itself makes the accuracy linear", _best_guess
+    elif not isinstance(problem.utility, LinearUtility):
+        return
+    again = f"{why}; a second method for a smaller gap"
+    yield Attempt(lambda: solve(problem, "auto"), why)
+    yield Attempt(lambda: solve(problem, "ipm"), again)
+    yield Attempt(lambda: solve(problem, "simplex"), again)
+
+
+def _decoder_grids(problem: Problem) -> Iterator[Attempt]:
+    if _is_scalar_error(problem):
+        why = "for fixed decoders the error is linear in the channel"
+        yield Attempt(lambda: _by_decoders(problem), why)
+
+
+def _ray_programs(problem: Problem) -> Iterator[Attempt]:
+    if isinstance(problem.utility, ColumnUtility) and not _is_scalar_error(problem):
+        why = "the objective is a sum over outputs, best at extreme rays of the cone"
+        yield Attempt(lambda: _by_rays(problem), why)
+
+
+def _numeric(problem: Problem) -> Iterator[Attempt]:
+    yield from _linear_programs(problem)
+    yield from _decoder_grids(problem)
+    yield from _ray_programs(problem)
 
 
 def _decoder_grid(
     problem: Problem, option: str, _considered: list[Considered]
 ) -> Iterator[Attempt]:
     _no_option("decoder-grid", option)
-    if isinstance(problem.utility, PosteriorMeanSquaredError):
-        why = "for fixed decoders the error is linear in the channel"
-        yield Attempt(lambda: _by_decoders(problem), why)
+    yield from _decoder_grids(problem)
+
+
+def _extreme_rays(
+    problem: Problem, option: str, _considered: list[Considered]
+) -> Iterator[Attempt]:
+    _no_option("extreme-rays", option)
+    if isinstance(problem.utility, ColumnUtility):
+        yield Attempt(lambda: _by_rays(problem), "asked for")
 
 
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
@@ -129,8 +182,7 @@ def _no_option(route: str, option: str) -> None:
 def _auto(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
     _no_option("auto", option)
     yield from _closed_forms(problem, considered)
-    yield from _linear_programs(problem)
-    yield from _decoder_grid(problem, "", considered)
+    yield from _numeric(problem)
 
 
 def _closed_form(problem: Problem, option: str, considered: list[Considered]) -> Iterator[Attempt]:
@@ -162,6 +214,7 @@ ROUTES: dict[str, Route] = {
     "closed-form": _closed_form,
     "linear-program": _linear_program,
     "decoder-grid": _decoder_grid,
+    "extreme-rays": _extreme_rays,
     "cvxpy": _cvxpy,
 }
 """Every route by the word for it; what follows a colon is passed on to it."""
@@ -175,7 +228,7 @@ def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator
     problem
         What to solve.
     route
-        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"`` or ``"cvxpy:NAME"``.
+        One of :data:`ROUTES`, as in ``"auto"`` or ``"cvxpy:CLARABEL"``.
     considered
         Filled with the closed forms that were looked at and do not apply.
 

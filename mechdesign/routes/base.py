@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -50,11 +50,24 @@ class Dual:
     decoders
         For a posterior-mean squared error, the decoders that the outputs in the multipliers
         stand for, in rising order; else None.
+    potential
+        For a sum of gains, ``(n_inputs,)`` prices; else None.
+    search
+        How the checker finds what the prices leave: ``"rays"`` or ``"lifts"``.
+    nodes, surplus
+        For a search over lifts: at most so many boxes, or until the surplus is at most this.
+    priors
+        For a search over rays: the priors of a notion about a set whose rows are used.
     """
 
     families: tuple[FamilyDual, ...]
     weights: FloatArray | None = None
     decoders: tuple[Fraction, ...] | None = None
+    potential: FloatArray | None = None
+    search: str = ""
+    nodes: int = 0
+    surplus: float = 0.0
+    priors: Mapping[int, tuple[Weights, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,9 @@ class RawSolution:
         How it was found, for the report.
     notes
         Sentences for the report: reductions, components, rounds.
+    numeric_bound
+        A bound on the objective computed in floating point, for an objective that the checker does
+        not know: it stands in the place of a proof. None where the dual is to be checked.
     """
 
     matrix: FloatArray
@@ -80,3 +96,4 @@ class RawSolution:
     dual: Dual | None
     route: str
     notes: Sequence[str] = field(default=())
+    numeric_bound: Fraction | None = None

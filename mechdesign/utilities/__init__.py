@@ -6,21 +6,27 @@ To add one, write its class in a file of its own and name it in :data:`UTILITIES
 from __future__ import annotations
 
 from mechdesign.utilities.base import LinearUtility, Utility
+from mechdesign.utilities.bayes_accuracy import BayesAccuracy
+from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.distortion import Distortion
 from mechdesign.utilities.euclidean import EuclideanDistance
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.mean_absolute_error import MeanAbsoluteError
 from mechdesign.utilities.mean_squared_distance import MeanSquaredDistance
+from mechdesign.utilities.mutual_information import MutualInformation
 from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
 
 __all__ = [
     "UTILITIES",
+    "BayesAccuracy",
+    "ColumnUtility",
     "Distortion",
     "EuclideanDistance",
     "HammingLoss",
     "LinearUtility",
     "MeanAbsoluteError",
     "MeanSquaredDistance",
+    "MutualInformation",
     "PosteriorMeanSquaredError",
     "Utility",
 ]
@@ -34,6 +40,8 @@ UTILITIES: dict[str, type[Utility]] = {
         EuclideanDistance,
         Distortion,
         PosteriorMeanSquaredError,
+        MutualInformation,
+        BayesAccuracy,
     )
 }
 """Every utility by its word in problem files."""

@@ -24,7 +24,7 @@ __all__ = ["LinearUtility", "Utility", "label_points"]
 
 
 class Utility(ABC):
-    """A loss of a channel at a prior, to be minimised.
+    """A loss of a channel at a prior, to be minimised, or a gain, to be maximised.
 
     A subclass takes the keys of its ``[utility]`` table as constructor arguments.
     """
@@ -36,6 +36,12 @@ class Utility(ABC):
     """A few words for tables and templates."""
 
     sense: ClassVar[str] = "minimize"
+    """``"minimize"`` for a loss, ``"maximize"`` for a gain."""
+
+    @property
+    def is_maximised(self) -> bool:
+        """Whether more is better."""
+        return self.sense == "maximize"
 
     @abstractmethod
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
@@ -58,6 +64,10 @@ class Utility(ABC):
         outputs
             The outputs that the loss speaks of, if the channel uses only some of them.
         """
+
+    def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...] | None:
+        """Return what the curator reads from each output; None where there is no such thing."""
+        return None
 
     @abstractmethod
     def objective(

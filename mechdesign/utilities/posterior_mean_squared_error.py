@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.prior import Prior
-from mechdesign.utilities.base import Utility
-
-if TYPE_CHECKING:
-    import cvxpy as cp
+from mechdesign.utilities.column import ColumnUtility, FloatArray
 
 __all__ = ["PosteriorMeanSquaredError"]
 
 
-class PosteriorMeanSquaredError(Utility):
-    """E (f(X) - E[f(X) | Y])**2 = Sum_x P_x f_x**2 - Sum_y (Sum_x P_x f_x Q[x,y])**2 / lambda_y.
+class PosteriorMeanSquaredError(ColumnUtility):
+    """E |f(X) - E[f(X) | Y]|**2 = E |f(X)|**2 - Sum_y |Sum_x P_x f_x Q[x,y]|**2 / lambda_y.
 
     The labels of the outputs do not matter, only what they tell. Minimising it is a concave
     problem: a convex solver cannot be given it as it stands.
@@ -30,6 +30,9 @@ class PosteriorMeanSquaredError(Utility):
     values
         ``(n_inputs,)`` numbers f(x); default: the inputs themselves, if they are numbers. The
         indicator of one input makes it a survey, multiples make it a weighted sum.
+    histogram
+        Whether f(x) is instead the vector of indicators of the inputs, so that the error is that of
+        the whole posterior, summed over the inputs.
 
     Notes
     -----
@@ -41,13 +44,22 @@ class PosteriorMeanSquaredError(Utility):
     >>> survey = PosteriorMeanSquaredError(values=[1, 0])
     >>> survey.value(warner, Prior([0.5, 0.5]))
     Fraction(3, 16)
+    >>> PosteriorMeanSquaredError(histogram=True).value(warner, Prior([0.5, 0.5]))
+    Fraction(3, 8)
     """
 
     name = "posterior-mean-squared-error"
     title = "error of the curator's best estimate of f(X)"
 
-    def __init__(self, values: Sequence[Any] | None = None) -> None:
+    exact = True
+
+    def __init__(self, values: Sequence[Any] | None = None, histogram: bool = False) -> None:
         self.given: tuple[Fraction, ...] | None = None
+        if not isinstance(histogram, bool):
+            raise InputError("histogram", "true or false", shown(histogram))
+        if histogram and values is not None:
+            raise InputError("histogram", "values or histogram = true, not both", "both")
+        self.histogram = histogram
         if values is not None:
             if isinstance(values, str | dict) or not hasattr(values, "__iter__"):
                 raise InputError("values", "a list of numbers, one for each input", shown(values))
@@ -66,52 +78,69 @@ class PosteriorMeanSquaredError(Utility):
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Look the values up."""
-        self.values(domain)
+        if not self.histogram:
+            self.values(domain)
 
-    def default_outputs(self, domain: Domain) -> None:
-        """Return None: the optimiser chooses how many outputs there are."""
-        return
+    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return |Sum_x P_x f_x q_x|**2 / (P . q), with f(x) as given or the indicators."""
+        law = prior @ columns
+        if self.histogram:
+            square = ((prior[:, None] * columns) ** 2).sum(axis=0)
+        else:
+            given = np.array([float(v) for v in self.given or ()])
+            square = ((prior * given) @ columns) ** 2
+        gain: FloatArray = np.divide(square, law, out=np.zeros_like(law), where=law > 0)
+        return gain
+
+    def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
+        """Return (P_x r)**2 for the histogram."""
+        return (prior[x] * r) ** 2 if self.histogram else None
+
+    def offset(self, domain: Domain, prior: Prior) -> Fraction:
+        """Return E |f(X)|**2."""
+        if self.histogram:
+            return Fraction(1)
+        return prior.mean([v * v for v in self.values(domain)])
 
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
-        total = prior.mean([v * v for v in self.values(channel.inputs)])
-        for law, moment in self._laws_and_moments(channel, prior):
+        total = self.offset(channel.inputs, prior)
+        for column in channel.columns():
+            joint = [p * q for p, q in zip(prior, column, strict=True)]
+            law = sum(joint, Fraction(0))
             if law:
-                total -= moment * moment / (law * channel.denominator)
+                total -= self._square(channel.inputs, joint) / (law * channel.denominator)
         return total
 
-    def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
-        """Return E[f(X) | Y = y] for each output; the prior mean where y never occurs."""
-        blind = prior.mean(self.values(channel.inputs))
-        pairs = self._laws_and_moments(channel, prior)
-        return tuple(moment / law if law else blind for law, moment in pairs)
+    def _square(self, domain: Domain, joint: list[Fraction]) -> Fraction:
+        """Return |Sum_x f_x j_x|**2."""
+        if self.histogram:
+            return sum((j * j for j in joint), Fraction(0))
+        values = self.values(domain)
+        return sum((j * v for j, v in zip(joint, values, strict=True)), Fraction(0)) ** 2
 
-    def _laws_and_moments(
-        self, channel: Channel, prior: Prior
-    ) -> Iterator[tuple[Fraction, Fraction]]:
-        """Yield P . q and Sum_x P_x f_x q_x for each output, times the channel's denominator."""
-        weights = [p * v for p, v in zip(prior, self.values(channel.inputs), strict=True)]
+    def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...]:
+        """Return E[f(X) | Y = y] for each output; that of the prior where y never occurs."""
+        found: list[Any] = []
         for column in channel.columns():
-            law = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
-            moment = sum((w * q for w, q in zip(weights, column, strict=True)), Fraction(0))
-            yield law, moment
-
-    def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
-    ) -> cp.Expression:
-        """Raise: the error is concave in the channel."""
-        raise UnsupportedError(
-            "objective", "a loss that is convex in the channel", f"{self.name}, which is concave"
-        )
+            joint = [p * q for p, q in zip(prior, column, strict=True)]
+            law = sum(joint, Fraction(0))
+            posterior = [j / law for j in joint] if law else list(prior)
+            if self.histogram:
+                found.append(tuple(posterior))
+            else:
+                values = self.values(channel.inputs)
+                found.append(
+                    sum((p * v for p, v in zip(posterior, values, strict=True)), Fraction(0))
+                )
+        return tuple(found)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, values included."""
+        if self.histogram:
+            return {"objective": self.name, "histogram": True}
         return {
             "objective": self.name,
             "values": [fraction_text(value) for value in self.values(domain)],

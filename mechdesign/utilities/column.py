@@ -1,0 +1,126 @@
+"""Utilities that are a sum over outputs of what each is worth."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import UnsupportedError
+from mechdesign.prior import Prior
+from mechdesign.utilities.base import Utility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["ColumnUtility"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class ColumnUtility(Utility):
+    """A utility of the form Sum_y g(q_y), with g convex and positively homogeneous.
+
+    No post-processing raises such a sum, and some optimum uses extreme rays of the cone only
+    (theory: g is convex, so a column is worth at most the mixture of rays that it is). The labels
+    of the outputs do not matter, only what they tell.
+
+    To add one of your own, write :meth:`gain`; say by ``sense`` whether the sum is to be maximised
+    or is what a loss, :meth:`offset` without any report, is less by. Its channel is certified like
+    any other; its value and bound are computed in floating point, since a saved file cannot carry
+    your code.
+
+    Examples
+    --------
+    The probability that the best of two guesses is right:
+
+    >>> from mechdesign import ColumnUtility, LDP, Problem, design
+    >>> class TwoGuesses(ColumnUtility):
+    ...     name = "two-guesses"
+    ...     sense = "maximize"
+    ...     def gain(self, columns, prior):
+    ...         return np.sort(prior[:, None] * columns, axis=0)[-2:].sum(axis=0)
+    >>> solution = design(Problem([0, 1, 2], LDP(1), TwoGuesses()))
+    >>> solution.status, round(float(solution.value), 6)
+    ('optimal', 0.844638)
+    """
+
+    exact: ClassVar[bool] = False
+    """Whether the checker knows the gain, so that a saved file proves value and bound."""
+
+    @abstractmethod
+    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return g of each column.
+
+        Parameters
+        ----------
+        columns
+            ``(n_inputs, n_columns)`` numbers >= 0, in any scale.
+        prior
+            ``(n_inputs,)``.
+
+        Returns
+        -------
+        ndarray
+            ``(n_columns,)``.
+        """
+
+    def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
+        """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
+
+        Parameters
+        ----------
+        x, r
+            Inputs, and the entries of the column there, of shapes that fit each other.
+        prior
+            ``(n_inputs,)``.
+        """
+        return None
+
+    def surplus(self, potential: FloatArray, problem: Any) -> float | None:
+        """Return a number that g(q) - potential . q is not above for private q with P . q = 1.
+
+        For a gain of your own on a domain too large for all extreme rays; None where you know of
+        no such bound. ``problem`` is the :class:`~mechdesign.problem.Problem`.
+        """
+        return None
+
+    def offset(self, domain: Domain, prior: Prior) -> Fraction:
+        """Return the loss without any report; 0 where the sum is maximised."""
+        return Fraction(0)
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Accept any domain."""
+
+    def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
+        """Return None: the optimiser chooses how many outputs there are."""
+        return None
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
+        total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
+        return total if self.is_maximised else self.offset(channel.inputs, prior) - total
+
+    def objective(
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain,
+        prior: Prior,
+        outputs: Sequence[Label],
+    ) -> cp.Expression:
+        """Raise: the wanted direction of a convex sum is not convex."""
+        raise UnsupportedError(
+            "objective", "a loss that is convex in the channel", f"{self.name}, which is concave"
+        )
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table."""
+        return {"objective": self.name}
