@@ -7,7 +7,8 @@ of the larger one holds on every private column.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import gcd, lcm
@@ -18,7 +19,14 @@ from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
-__all__ = ["all_rays", "extreme_rays", "integer_rows"]
+__all__ = [
+    "OneBudget",
+    "all_rays",
+    "extreme_rays",
+    "integer_rows",
+    "one_budget",
+    "single_budget_rays",
+]
 
 Row = tuple[int, ...]
 
@@ -43,9 +51,9 @@ def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iter
     CertificateError
         If there are too many.
     """
-    listed = _one_budget_rays(statement)
-    if listed is not None:
-        yield from listed
+    budget = one_budget(statement)
+    if budget is not None and sum(1 << len(a) for a in budget.protected) <= MOST_SUBSETS:
+        yield from single_budget_rays(budget)
         return
     yield from extreme_rays(integer_rows(statement, priors), len(statement.prior))
 
@@ -124,14 +132,30 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
     return list(rays)
 
 
-def _one_budget_rays(statement: Statement) -> list[Row] | None:
-    """Return the rays where one budget protects some inputs against all others of their block.
+@dataclass(frozen=True)
+class OneBudget:
+    """One budget that protects some inputs against all others of their block.
 
-    With A the protected inputs of a block, q_x <= e**eps q_z for x in A and every z of the block:
-    divided by its least entry on the block, min over z not in A included, such a column is between
-    1 and e**eps on A. So it is a mixture of the columns that are e**eps on a subset of A and 1 on
-    the rest of the block, and of single inputs outside A.
+    Attributes
+    ----------
+    size
+        The number of inputs.
+    blocks
+        Sets of inputs that do not overlap.
+    protected
+        In each block, the inputs x with q_x <= e**eps q_z for every z of the block.
+    low
+        e**-eps rounded down, over ``2**BITS``.
     """
+
+    size: int
+    blocks: list[tuple[int, ...]]
+    protected: list[list[int]]
+    low: int
+
+
+def one_budget(statement: Statement) -> OneBudget | None:
+    """Return the structure of a sole notion that has one budget; None if it has another."""
     if len(statement.privacy) != 1:
         return None
     limits = ratio_limits(statement, statement.privacy[0])
@@ -148,25 +172,41 @@ def _one_budget_rays(statement: Statement) -> list[Row] | None:
     if len(budgets) != 1 or len(set(covered)) < len(covered):
         return None
     (limit,) = budgets
-    if limit is None or limit[1] != 1 or sum(1 << len(a) for a in blocks.values()) > MOST_SUBSETS:
+    if limit is None or limit[1] != 1:
         return None
-    top, low = 1 << BITS, int(_shrink(limit[0]) * (1 << BITS))
-    protected = {x for a in blocks.values() for x in a}
-    rays = [_unit(x, k) for x in range(k) if x not in protected]
-    for block, a in blocks.items():
-        for chosen in product((low, top), repeat=len(a)):
+    return OneBudget(k, list(blocks), list(blocks.values()), int(_shrink(limit[0]) * (1 << BITS)))
+
+
+def single_budget_rays(budget: OneBudget, *, alike: bool = False) -> Iterator[Row]:
+    """Yield rays of a cone that one budget makes.
+
+    With A the protected inputs of a block, q_x <= e**eps q_z for x in A and every z of the block:
+    divided by its least entry on the block, min over z not in A included, such a column is between
+    1 and e**eps on A. So it is a mixture of the columns that are e**eps on a subset of A and 1 on
+    the rest of the block, and of single inputs outside A.
+
+    Parameters
+    ----------
+    alike
+        Whether one subset of each size is enough.
+    """
+    k, top, low = budget.size, 1 << BITS, budget.low
+    covered = {x for a in budget.protected for x in a}
+    for x in range(k):
+        if x not in covered:
+            yield tuple(int(z == x) for z in range(k))
+    for block, a in zip(budget.blocks, budget.protected, strict=True):
+        choices: Iterable[tuple[int, ...]] = product((low, top), repeat=len(a))
+        if alike:
+            choices = ((top,) * j + (low,) * (len(a) - j) for j in range(len(a) + 1))
+        for chosen in choices:
             ray = [0] * k
             for z in block:
                 ray[z] = low
             for x, entry in zip(a, chosen, strict=True):
                 ray[x] = entry
             if any(ray):
-                rays.append(tuple(ray))
-    return rays
-
-
-def _unit(x: int, k: int) -> Row:
-    return tuple(int(z == x) for z in range(k))
+                yield tuple(ray)
 
 
 def _shrink(exponent: Fraction) -> Fraction:
