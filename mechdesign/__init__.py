@@ -32,12 +32,16 @@ if TYPE_CHECKING:
         LDP,
         LIP,
         PML,
+        ApproximateLDP,
+        ApproximateLIP,
         BlockLDP,
         BoundedPriorLIP,
         ContextAwareLDP,
         DifferentialIdentifiability,
         HighLowLDP,
+        InformationPrivacy,
         LiftBounds,
+        MaximalLeakage,
         MetricPrivacy,
     )
     from mechdesign.plots import plot_channel
@@ -45,16 +49,20 @@ if TYPE_CHECKING:
     from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
     from mechdesign.problem import Expected, Problem
     from mechdesign.solution import Solution
+    from mechdesign.universal import Universality, universal_channel
     from mechdesign.utilities import (
         BayesAccuracy,
         ColumnUtility,
+        ConvexUtility,
         Distortion,
         EuclideanDistance,
         HammingLoss,
+        L2Risk,
         MeanAbsoluteError,
         MeanSquaredDistance,
         MutualInformation,
         PosteriorMeanSquaredError,
+        TVRisk,
     )
 
 __version__ = "0.1.0"
@@ -76,12 +84,16 @@ _HOME = {
         "LDP",
         "LIP",
         "PML",
+        "ApproximateLDP",
+        "ApproximateLIP",
         "BlockLDP",
         "BoundedPriorLIP",
         "ContextAwareLDP",
         "DifferentialIdentifiability",
         "HighLowLDP",
+        "InformationPrivacy",
         "LiftBounds",
+        "MaximalLeakage",
         "MetricPrivacy",
     ),
     "plots": ("plot_channel",),
@@ -89,16 +101,20 @@ _HOME = {
     "prior_sets": ("PriorBall", "PriorBox", "PriorList"),
     "problem": ("Expected", "Problem"),
     "solution": ("Solution",),
+    "universal": ("Universality", "universal_channel"),
     "utilities": (
         "BayesAccuracy",
         "ColumnUtility",
+        "ConvexUtility",
         "Distortion",
         "EuclideanDistance",
         "HammingLoss",
+        "L2Risk",
         "MeanAbsoluteError",
         "MeanSquaredDistance",
         "MutualInformation",
         "PosteriorMeanSquaredError",
+        "TVRisk",
     ),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -107,6 +123,8 @@ __all__ = [
     "LDP",
     "LIP",
     "PML",
+    "ApproximateLDP",
+    "ApproximateLIP",
     "BayesAccuracy",
     "BlockLDP",
     "BoundedPriorLIP",
@@ -114,6 +132,7 @@ __all__ = [
     "Channel",
     "ColumnUtility",
     "ContextAwareLDP",
+    "ConvexUtility",
     "DifferentialIdentifiability",
     "Distortion",
     "Domain",
@@ -122,8 +141,11 @@ __all__ = [
     "HammingLoss",
     "HighLowLDP",
     "InfeasibleError",
+    "InformationPrivacy",
     "InputError",
+    "L2Risk",
     "LiftBounds",
+    "MaximalLeakage",
     "MeanAbsoluteError",
     "MeanSquaredDistance",
     "MechdesignError",
@@ -137,6 +159,8 @@ __all__ = [
     "Problem",
     "Solution",
     "SolverError",
+    "TVRisk",
+    "Universality",
     "UnsupportedError",
     "__version__",
     "design",
@@ -144,6 +168,7 @@ __all__ = [
     "load_problem",
     "plot_channel",
     "save",
+    "universal_channel",
 ]
 
 

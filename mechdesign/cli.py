@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         "--route",
         default="auto",
         metavar="NAME",
-        help="auto, closed-form, linear-program, or cvxpy:SOLVER (CLARABEL, ECOS, SCS, HIGHS)",
+        help="auto, closed-form, linear-program, conic, or cvxpy:SOLVER (as CLARABEL or ECOS)",
     )
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")

@@ -6,18 +6,25 @@ problem -> rows and cost -> raw matrix and dual -> exact channel -> certified so
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify.privacy import check
 from mechdesign.certify.saved import OPTIMAL_GAP, prove, relative_gap
 from mechdesign.certify.statement import Statement, read_statement
 from mechdesign.channel import Channel
-from mechdesign.errors import CertificateError, SolverError
+from mechdesign.errors import CertificateError, InputError, SolverError, shown
 from mechdesign.exact import fraction_text
+from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.repair import repair
-from mechdesign.routes import Considered, Dual, RawSolution, plan
+from mechdesign.repair import mixed, repair
+from mechdesign.routes import Attempt, Considered, Dual, RawSolution, plan
+from mechdesign.routes.base import EstimationData
 from mechdesign.solution import PrivacyClaim, Solution
+
+if TYPE_CHECKING:
+    from mechdesign.routes.custom import OwnTerms
 
 __all__ = ["design"]
 
@@ -25,7 +32,13 @@ WORTH_SAVING = 1e-16
 """Dual weights below this share of the largest are left out."""
 
 
-def design(problem: Problem, *, route: str = "auto") -> Solution:
+def design(
+    problem: Problem,
+    *,
+    route: str = "auto",
+    constraints: Iterable[Any] = (),
+    objective: Any = None,
+) -> Solution:
     """Design the best private channel for a problem, and prove both.
 
     Parameters
@@ -36,11 +49,18 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
         ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
         or ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever the route, the channel is
         repaired and certified in the same way.
+    constraints
+        Constraints of your own, in cvxpy, on ``problem.Q`` and ``problem.law``. The channel is
+        private exactly; your constraints hold to what the report says.
+    objective
+        An objective of your own, ``cp.Minimize(...)``, ``cp.Maximize(...)`` or an expression to be
+        minimised, in place of the problem's utility.
 
     Returns
     -------
     Solution
-        Its channel satisfies every notion exactly; its bound is rigorous.
+        Its channel satisfies every notion exactly; its bound is rigorous, or, with terms of your
+        own, computed in floating point.
 
     Raises
     ------
@@ -58,26 +78,50 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
     >>> solution = design(survey)
     >>> solution.status, round(float(solution.value), 7), solution.route
     ('optimal', 0.0791384, 'closed-form: binary universal')
+
+    With a constraint of your own, that the reports are distributed as the answers are:
+
+    >>> from mechdesign.utilities import HammingLoss
+    >>> survey = Problem(["yes", "no"], LIP(1), HammingLoss(), prior=[0.1, 0.9])
+    >>> fair = design(survey, constraints=[survey.law == [0.1, 0.9]])
+    >>> fair.status, round(float(fair.value), 6), fair.bound_proved
+    ('optimal', 0.145634, False)
     """
     start = time.perf_counter()
+    own = _own_terms(problem, constraints, objective)
+    problem = problem if own is None else own.problem
     statement = read_statement(problem.to_table())
     considered: list[Considered] = []
     failures: list[str] = []
     best: _Proved | None = None
-    for attempt in plan(problem, route, considered):
+    attempts = (
+        plan(problem, route, considered)
+        if own is None
+        else iter([Attempt(lambda: own.solve(route), own.why())])
+    )
+    for attempt in attempts:
         try:
             raw = attempt.run()
         except SolverError as error:
             failures.append(str(error))
             continue
         more = None if attempt.numeric_bound is None else attempt.numeric_bound()
-        proved = _Proved(problem, statement, raw, attempt.theorem, raw.dual or more, attempt.why)
+        dual = raw.dual or more
+        try:
+            proved = _Proved(problem, statement, raw, attempt, dual)
+        except CertificateError as error:
+            if not problem.utility.tells_inputs_apart:
+                raise
+            failures.append(str(error))  # rows that should differ by less than 2**-62
+            continue
         best = proved if best is None else best.merged(proved)
         if best.is_optimal:
             break
     if best is None:
         raise SolverError("; ".join(failures) or "no route gave an answer")
     notes = [*best.raw.notes, *_notes(problem, best.channel), *failures]
+    if own is not None:
+        notes += own.notes(best.channel)
     return Solution(
         problem=problem,
         channel=best.channel,
@@ -89,9 +133,23 @@ def design(problem: Problem, *, route: str = "auto") -> Solution:
         considered=tuple(considered),
         notes=tuple(notes),
         certificate=best.certificate,
-        decoder=problem.utility.decoder(best.channel, problem.prior),
+        decoder=problem.utility.decoder(best.channel, best.reference),
         seconds=time.perf_counter() - start,
     )
+
+
+def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> OwnTerms | None:
+    """Return the terms of the user's own, None if there are none."""
+    try:
+        listed = tuple(constraints)
+    except TypeError:
+        expected = "a list of cvxpy constraints"
+        raise InputError("constraints", expected, shown(constraints)) from None
+    if objective is None and not listed:
+        return None
+    from mechdesign.routes.custom import OwnTerms  # cvxpy on demand
+
+    return OwnTerms(problem, listed, objective)
 
 
 class _Proved:
@@ -102,18 +160,21 @@ class _Proved:
         problem: Problem,
         statement: Statement,
         raw: RawSolution,
-        theorem: str | None,
+        attempt: Attempt,
         dual: Dual | None,
-        why: str,
     ) -> None:
-        self.raw, self.why, self.maximised = raw, why, problem.utility.is_maximised
+        self.raw, self.why, self.maximised = raw, attempt.why, problem.utility.is_maximised
+        self.problem = problem
         rows, kept = repair(problem.cone, raw.matrix)
+        if not problem.is_conic:
+            rows = mixed(problem.cone, problem.rules, rows, problem.prior)
         labels = [raw.outputs[y] for y in kept]
         if problem.outputs is None:
             labels = list(range(len(kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
         self.certificate: dict[str, Any] = {
-            "theorem": theorem,
+            "theorem": attempt.theorem,
+            **attempt.theorem_data,
             "dual": None if dual is None else _dual_table(problem, dual),
         }
         if raw.numeric_bound is not None:
@@ -125,9 +186,16 @@ class _Proved:
         allowed = problem.outputs or labels
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
-        self.value, self.bound = prove(
-            statement, self.certificate, columns, used, self.channel.bits
-        )
+        self._prove = partial(prove, statement, columns=columns, used=used, bits=self.channel.bits)
+        self.value, self.bound = self._prove(self.certificate)
+
+    @property
+    def reference(self) -> Prior:
+        """The prior that estimators are made for: the problem's, or that of the certificate."""
+        named = (self.certificate["dual"] or {}).get("prior")
+        if named is not None:
+            return Prior(named)
+        return self.problem.utility.reference(self.problem.prior)
 
     @property
     def is_optimal(self) -> bool:
@@ -139,6 +207,8 @@ class _Proved:
         best = self if sign * self.value <= sign * other.value else other
         strongest = self if sign * self.bound >= sign * other.bound else other
         best.bound, best.certificate = strongest.bound, strongest.certificate
+        if best is not strongest and best.raw.numeric_bound is None:
+            best.value, best.bound = best._prove(best.certificate)  # it may name another prior
         return best
 
 
@@ -161,12 +231,20 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
             rows.append(block)
     weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
     table: dict[str, Any] = {"weights": weights, "rows": rows}
+    if dual.information is not None:
+        multipliers = {str(n): price for n, price in dual.information.multipliers.items()}
+        levels = dual.information.levels.tolist()
+        table["information"] = {"multipliers": multipliers, "levels": levels}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
     if dual.potential is not None:
         table["potential"], table["search"] = dual.potential.tolist(), dual.search
-        if dual.search == "lifts":
-            table["nodes"], table["surplus"] = dual.nodes, dual.surplus
+        if dual.levels is not None:
+            table["levels"] = dual.levels.tolist()
+        if dual.tree is not None:
+            table["tree"] = dual.tree.to_list()
+        if dual.estimation is not None:
+            table |= _estimation_table(dual.estimation)
         if dual.priors:
             table["priors"] = {
                 str(n): [[fraction_text(p) for p in prior] for prior in priors]
@@ -175,15 +253,26 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     return table
 
 
+def _estimation_table(data: EstimationData) -> dict[str, Any]:
+    """Return the evidence for a risk of estimation as a saved file has it."""
+    table: dict[str, Any] = {"estimator": data.rows.tolist()}
+    if data.tangents is not None:
+        table["tangents"] = data.tangents.tolist()
+    if data.prior is not None:
+        table["prior"] = [fraction_text(p) for p in data.prior]
+    return table
+
+
 def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:
     """Let the checker confirm every notion, and measure the leakage of each."""
     columns = channel.columns()
     claims = []
-    for notion, family in zip(problem.privacy, problem.cone.families, strict=True):
+    asked = zip(problem.privacy, problem.cone.families, problem.rules, strict=True)
+    for notion, family, rule in asked:
         broken = check(statement, notion.to_table(), columns)
         if broken is not None:
             raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
-        claims.append(PrivacyClaim(notion, family.leakage(channel)))
+        claims.append(PrivacyClaim(notion, (rule or family).leakage(channel)))
     return tuple(claims)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mechdesign.domain import Domain, Label, clean_label, plain_label
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown
 from mechdesign.notions import Cone, Notion
 from mechdesign.prior import Prior
 from mechdesign.utilities import LinearUtility, Utility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 __all__ = ["Expected", "Problem"]
 
@@ -98,6 +102,20 @@ class Problem:
         self._check_utility()
         self.cone = self._compile()
         """The cone of allowed columns: one family of rows for each notion, in order."""
+        self._check_classes()
+        self.rules = tuple(
+            None if notion.is_conic else notion.rule(self.domain, self.prior)
+            for notion in self.privacy
+        )
+        """What each notion asks of the whole channel; None where its rows say it all."""
+        self.binding = tuple(
+            notion.name
+            for notion, rule in zip(self.privacy, self.rules, strict=True)
+            if rule is not None and rule.binds()
+        )
+        """The notions about the whole channel that some channel breaks."""
+        self.quoted: tuple[str, ...] = ()
+        """Constraints of the user's own, in words: what a saved file says of them."""
 
     def _fitting_prior(self, prior: Prior | Iterable[Any] | None) -> Prior:
         if prior is None:
@@ -127,6 +145,7 @@ class Problem:
             self.utility.check(self.domain, self.outputs)
         except InputError as error:
             raise error if error.key.startswith("outputs") else error.within("utility") from None
+        self.utility.check_prior(self.prior)
 
     def _compile(self) -> Cone:
         families = []
@@ -138,6 +157,47 @@ class Problem:
                     f"privacy[{n}]" if len(self.privacy) > 1 else "privacy"
                 ) from None
         return Cone(families)
+
+    @cached_property
+    def Q(self) -> cp.Variable:  # noqa: N802
+        """The channel as a cvxpy variable, ``(n_inputs, n_outputs)``, for constraints of your own.
+
+        Raises
+        ------
+        InputError
+            If it is not known which outputs there are.
+        """
+        import cvxpy as cp
+
+        if self.outputs is None:
+            hint = f"{self.utility.name} lets the optimiser choose them otherwise"
+            raise InputError(
+                "outputs", "the labels that may be sent, as outputs=[...]", "none", hint
+            )
+        return cp.Variable((len(self.domain), len(self.outputs)), nonneg=True, name="Q")
+
+    @property
+    def law(self) -> cp.Expression:
+        """The law of the output as a cvxpy expression of :attr:`Q`, ``(n_outputs,)``."""
+        return self.prior.array @ self.Q
+
+    @property
+    def is_conic(self) -> bool:
+        """Whether the channel is private exactly when every column lies in the cone."""
+        return not self.binding
+
+    def _check_classes(self) -> None:
+        if not self.utility.tells_inputs_apart:
+            return
+        classes = self.cone.equal_classes().tolist()
+        for x, c in enumerate(classes):
+            first = classes.index(c)
+            if first < x:
+                one, other = (shown(self.domain.labels[i]) for i in (first, x))
+                raise InfeasibleError(
+                    f"{self.utility.name}: the notions make the rows of {one} and {other} equal, "
+                    "so that no private channel lets the distribution be estimated"
+                )
 
     def sole_notion(self, kind: type[N]) -> N | None:
         """Return the notion of the problem if there is only one and it is of a kind."""
@@ -153,12 +213,14 @@ class Problem:
     def to_table(self) -> dict[str, Any]:
         """Return what a saved file states: everything that the checker needs, exact."""
         outputs = self.outputs
+        own = {"constraints": list(self.quoted)} if self.quoted else {}
         return {
             "domain": self.domain.to_table(),
             "prior": self.prior.to_table(),
             "privacy": [notion.to_table() for notion in self.privacy],
             "utility": self.utility.to_table(self.domain),
             "outputs": outputs if outputs is None else [plain_label(y) for y in outputs],
+            **own,
         }
 
     def __repr__(self) -> str:

@@ -13,17 +13,24 @@ anything. The repair works on integers over 2**62:
 
 It ends, at the latest with a channel that ignores its input. Entries that must be zero in
 a column because of its support, as in high-low and block notions, stay zero.
+
+A rule on the whole channel is mended after that, by mixing with a channel that ignores its input:
+what it bounds is convex, and least there.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import BITS
-from mechdesign.notions import Cone
+from mechdesign.notions import Cone, Rule
+from mechdesign.prior import Prior
 
-__all__ = ["EMPTY", "repair"]
+__all__ = ["EMPTY", "mixed", "repair"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -88,6 +95,51 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
                 return [list(row) for row in zip(*columns, strict=True)], kept
         cut = max(cut - 2 * min(lack), GROWTH * cut, FIRST_CUT if min(lack) >= 0 else 1)
     return _constant(Q), kept
+
+
+def mixed(
+    cone: Cone, rules: Sequence[Rule | None], rows: list[list[int]], prior: Prior
+) -> list[list[int]]:
+    """Return a channel that obeys the rules as well: (1 - t) Q + t 1 w, w the law of the output.
+
+    Parameters
+    ----------
+    cone
+        The columns allowed.
+    rules
+        What is asked of the channel as a whole.
+    rows
+        Rows of integers that sum to 2**62, all of whose columns the cone allows.
+    prior
+        The law of the input.
+
+    Returns
+    -------
+    list
+        Such rows, for which every rule holds, exactly, at the least t = 2**n / 2**62 that does.
+    """
+    asked = [rule for rule in rules if rule is not None]
+    mean = [math.floor(prior.mean(column)) for column in zip(*rows, strict=True)]
+    mean[mean.index(max(mean))] += WHOLE - sum(mean)
+    trial, part = rows, 1
+    while not _all_hold(cone, asked, trial) and part <= WHOLE:
+        trial = [_between(row, mean, part) for row in rows]
+        part *= 2
+    return trial
+
+
+def _all_hold(cone: Cone, rules: list[Rule], rows: list[list[int]]) -> bool:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return all(cone.violation(column) is None for column in columns) and all(
+        rule.violation(columns) is None for rule in rules
+    )
+
+
+def _between(row: list[int], mean: list[int], part: int) -> list[int]:
+    """Return the mixture, rounded so that it sums to 2**62 and equal rows stay equal."""
+    mixture = [(q * (WHOLE - part) + w * part) // WHOLE for q, w in zip(row, mean, strict=True)]
+    mixture[mixture.index(max(mixture))] += WHOLE - sum(mixture)
+    return mixture
 
 
 def _balance(cone: Cone, columns: list[list[int]], classes: IntArray) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.channel import Channel
 from mechdesign.domain import plain_label
-from mechdesign.exact import fraction_text
+from mechdesign.exact import fraction_text, short_text
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
@@ -39,8 +39,9 @@ class PrivacyClaim:
         """Return the claim as in ``solve --json``; it is made only after the exact check."""
         table = self.notion.to_table()
         claim: dict[str, Any] = {"notion": self.notion.name}
-        if "epsilon" in table:
-            claim["epsilon"] = float(Fraction(table["epsilon"]))
+        for key in ("epsilon", "delta"):
+            if key in table:
+                claim[key] = float(Fraction(table[key]))
         return {**claim, "leakage": self.leakage, "certified": True}
 
 
@@ -174,15 +175,17 @@ class Solution:
         lines += [("privacy", _privacy_line(claim)) for claim in self.privacy]
         loss = problem.utility.name
         if getattr(problem.utility, "worst_case", False):
-            loss += ", worst case over the inputs"
+            loss += f", worst case over the {problem.utility.worst_over}"
         lines.append(
             (
                 "gain" if problem.utility.is_maximised else "loss",
                 f"{loss} = {float(self.value):.9g}",
             )
         )
+        lines += [("subject to", text) for text in problem.quoted]
         side = "above" if problem.utility.is_maximised else "below"
-        bound = f"no private channel is {side} {self._float_bound():.9g}"
+        which = "no private channel" + (" that keeps this" if problem.quoted else "")
+        bound = f"{which} is {side} {self._float_bound():.9g}"
         if not self.bound_proved:
             bound += " (computed in floating point, not proved)"
         lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
@@ -197,9 +200,12 @@ class Solution:
         table = format_table(self.channel.matrix, self.channel.inputs.labels, self.channel.outputs)
         if self.decoder is None:
             return table
-        pairs = zip(self.channel.outputs, self.decoder, strict=True)
-        shown = [f"{printable(label)}: {_shown(reading)}" for label, reading in list(pairs)[:12]]
-        return f"{table}\nestimate on seeing  {',  '.join(shown)}"
+        pairs = list(zip(self.channel.outputs, self.decoder, strict=True))
+        in_lines = isinstance(_plain_reading(self.decoder[0]), list)
+        most, between = (6, "\n                    ") if in_lines else (12, ",  ")
+        shown = [f"{printable(label)}: {_shown(reading)}" for label, reading in pairs[:most]]
+        more = ["…"] if len(pairs) > most else []
+        return f"{table}\nestimate on seeing  {between.join([*shown, *more])}"
 
 
 def _plain_reading(reading: Any) -> Any:
@@ -228,5 +234,7 @@ def _privacy_line(claim: PrivacyClaim) -> str:
         epsilon = Fraction(table["epsilon"])
         share = f" ({claim.leakage / float(epsilon):.2%} of it)" if epsilon else ""
         shown = f"{float(epsilon):.9g}" if len(table["epsilon"]) > 12 else fraction_text(epsilon)
+        if "delta" in table:
+            shown += f", delta = {short_text(Fraction(table['delta']))}"
         return f"{head}, epsilon = {shown}: proved; leaks {claim.leakage:.9g}{share}"
     return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"

@@ -34,6 +34,9 @@ objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclide
 # matrix = [[0, 1], [1, 0]]         # for distortion: a row for each input
 # objective = "posterior-mean-squared-error"    # of the curator's best estimate of f(X)
 # values = [0, 0, 0, 1]             # f(x), here a survey; default: the inputs themselves
+# histogram = true                  # instead of values: the error of the whole posterior
+# objective = "mutual-information"  # in nats, maximised; bayes-accuracy likewise
+# objective = "l2-risk"             # of estimating the distribution of X from reports; or tv-risk
 
 # [outputs]                 # default: the domain
 # values = [0, 1.5, 3]

@@ -35,11 +35,13 @@ from mechdesign.notions import (
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
+    BayesAccuracy,
     Distortion,
     EuclideanDistance,
     HammingLoss,
     MeanAbsoluteError,
     MeanSquaredDistance,
+    MutualInformation,
     PosteriorMeanSquaredError,
 )
 
@@ -50,18 +52,26 @@ __all__ = [
     "bounded_prior_ball",
     "bounded_prior_box",
     "bounded_prior_list",
+    "context_aware_information",
     "differential_identifiability",
     "euclidean_grid",
     "high_low",
+    "ldp_accuracy",
+    "ldp_histogram",
+    "ldp_information",
     "ldp_numeric",
     "lift_numeric",
     "line_metric",
+    "lip_accuracy",
     "lip_and_ldp",
+    "lip_histogram",
+    "lip_information",
     "lip_numeric",
     "lip_sum",
     "manhattan_grid",
     "many_outputs",
     "pml_hamming",
+    "pml_histogram",
     "random_context_aware",
     "random_prior",
     "randomized_response",
@@ -239,6 +249,50 @@ def bounded_prior_ball(
     return Problem(Domain.range(k), notion, MeanAbsoluteError(), prior=prior)
 
 
+def ldp_histogram(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LDP, error of the whole posterior."""
+    utility = PosteriorMeanSquaredError(histogram=True)
+    return Problem(Domain.range(k), LDP(epsilon), utility, prior=random_prior(k, seed))
+
+
+def lip_histogram(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LIP, error of the whole posterior."""
+    utility = PosteriorMeanSquaredError(histogram=True)
+    return Problem(Domain.range(k), LIP(epsilon), utility, prior=random_prior(k, seed))
+
+
+def pml_histogram(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """Pointwise maximal leakage, error of the whole posterior."""
+    utility = PosteriorMeanSquaredError(histogram=True)
+    return Problem(Domain.range(k), PML(epsilon), utility, prior=random_prior(k, seed))
+
+
+def ldp_information(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LDP, mutual information: 2^k - 2 extreme rays."""
+    return Problem(Domain.range(k), LDP(epsilon), MutualInformation(), prior=random_prior(k, seed))
+
+
+def lip_information(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LIP, mutual information."""
+    return Problem(Domain.range(k), LIP(epsilon), MutualInformation(), prior=random_prior(k, seed))
+
+
+def context_aware_information(k: int, share_infinite: float = 0.3, seed: int = 0) -> Problem:
+    """A random budget for each pair, as in :func:`random_context_aware`; mutual information."""
+    like = random_context_aware(k, share_infinite, seed)
+    return Problem(like.domain, like.privacy, MutualInformation(), prior=like.prior)
+
+
+def ldp_accuracy(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LDP, probability that the best guess is right."""
+    return Problem(Domain.range(k), LDP(epsilon), BayesAccuracy(), prior=random_prior(k, seed))
+
+
+def lip_accuracy(k: int, epsilon: Exact = 1, seed: int = 0) -> Problem:
+    """LIP, probability that the best guess is right."""
+    return Problem(Domain.range(k), LIP(epsilon), BayesAccuracy(), prior=random_prior(k, seed))
+
+
 FAMILIES: dict[str, Callable[..., Problem]] = {
     "ldp-numeric": ldp_numeric,
     "randomized-response": randomized_response,
@@ -259,5 +313,13 @@ FAMILIES: dict[str, Callable[..., Problem]] = {
     "bounded-prior-list": bounded_prior_list,
     "bounded-prior-box": bounded_prior_box,
     "bounded-prior-ball": bounded_prior_ball,
+    "ldp-histogram": ldp_histogram,
+    "lip-histogram": lip_histogram,
+    "pml-histogram": pml_histogram,
+    "ldp-information": ldp_information,
+    "lip-information": lip_information,
+    "context-aware-information": context_aware_information,
+    "ldp-accuracy": ldp_accuracy,
+    "lip-accuracy": lip_accuracy,
 }
 """Every family by name; the first argument of each is the size."""

@@ -26,6 +26,7 @@ SOLVERS: dict[str, Solver] = {
     "linear-program:ipm": by_route("linear-program:ipm"),
     "linear-program:simplex": by_route("linear-program:simplex"),
     "decoder-grid": by_route("decoder-grid"),
+    "extreme-rays": by_route("extreme-rays"),
     "cvxpy:CLARABEL": by_route("cvxpy:CLARABEL"),
     "cvxpy:ECOS": by_route("cvxpy:ECOS"),
     "cvxpy:SCS": by_route("cvxpy:SCS"),

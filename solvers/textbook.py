@@ -278,6 +278,56 @@ def least_expectation(table: Table, q: Any) -> tuple[Any, list[Any]]:
     return value, [w + v <= q, -a <= w, w <= b, a >= 0, b >= 0]
 
 
+# Notions on the channel as a whole.
+
+
+def approximate_ldp(Q: Any, given: Given) -> Statements:
+    """State Sum_y max(0, Q(y|x) - e**epsilon Q(y|x')) <= delta, both sides times e**-epsilon."""
+    import cvxpy as cp
+
+    k, m = Q.shape
+    shrink, delta = math.exp(-given.epsilon), exact(given.table["delta"])
+    for x, other in itertools.permutations(range(k), 2):
+        yield sum(cp.pos(shrink * Q[x, y] - Q[other, y]) for y in range(m)) <= shrink * delta
+
+
+def approximate_lip(Q: Any, given: Given) -> Statements:
+    """State both sums of excesses over the law of the output, both sides times e**-epsilon."""
+    import cvxpy as cp
+
+    k, m = Q.shape
+    shrink, delta = math.exp(-given.epsilon), exact(given.table["delta"])
+    law = [sum(given.P[x] * Q[x, y] for x in range(k)) for y in range(m)]
+    for x in range(k):
+        yield sum(cp.pos(shrink * Q[x, y] - law[y]) for y in range(m)) <= delta
+        yield sum(cp.pos(shrink * law[y] - Q[x, y]) for y in range(m)) <= shrink * delta
+
+
+def maximal_leakage(Q: Any, given: Given) -> Statements:
+    import cvxpy as cp
+
+    k, m = Q.shape
+    most = min(math.exp(min(given.epsilon, 700)), k)  # k is what it is at most anyway
+    yield sum(cp.max(Q[:, y]) for y in range(m)) <= most
+
+
+def mutual_information(Q: Any, given: Given) -> Statements:
+    """State the sum of P(x, y) ln(P(x, y) / (P(x) P(y))) over all x and y."""
+    import cvxpy as cp
+
+    k, m = Q.shape
+    law = [sum(given.P[x] * Q[x, y] for x in range(k)) for y in range(m)]
+    yield (
+        sum(
+            cp.rel_entr(given.P[x] * Q[x, y], given.P[x] * law[y])
+            for x in range(k)
+            for y in range(m)
+            if given.P[x] > 0
+        )
+        <= given.epsilon
+    )
+
+
 NOTIONS: dict[str, Callable[[Any, Given], Statements]] = {
     "ldp": ldp,
     "context-aware": context_aware,
@@ -289,5 +339,9 @@ NOTIONS: dict[str, Callable[[Any, Given], Statements]] = {
     "pml": pml,
     "lift": lift,
     "bounded-prior-lip": bounded_prior_lip,
+    "approximate-ldp": approximate_ldp,
+    "approximate-lip": approximate_lip,
+    "maximal-leakage": maximal_leakage,
+    "mutual-information": mutual_information,
 }
 """A generator of constraints for each notion, by its word in problem files."""

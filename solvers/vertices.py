@@ -2,8 +2,9 @@
 
 Every column of a private channel is a mixture of the extreme rays of the cone, and every channel is
 weights theta >= 0 on them with Sum theta_r r = 1. An extreme ray is tight in k - 1 independent
-rows, so all choices of k - 1 rows are tried, in rational arithmetic. What a ray is worth is found
-by trying all outputs; for the posterior-mean error, a concave problem, this is exact.
+rows, so all choices of k - 1 rows are tried, in rational arithmetic; where these are too many,
+Qhull lists the rays in floats. What a ray is worth for a loss is found by trying all outputs; a sum
+of gains, a concave problem, is best with one output for each ray, so that this is exact.
 """
 
 from __future__ import annotations
@@ -17,58 +18,84 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign.problem import Problem
-from mechdesign.utilities import PosteriorMeanSquaredError
+from solvers import polytope
 from solvers.base import FloatArray, SolverResult, UnsuitableError, stopwatch
-from solvers.definitions import ExactRows, loss, posterior_values, rows
+from solvers.definitions import ExactRows, loss, rows
 from solvers.direct_lp import minimise
+from solvers.gains import error_left, gain, is_sum_of_gains
 
-__all__ = ["extreme_rays", "solve"]
+__all__ = ["best_mixture", "extreme_rays", "rays_of", "solve"]
 
 MOST_INPUTS = 4
+"""Up to here all choices of rows are tried, if they are no more than :data:`MOST_CHOICES`."""
+
 MOST_CHOICES = 30_000
 
 Vector = list[Fraction]
 
 
 def solve(problem: Problem) -> SolverResult:
-    """Solve a problem on at most 4 inputs.
+    """Solve a problem on a few inputs.
 
     Raises
     ------
     UnsuitableError
-        If there are more inputs, or too many choices of rows.
+        If there are too many inputs or rows, or the cone is too thin for floats.
     """
     with stopwatch() as seconds:
-        k = len(problem.domain)
-        if k > MOST_INPUTS:
-            raise UnsuitableError(f"{k} inputs are too many for all rays")
-        rays = extreme_rays(rows(problem))
-        P = problem.prior.array
-        if isinstance(problem.utility, PosteriorMeanSquaredError):
-            f = posterior_values(problem)
-            law, moment = rays @ P, rays @ (P * f)
-            gain = np.divide(moment**2, law, out=np.zeros(len(rays)), where=law > 0)
-            value, theta = minimise(-gain, None, sp.csr_array(rays.T), np.ones(k))
-            return SolverResult(
-                float(P @ f**2) + value, _used(rays.T * theta), seconds(), "vertices"
-            )
-        D = loss(problem)
-        m = D.shape[1]
-        if getattr(problem.utility, "worst_case", False):
-            # variables theta[r, y] and t: Sum_ry theta[r, y] r_x D(x, y) <= t for every x
-            spread = np.einsum("rx,xy->xry", rays, D).reshape(k, -1)
-            above = np.hstack([spread, -np.ones((k, 1))])
-            sums = np.hstack([np.repeat(rays.T, m, axis=1), np.zeros((k, 1))])
-            cost = np.append(np.zeros(len(rays) * m), 1.0)
-            value, theta = minimise(cost, above, sp.csr_array(sums), np.ones(k))
-            weights = theta[:-1].reshape(-1, m)
-        else:
-            worth = rays @ (P[:, None] * D)  # of every ray, sent as every output
-            best = worth.argmin(axis=1)
-            value, theta = minimise(worth.min(axis=1), None, sp.csr_array(rays.T), np.ones(k))
-            weights = np.zeros((len(rays), m))
-            weights[np.arange(len(rays)), best] = theta
+        rays = rays_of(problem)
+        if is_sum_of_gains(problem.utility):
+            most, theta = best_mixture(rays, gain(problem, rays))
+            whole = error_left(problem)
+            value = most if whole is None else whole - most
+            return SolverResult(value, _used(rays.T * theta), seconds(), "vertices")
+        value, weights = _least_loss(problem, rays)
         return SolverResult(value, rays.T @ weights, seconds(), "vertices")
+
+
+def rays_of(problem: Problem) -> FloatArray:
+    """Return all extreme rays of a problem's notions, largest entry 1, ``(n_rays, n_inputs)``.
+
+    Raises
+    ------
+    UnsuitableError
+        If there are too many inputs or rows, or the cone is too thin for floats.
+    """
+    G = rows(problem)
+    if len(problem.domain) <= MOST_INPUTS:
+        try:
+            return extreme_rays(G)
+        except UnsuitableError:
+            pass
+    return polytope.extreme_rays(G.astype(float))
+
+
+def best_mixture(rays: FloatArray, worth: FloatArray) -> tuple[float, FloatArray]:
+    """Return the most of Sum theta_r worth_r over theta >= 0 with Sum theta_r r = 1, and theta."""
+    scale = float(np.abs(worth).max()) or 1.0
+    total = np.ones(rays.shape[1])
+    least, theta = minimise(-worth / scale, None, sp.csr_array(rays.T), total)
+    return -scale * least, theta
+
+
+def _least_loss(problem: Problem, rays: FloatArray) -> tuple[float, FloatArray]:
+    """Return the least loss, and how often each ray is sent as each output."""
+    D, P = loss(problem), problem.prior.array
+    k, m = D.shape
+    if getattr(problem.utility, "worst_case", False):
+        # variables theta[r, y] and t: Sum_ry theta[r, y] r_x D(x, y) <= t for every x
+        spread = np.einsum("rx,xy->xry", rays, D).reshape(k, -1)
+        above = np.hstack([spread, -np.ones((k, 1))])
+        sums = np.hstack([np.repeat(rays.T, m, axis=1), np.zeros((k, 1))])
+        cost = np.append(np.zeros(len(rays) * m), 1.0)
+        value, theta = minimise(cost, above, sp.csr_array(sums), np.ones(k))
+        return value, theta[:-1].reshape(-1, m)
+    worth = rays @ (P[:, None] * D)  # of every ray, sent as every output
+    best = worth.argmin(axis=1)
+    value, theta = minimise(worth.min(axis=1), None, sp.csr_array(rays.T), np.ones(k))
+    weights = np.zeros((len(rays), m))
+    weights[np.arange(len(rays)), best] = theta
+    return value, weights
 
 
 def _used(matrix: FloatArray) -> FloatArray:

@@ -255,7 +255,7 @@ def test_an_example_shows_every_key(notion: str, capsys: pytest.CaptureFixture[s
         "domain": ("values", "size", "grid"),
         "prior": ("probabilities", "uniform", "counts", "data"),
         "privacy": ("notion", *NOTIONS[notion].keys()),
-        "utility": ("objective", "worst_case", "matrix", "values"),
+        "utility": ("objective", "worst_case", "matrix", "values", "histogram"),
         "outputs": ("values",),
         "expected": ("value", "rtol"),
     }

@@ -19,6 +19,7 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    BoundedPriorLIP,
     ContextAwareLDP,
     HighLowLDP,
     LiftBounds,
@@ -138,6 +139,23 @@ def test_equals_brute_force_over_rays(
     check(problem, SOLVERS["vertices"](problem).value)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_brute_force_under_two_notions_and_a_set_of_priors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = 3 + seed % 2
+    prior = random_prior(rng, k)
+    other = random_prior(rng, k).probabilities
+    utility = PosteriorMeanSquaredError(rng.normal(size=k).round(2).tolist())
+    for notions in (
+        [LIP(0.8), LDP(1)],
+        [LiftBounds(0.5, "inf"), PML(0.4)],
+        [BoundedPriorLIP(0.7, [prior.probabilities, other])],
+        [BoundedPriorLIP(0.7, [prior.probabilities])],
+    ):
+        problem = Problem(range(k), notions, utility, prior=prior)
+        check(problem, SOLVERS["vertices"](problem).value)
+
+
 def test_agrees_with_the_closed_form_on_its_region() -> None:
     problem = Problem(range(3), LIP(2), PosteriorMeanSquaredError(), prior=[0.3, 0.3, 0.4])
     by_formula = design(problem)
@@ -184,7 +202,8 @@ def test_decoders_must_rise_around_all_values(decoders: list[str]) -> None:
 
 
 def test_a_raised_weight_is_refused() -> None:
-    problem = Problem(range(4), LIP(1), PosteriorMeanSquaredError(), prior=[0.1, 0.2, 0.3, 0.4])
+    notion = MetricPrivacy(1, "absolute")
+    problem = Problem(range(4), notion, PosteriorMeanSquaredError(), prior=[0.1, 0.2, 0.3, 0.4])
     document = json.loads(json.dumps(design(problem).document()))
     block = document["certificate"]["dual"]["rows"][0]
     block["weight"] = [2 * weight for weight in block["weight"]]

@@ -35,11 +35,14 @@ from mechdesign.problem import Problem
 from mechdesign.solution import Solution
 from mechdesign.utilities import (
     UTILITIES,
+    BayesAccuracy,
+    ColumnUtility,
     Distortion,
     EuclideanDistance,
     HammingLoss,
     MeanAbsoluteError,
     MeanSquaredDistance,
+    MutualInformation,
     PosteriorMeanSquaredError,
 )
 
@@ -109,6 +112,13 @@ OTHERS: dict[str, Callable[[], Problem]] = {
     "both sides free": lambda: Problem(
         ["a", "b"], LiftBounds("inf", "inf"), HammingLoss(), prior=[0.5, 0.5]
     ),
+    "histogram": lambda: Problem(
+        range(4), LIP(1), PosteriorMeanSquaredError(histogram=True), prior=[0.1, 0.2, 0.3, 0.4]
+    ),
+    "information about words": lambda: Problem(
+        ["a", "b", 3], LDP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]
+    ),
+    "accuracy on a grid": lambda: Problem(Domain.grid(2, 2), LDP(1), BayesAccuracy()),
     "one input": lambda: Problem(["a"], LDP(1), HammingLoss()),
     "large budget": lambda: Problem(["a", "b", "c"], LDP(60), HammingLoss()),
 }
@@ -176,6 +186,7 @@ KEYS = [
     "value",
     "bound",
     "gap",
+    "bound_proved",
     "route",
     "privacy",
     "channel",
@@ -191,12 +202,15 @@ def test_the_json_is_as_promised(name: str) -> None:
     assert list(answer)[: len(KEYS)] == KEYS
     assert answer["status"] in ("optimal", "bounded")
     assert answer["objective"] == problem.utility.name
+    assert answer["sense"] == problem.utility.sense
     assert answer["sense"] in ("minimize", "maximize")
+    assert answer["bound_proved"] is True
     for key in ("value", "bound", "gap", "seconds"):
         assert type(answer[key]) is float
     assert answer["value"] == float(solution.value)
     assert solution.bound is not None
-    assert Fraction(repr(answer["bound"])) <= solution.bound <= solution.value
+    best_first = [Fraction(repr(answer["bound"])), solution.bound, solution.value]
+    assert best_first == sorted(best_first, reverse=problem.utility.is_maximised)
     gap = abs(answer["value"] - answer["bound"]) / max(1e-12, abs(answer["value"]))
     assert answer["gap"] == gap
     assert (answer["status"] == "optimal") == (gap <= 1e-6)
@@ -209,7 +223,7 @@ def test_the_json_is_as_promised(name: str) -> None:
     ):
         assert all(type(entry) is float for entry in row)
         assert row == [entry / 2**62 for entry in numerators]
-    if problem.utility.name == PosteriorMeanSquaredError.name:
+    if isinstance(problem.utility, ColumnUtility):
         assert channel["outputs"] == list(range(len(channel["outputs"])))
 
 
@@ -222,7 +236,8 @@ def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
     for claim, notion in zip(claims, problem.privacy, strict=True):
         table = notion.to_table()
         by_budget = "epsilon" in table
-        assert set(claim) == {"notion", "leakage", "certified", *(["epsilon"] * by_budget)}
+        numbers = {"epsilon", "delta"} & set(table)
+        assert set(claim) == {"notion", "leakage", "certified", *numbers}
         assert claim["notion"] == notion.name
         assert claim["certified"] is True
         if not by_budget:

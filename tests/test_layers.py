@@ -19,10 +19,9 @@ FLOORS: list[set[str]] = [
     {"prior"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
-    {"utilities"},
-    {"problem"},
+    {"utilities", "repair"},
+    {"problem", "universal"},
     {"closed_forms", "certify"},
-    {"repair"},
     {"routes"},
     {"solution"},
     {"facade"},
@@ -36,6 +35,7 @@ HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in sorted(r
 STRANGERS: dict[str, set[str]] = {
     "utilities": {"notions"},
     "repair": {"certify", "closed_forms", "utilities"},
+    "universal": {"utilities"},
     "certify": set(HEIGHT) - {"certify", "errors", "exact"},
 }
 """Rooms below that must not be known all the same."""
@@ -45,7 +45,7 @@ AT_HOME: dict[str, set[str]] = {
     "clarabel": set(),
     "ecos": set(),
     "scs": set(),
-    "cvxpy": {"notions", "utilities", "routes"},
+    "cvxpy": {"notions", "utilities", "problem", "routes"},
     "matplotlib": {"plots"},
     "tqdm": {"cli"},
 }

@@ -16,6 +16,7 @@ from mechdesign.cli import main
 from mechdesign.files import data_folder, load_channel, load_problem, save
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
+from mechdesign.utilities import EstimationRisk
 from solvers import SOLVERS, UnsuitableError
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "problems"
@@ -69,7 +70,8 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
     assert math.isclose(solution.value, expected.value, rel_tol=expected.rtol)
     assert solution.status == "optimal"
     assert solution.bound is not None
-    assert solution.bound <= solution.value
+    best_first = [solution.bound, solution.value]
+    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximised)
     for claim in solution.privacy:
         epsilon = getattr(claim.notion, "epsilon", Fraction(0))
         assert Fraction(repr(claim.leakage)) <= epsilon
@@ -82,7 +84,8 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
     verified = verify(document)
     assert verified.value == solution.value
     assert verified.bound is not None
-    assert Fraction(repr(document["bound"])) <= verified.bound <= verified.value
+    best_first = [Fraction(repr(document["bound"])), verified.bound, verified.value]
+    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximised)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -96,6 +99,8 @@ def test_check_passes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_expected_value_is_that_of_other_solvers(name: str) -> None:
     stated = problem(name)
     assert stated.expected is not None
+    if isinstance(stated.utility, EstimationRisk):
+        pytest.skip("computed without the library in test_estimation.py")
     size = len(stated.domain) ** 2 * len(stated.outputs or ())
     asked = []
     for solver in INDEPENDENT:

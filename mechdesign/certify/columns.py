@@ -2,7 +2,7 @@
 
 Let u be prices with g(q) <= u . q + c (P . q) for every private column q. As the columns of a
 channel sum to 1, Sum_y g(q_y) <= Sum_x u_x + c. The least such c is found here by search: over all
-extreme rays, as g is convex, or among the lifts between two bounds (`lifts`).
+extreme rays, as g is convex; over sums of counts, for lifts (`sums`); or over boxes (`boxes`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.boxes import surplus_by_boxes
 from mechdesign.certify.gains import gain, offset
-from mechdesign.certify.lifts import LiftSearch
 from mechdesign.certify.rays import all_rays
 from mechdesign.certify.statement import Statement, number
+from mechdesign.certify.sums import surplus_by_sums
 from mechdesign.errors import CertificateError
 
 __all__ = ["columns_bound", "least_surplus"]
@@ -27,9 +28,8 @@ Gain = Callable[[Sequence[Fraction] | Sequence[int]], Fraction]
 def columns_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound on the objective that prices prove.
 
-    ``dual["potential"]`` are the prices u; ``dual["search"]`` says how c is found, ``"rays"`` or
-    ``"sums"`` or ``"lifts"``; for the last, among at most ``dual["nodes"]`` boxes, or until c is at
-    most ``dual["surplus"]``.
+    ``dual["potential"]`` are the prices u; ``dual["search"]`` says how c is found: ``"rays"``,
+    ``"sums"``, or ``"boxes"`` with ``dual["tree"]``.
     """
     u = [number(p) for p in dual["potential"]]
     if len(u) != len(statement.prior):
@@ -38,10 +38,10 @@ def columns_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         surplus = least_surplus(
             statement, u, lambda q: gain(statement, q, up=True), dual.get("priors")
         )
-    elif dual["search"] == "lifts":
-        surplus = LiftSearch(statement, u).by_boxes(dual["nodes"], number(dual["surplus"]))
     elif dual["search"] == "sums":
-        surplus = LiftSearch(statement, u).by_sums()
+        surplus = surplus_by_sums(statement, u)
+    elif dual["search"] == "boxes":
+        surplus = surplus_by_boxes(statement, u, dual["tree"])
     else:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
     most = sum(u, ZERO) + surplus

@@ -46,21 +46,23 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     max P_x q_x for the accuracy of the Bayes guess.
     """
     objective, prior = statement.utility["objective"], statement.prior
-    joint: list[Fraction] = [p * v for p, v in zip(prior, q, strict=True)]
-    law = sum(joint, ZERO)
+    joint: dict[int, Fraction] = {
+        x: p * v for x, (p, v) in enumerate(zip(prior, q, strict=True)) if v and p
+    }
+    law = sum(joint.values(), ZERO)
     if not law:
         return ZERO
     if objective == ACCURACY:
-        return max(joint)
+        return max(joint.values())
     if objective == INFORMATION:
         log = log_upper if up else log_lower
-        pairs = zip(joint, q, strict=True)
-        return sum((j * log(v / law) for j, v in pairs if j), ZERO)
+        return sum((j * log(q[x] / law) for x, j in joint.items()), ZERO)
     if objective != POSTERIOR:
         raise CertificateError(f"the objective {objective!r} is no sum of gains")
     if statement.is_histogram:
-        return sum((j * j for j in joint), ZERO) / law
-    moment = sum((j * f for j, f in zip(joint, values_of(statement), strict=True)), ZERO)
+        return sum((j * j for j in joint.values()), ZERO) / law
+    f = values_of(statement)
+    moment = sum((j * f[x] for x, j in joint.items()), ZERO)
     return moment * moment / law
 
 

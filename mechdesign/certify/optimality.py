@@ -13,6 +13,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from mechdesign.certify.decoders import least_on_gap
+from mechdesign.certify.estimation import estimator, reference_prior, risk_value
 from mechdesign.certify.gains import has_gain, total_gain
 from mechdesign.certify.privacy import (
     check_member,
@@ -21,6 +23,7 @@ from mechdesign.certify.privacy import (
     ratio_limits,
 )
 from mechdesign.certify.statement import ACCURACY, POSTERIOR, Statement, number, values_of
+from mechdesign.certify.whole import EXCESS_SIDES, add_excess, least_total
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -32,17 +35,23 @@ SCALE = 1 << 220
 
 
 def value(
-    statement: Statement, columns: Sequence[Sequence[int]], used: list[int], bits: int
+    statement: Statement,
+    columns: Sequence[Sequence[int]],
+    used: list[int],
+    bits: int,
+    dual: dict[str, Any] | None = None,
 ) -> Fraction:
     """Return the objective at an exact channel, rounded to the worse side where irrational.
 
-    ``used[y]`` is the place of output y among the outputs that were allowed.
+    ``used[y]`` is the place of output y among the outputs that were allowed; ``dual`` may name the
+    prior that an estimator is made for.
     """
     prior, denominator = statement.prior, 1 << bits
-    if has_gain(statement):
-        return total_gain(
-            statement, [[Fraction(v, denominator) for v in q] for q in columns], up=False
-        )
+    if has_gain(statement) or statement.is_risk:
+        exact = [[Fraction(v, denominator) for v in q] for q in columns]
+        if statement.is_risk:
+            return risk_value(statement, exact, reference_prior(statement, dual))
+        return total_gain(statement, exact, up=False)
     losses = statement.losses
     per_input = []
     for x in range(len(prior)):
@@ -53,13 +62,22 @@ def value(
     return sum((p * loss for p, loss in zip(prior, per_input, strict=True)), ZERO)
 
 
-def decoder(statement: Statement, columns: Sequence[Sequence[int]]) -> list[Any] | None:
+def decoder(
+    statement: Statement,
+    columns: Sequence[Sequence[int]],
+    bits: int,
+    dual: dict[str, Any] | None = None,
+) -> list[Any] | None:
     """Return what the curator reads from each output, None where the objective has no such thing.
 
     The posterior mean of f(X), or the whole posterior for the histogram, for a squared error (the
-    prior's where an output never occurs); the likeliest input for the accuracy.
+    prior's where an output never occurs); the likeliest input for the accuracy; what the estimate
+    of the distribution is the mean of.
     """
     objective, prior, found = statement.utility["objective"], statement.prior, []
+    if statement.is_risk:
+        exact = [[Fraction(v, 1 << bits) for v in q] for q in columns]
+        return estimator(exact, reference_prior(statement, dual))
     if objective not in (POSTERIOR, ACCURACY):
         return None
     for q in columns:
@@ -83,6 +101,7 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
 
     ``dual["weights"]``: for a worst case over x, weights on the inputs that sum to 1, since the
     worst is at least any mean. ``dual["rows"]``: weights on rows of the notions, by output.
+    ``dual["information"]``: a price of information, where a notion bounds it.
     """
     losses = statement.losses
     if statement.utility.get("worst_case"):
@@ -93,9 +112,13 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     else:
         mass = statement.prior
     reduced = [[_floor(mass[x] * loss[0]) for loss in losses[x]] for x in range(len(losses))]
+    owed = 0
     for block in dual["rows"]:
-        _add_rows(statement, block, reduced)
-    least = Fraction(sum(min(row) for row in reduced), SCALE)
+        if block["side"] in EXCESS_SIDES:
+            owed += add_excess(statement, block, reduced, SCALE)
+        else:
+            _add_rows(statement, block, reduced)
+    least = least_total(statement, dual.get("information"), reduced, SCALE) - Fraction(owed, SCALE)
     return 1 - least if statement.utility["objective"] == ACCURACY else least
 
 
@@ -124,16 +147,9 @@ def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     for p, row in zip(prior, reduced, strict=True):
         bends = [-_floor(-p * (b - a) ** 2) for a, b in pairwise(decoders)]
         total += min(
-            _least_on_gap(a, b, bend) for (a, b), bend in zip(pairwise(row), bends, strict=True)
+            least_on_gap(a, b, bend) for (a, b), bend in zip(pairwise(row), bends, strict=True)
         )
     return Fraction(total, SCALE)
-
-
-def _least_on_gap(a: int, b: int, bend: int) -> int:
-    """Return the least of (1 - t) a + t b - bend t (1 - t) over t in [0, 1], rounded down."""
-    if abs(b - a) >= bend:
-        return min(a, b)
-    return ((2 * (a + b) - bend) * bend - (b - a) ** 2) // (4 * bend)
 
 
 def _floor(exact: Fraction) -> int:

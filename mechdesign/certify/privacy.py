@@ -1,9 +1,10 @@
 """Does an exact channel satisfy a privacy notion? In integers, with no tolerance.
 
-A column q holds the integers Q(y|x) * 2**bits for one output y. Every notion bounds, in every
+A column q holds the integers Q(y|x) * 2**bits for one output y. Most notions bound, in every
 column, either the ratio of two entries (`ratio_limits`) or the ratio of an entry to the output law
-P . q (`check_lift`). A bound e**a is replaced by a rational below it, so that a channel that passes
-is private, and one that fails by less than one part in 2**150 may be refused.
+P . q (`check_lift`); the others bound sums over all columns (`whole`). A bound e**a is replaced by
+a rational below it, so that a channel that passes is private, and one that fails by less than one
+part in 2**150 may be refused.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from mechdesign.certify.statement import (
     number,
     table_of,
 )
+from mechdesign.certify.whole import WHOLE, check_whole, tied_pairs
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -67,6 +69,8 @@ def check(
         If given, the claim to check instead: the notion with this epsilon, or, if the notion has
         none, with this much added to all its budgets.
     """
+    if table["notion"] in WHOLE:
+        return check_whole(statement, table, columns, shift)
     limits = ratio_limits(statement, table, shift)
     if limits is not None:
         return check_ratios(limits, columns)
@@ -79,7 +83,8 @@ def ratio_limits(
 ) -> list[list[Limit | None]] | None:
     """Return the bound on q_x / q_x' for each pair, None where there is none.
 
-    Returns None if the notion does not bound ratios of entries.
+    Returns None if the notion does not bound ratios of entries. A notion about the whole channel
+    bounds none in a single column, unless it says no more than such bounds.
     """
     k, one = len(statement.labels), Fraction(1)
     notion = table["notion"]
@@ -88,6 +93,9 @@ def ratio_limits(
         rows = table["matrix"]
         table_of([[0 if e == "inf" else e for e in row] for row in rows], (k, k))
         return [[None if e == "inf" else (number(e) + extra, one) for e in row] for row in rows]
+    if notion in WHOLE and not is_lift(table):
+        pairs = tied_pairs(statement, table)
+        return [[None if a is None else (a, one) for a in row] for row in pairs]
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
@@ -169,6 +177,11 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
     return None
 
 
+def is_lift(table: dict[str, Any]) -> bool:
+    """Return whether approximate LIP, which has no delta then, is LIP."""
+    return table["notion"] == "approximate-lip" and nonnegative(table["delta"]) == 0
+
+
 def lift_limits(
     table: dict[str, Any], shift: Fraction | None = None
 ) -> tuple[Fraction | None, Fraction | None]:
@@ -181,7 +194,7 @@ def lift_limits(
             for side in ("upper", "lower")
         )
         return upper, lower
-    if notion not in ("lip", "pml", "bounded-prior-lip"):
+    if notion not in ("lip", "pml", "bounded-prior-lip") and not is_lift(table):
         raise CertificateError(f"the privacy notion {notion!r} is not known to the checker")
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     return epsilon, None if notion == "pml" else epsilon

@@ -14,7 +14,7 @@ from itertools import product
 from math import gcd, lcm
 from typing import Any
 
-from mechdesign.certify.privacy import check_member, lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.privacy import Limit, check_member, lift_limits, prior_bounds, ratio_limits
 from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
@@ -59,14 +59,17 @@ def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iter
 
 
 def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> list[Row]:
-    """Return the rows g of all notions, g . q <= 0, as integers and each once."""
+    """Return the rows g of all notions, g . q <= 0, as integers and each once.
+
+    Rows that two others imply are left out: fewer rows, and at worst a larger cone.
+    """
     k, found = len(statement.prior), dict[Row, None]()
     for n, table in enumerate(statement.privacy):
         limits = ratio_limits(statement, table)
         if limits is not None:
             for x, row in enumerate(limits):
                 for other, limit in enumerate(row):
-                    if limit is not None and x != other:
+                    if limit is not None and x != other and not _chained(limits, x, other):
                         line = [Fraction(0)] * k
                         line[x] = _shrink(limit[0])
                         line[other] = -limit[1]
@@ -92,6 +95,19 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
                     line[x] -= 1
                     found[_integers(line)] = None
     return list(found)
+
+
+def _chained(limits: list[list[Limit | None]], x: int, z: int) -> bool:
+    """Return whether q_x <= m q_y and q_y <= m' q_z imply the bound on q_x / q_z, for some y."""
+    direct = limits[x][z]
+    for y, first in enumerate(limits[x]):
+        second = limits[y][z]
+        if direct is None or first is None or second is None or y in (x, z):
+            continue
+        shorter = first[0] > 0 and second[0] > 0 and first[0] + second[0] <= direct[0]
+        if shorter and first[1] * second[1] <= direct[1]:
+            return True
+    return False
 
 
 def extreme_rays(rows: list[Row], k: int) -> list[Row]:

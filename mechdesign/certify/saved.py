@@ -9,6 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.columns import columns_bound
+from mechdesign.certify.decoders import levels_bound
+from mechdesign.certify.estimation import estimation_bound
 from mechdesign.certify.gains import has_gain
 from mechdesign.certify.optimality import decoder, decoder_bound, dual_bound, value
 from mechdesign.certify.privacy import check, lift_limits, ratio_limits
@@ -99,33 +101,55 @@ def _verify(document: dict[str, Any]) -> Verified:
     for claim, table in zip(document["privacy"], statement.privacy, strict=True):
         claims.append(_verify_privacy(statement, table, claim, columns))
     if document["certificate"].get("numeric") is True:
-        return _verify_numeric(statement, document, claims)
+        return _verify_numeric(statement, document, claims, (columns, used, bits))
     exact, bound = prove(statement, document["certificate"], columns, used, bits)
     claims += _verify_value(statement, document, exact, bound)
-    wanted = decoder(statement, columns)
+    wanted = decoder(statement, columns, bits, document["certificate"].get("dual"))
     if wanted is not None:
-        claims.append(_verify_decoder(wanted, document["channel"]["decoder"]))
+        claims.append(_verify_decoder(wanted, document["channel"]["decoder"], statement.is_risk))
     elif "decoder" in document["channel"]:
         raise CertificateError("the objective has no decoder, and the channel claims one")
     return Verified(tuple(claims), exact, bound)
 
 
-def _verify_numeric(statement: Statement, document: dict[str, Any], claims: list[str]) -> Verified:
-    """Say what of an objective of the user's own is not proved by the file."""
+def _verify_numeric(
+    statement: Statement,
+    document: dict[str, Any],
+    claims: list[str],
+    channel: tuple[list[list[int]], list[int], int],
+) -> Verified:
+    """Say what of an objective, or under constraints, of the user's own the file does not prove."""
+    own = document["problem"].get("constraints", [])
+    if not isinstance(own, list) or not all(isinstance(text, str) and text for text in own):
+        raise CertificateError("the constraints of the user's own are not quoted as text")
+    if statement.is_known and not own:
+        raise CertificateError("the file carries no proof for an objective that can be proved")
+    if document["objective"] != statement.utility["objective"]:
+        raise CertificateError("the objective claimed is not that of the problem")
     if document["bound_proved"] is not False:
         raise CertificateError("the file claims a proof of its bound, and carries none")
-    value, bound = number(document["value"]), number(document["bound"])
+    found, bound = number(document["value"]), number(document["bound"])
     gap = relative_gap(float(document["value"]), float(document["bound"]))
     if not abs(number(document["gap"]) - number(gap)) <= Fraction(1, 10**9):
         raise CertificateError(f"the gap is {gap!r}, not {document['gap']!r}")
     if document["status"] != ("optimal" if gap <= OPTIMAL_GAP else "bounded"):
         raise CertificateError(f"the status does not fit the gap {gap!r}")
-    name = str(statement.utility["objective"])
-    claims.append(
-        f"NOT checked: the value {float(value):.10g} and the bound {float(bound):.10g} of the "
-        f"objective {name!r:.60}, whose definition the file does not carry"
-    )
-    return Verified(tuple(claims), value, bound)
+    if statement.is_known:
+        exact = value(statement, *channel)
+        if not _close(document["value"], exact):
+            raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
+        claims.append(f"value {float(exact):.10g}, recomputed from the integers")
+        claims.append(
+            f"NOT checked: the bound {float(bound):.10g}, and {len(own)} constraints of the "
+            "user's own, which the file only quotes"
+        )
+    else:
+        name = str(statement.utility["objective"])
+        claims.append(
+            f"NOT checked: the value {float(found):.10g} and the bound {float(bound):.10g} of the "
+            f"objective {name!r:.60}, whose definition the file does not carry"
+        )
+    return Verified(tuple(claims), found, bound)
 
 
 def _verify_value(
@@ -167,21 +191,26 @@ def _verify_value(
     return [*claims, f"status {wanted}"]
 
 
-def _verify_decoder(wanted: list[Any], claimed: Any) -> str:
-    if not isinstance(claimed, list) or not _same_readings(wanted, claimed):
+def _verify_decoder(wanted: list[Any], claimed: Any, signed: bool) -> str:
+    if not isinstance(claimed, list) or not _same_readings(wanted, claimed, signed):
         raise CertificateError("the decoder is not what the curator reads from each output")
     return "the decoder is what the curator reads from each output"
 
 
-def _same_readings(wanted: list[Any], claimed: list[Any]) -> bool:
-    """Return whether numbers are close, labels the same, and lists so item by item."""
+def _same_readings(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
+    """Return whether numbers are close, labels the same, and lists so item by item.
+
+    Close means relative to the number; if ``signed``, to the largest of its list, since entries
+    that cancel to nearly 0 are as good as that.
+    """
     if len(wanted) != len(claimed):
         return False
     for exact, shown in zip(wanted, claimed, strict=True):
         if isinstance(exact, Fraction):
-            same = _close(shown, exact)
+            around = max(abs(entry) for entry in wanted) if signed else abs(exact)
+            same = abs(number(shown) - exact) <= VALUE_TOLERANCE * around
         elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
-            same = isinstance(shown, list) and _same_readings(exact, shown)
+            same = isinstance(shown, list) and _same_readings(exact, shown, signed)
         else:
             same = exact == shown
         if not same:
@@ -207,15 +236,20 @@ def prove(
     if theorem is not None:
         if theorem not in THEOREMS:
             raise CertificateError(f"the theorem {theorem!r} is not known to the checker")
-        bounds.append(THEOREMS[theorem](statement))
+        data = [certificate["facets"]] if "facets" in certificate else []
+        bounds.append(THEOREMS[theorem](statement, *data))
     if certificate.get("dual") is not None:
         bounds.append(_bound_by_data(statement, certificate["dual"]))
     best = min(bounds) if statement.is_maximised else max(bounds)
-    return value(statement, columns, used, bits), best
+    return value(statement, columns, used, bits, certificate.get("dual")), best
 
 
 def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound that the weights of a certificate prove, by the form that they have."""
+    if statement.is_risk:
+        return estimation_bound(statement, dual)
+    if dual.get("levels") is not None:
+        return levels_bound(statement, dual)
     if dual.get("potential") is not None:
         return columns_bound(statement, dual)
     if dual.get("decoders") is not None:
@@ -269,9 +303,10 @@ def _verify_privacy(
     notion = table["notion"]
     if claim["notion"] != notion or claim["certified"] is not True:
         raise CertificateError(f"the notion {notion!r} is not claimed as certified")
-    stated = float(number(table["epsilon"])) if "epsilon" in table else None
-    if type(claim.get("epsilon")) is bool or claim.get("epsilon") != stated:
-        raise CertificateError(f"{notion}: the epsilon claimed is not that of the problem")
+    for key in ("epsilon", "delta"):
+        stated = float(number(table[key])) if key in table else None
+        if type(claim.get(key)) is bool or claim.get(key) != stated:
+            raise CertificateError(f"{notion}: the {key} claimed is not that of the problem")
     broken = check(statement, table, columns)
     if broken is not None:
         raise CertificateError(f"{notion}: not private: {broken}")

@@ -13,7 +13,9 @@ from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
 __all__ = [
     "ACCURACY",
     "INFORMATION",
+    "L2_RISK",
     "POSTERIOR",
+    "TV_RISK",
     "Interval",
     "Statement",
     "check_different",
@@ -34,6 +36,7 @@ MOST_INPUTS = 10**6
 POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
 ACCURACY = "bayes-accuracy"
+L2_RISK, TV_RISK = "l2-risk", "tv-risk"
 LINEAR = (
     "distortion",
     "hamming",
@@ -81,12 +84,26 @@ class Statement:
     @property
     def is_known(self) -> bool:
         """Whether the checker can compute the objective from the file."""
-        return self.utility["objective"] in (POSTERIOR, INFORMATION, ACCURACY, *LINEAR)
+        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK, *LINEAR)
+        return self.utility["objective"] in known
+
+    @property
+    def is_risk(self) -> bool:
+        """Whether the objective is the risk of estimating the distribution of the inputs."""
+        return self.utility["objective"] in (L2_RISK, TV_RISK)
 
     @property
     def is_histogram(self) -> bool:
         """Whether the objective is the error of the estimate of X's indicators."""
         return self.utility.get("histogram") is True
+
+    @cached_property
+    def values(self) -> list[Fraction]:
+        """What f is at each input, for a posterior-mean squared error."""
+        found = [number(value) for value in self.utility["values"]]
+        if len(found) != len(self.prior):
+            raise CertificateError("the objective in the file has not one value for each input")
+        return found
 
     @cached_property
     def losses(self) -> list[list[Interval]]:
@@ -216,7 +233,4 @@ def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None,
 
 def values_of(statement: Statement) -> list[Fraction]:
     """Return f(x) for each input, for a posterior-mean squared error."""
-    found = [number(value) for value in statement.utility["values"]]
-    if len(found) != len(statement.prior):
-        raise CertificateError("the objective in the file has not one value for each input")
-    return found
+    return statement.values

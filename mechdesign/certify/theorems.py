@@ -1,19 +1,27 @@
 """How good can any private channel be? Bounds from theorems, evaluated in rationals.
 
-Five arguments, each a few lines of proof below, that need no data from a solver. Where a real
-number enters, the bound uses the rational that keeps the result below the truth. A closed form
-attains its bound under its condition; the bound holds without it.
+Arguments of a few lines of proof each, that need no data from a solver. Where a real number enters,
+the bound uses the rational that keeps the result below the truth. A closed form attains its bound
+under its condition; the bound holds without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.gains import has_gain, total_gain
+from mechdesign.certify.alike import subset_selection
+from mechdesign.certify.estimation import (
+    reference_prior,
+    risk_of,
+    unconstrained_risk,
+)
+from mechdesign.certify.gains import gain, has_gain, offset, total_gain
+from mechdesign.certify.inverse import over_one_denominator
 from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
-from mechdesign.certify.statement import Statement, number
+from mechdesign.certify.simplicial import universal_columns
+from mechdesign.certify.statement import ACCURACY, INFORMATION, POSTERIOR, Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
@@ -26,25 +34,32 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
     """Return the best objective of anything that is a post-processing of a channel.
 
     An expected loss is best where each report is turned into the output of least expected loss; a
-    sum of gains is best where nothing is thrown away.
+    sum of gains, and the risk of an estimate, are best where nothing is thrown away.
     """
+    if statement.is_risk:
+        return risk_of(statement, columns, reference_prior(statement), up=False)
     if has_gain(statement):
         return total_gain(statement, columns, up=True)
     if statement.utility.get("worst_case"):
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
-    losses, prior = statement.losses, statement.prior
+    k, m = len(statement.prior), len(statement.losses[0])
+    flat, unit = over_one_denominator([loss[0] for row in statement.losses for loss in row])
+    by_output = [flat[y::m] for y in range(m)]
     total = ZERO
     for q in columns:
-        joint = [p * v for p, v in zip(prior, q, strict=True)]
-        total += min(
-            sum((j * row[y][0] for j, row in zip(joint, losses, strict=True)), ZERO)
-            for y in range(len(losses[0]))
+        joint, whole = over_one_denominator(
+            [p * v for p, v in zip(statement.prior, q, strict=True)]
         )
+        given = [x for x in range(k) if joint[x]]
+        least = min(sum(joint[x] * loss[x] for x in given) for loss in by_output)
+        total += Fraction(least, whole * unit)
     return total
 
 
 def nothing_constrained(statement: Statement) -> Fraction:
     """No channel beats the best output for every single input."""
+    if statement.is_risk:
+        return unconstrained_risk(statement)
     if statement.utility.get("worst_case"):
         return max(min(loss[0] for loss in row) for row in statement.losses)
     k = len(statement.prior)
@@ -179,11 +194,59 @@ def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fra
     return [[end, 1 - end] for end in ends]
 
 
-THEOREMS = {
+def simplicial(statement: Statement, facets: Any = None) -> Fraction:
+    """Every private channel is a post-processing of the one that k rows of the notions make.
+
+    The rows are named in the certificate; see `simplicial.py` for why.
+    """
+    if facets is None:
+        raise CertificateError("the certificate names no facets of the cone")
+    return best_after(statement, universal_columns(statement, facets))
+
+
+def uniform_lift(statement: Statement) -> Fraction:
+    """At a uniform prior, one ray is worth the most, if the inputs are worth the same.
+
+    Lifts r = q / (P . q) are a polytope, l <= r_x <= u with mean 1. At a vertex all entries but one
+    are at an end, so that all vertices are permutations of one: as many u as fit, one entry in
+    between, the rest l. A gain that is convex and the same for all permutations is largest there,
+    and that of a channel is a mean of gains of lifts. With l rounded down and u up the polytope
+    only grows. The Hamming loss is at least 1 less the accuracy of the best guess.
+    """
+    k, objective = len(statement.prior), statement.utility["objective"]
+    alike = objective in (INFORMATION, ACCURACY) or (
+        objective == POSTERIOR and statement.is_histogram
+    )
+    hamming = objective == "hamming" and not statement.utility.get("worst_case")
+    if set(statement.prior) != {Fraction(1, k)} or not (alike or hamming):
+        raise CertificateError("this theorem needs a uniform prior and inputs that are alike")
+    low, high, bounded = ZERO, Fraction(k), False
+    for table in statement.privacy:
+        if (
+            ratio_limits(statement, table) is None
+            and statement.prior in (prior_bounds(statement, table)[0])
+        ):
+            bounded, (upper, lower) = True, lift_limits(table)
+            low = low if lower is None else max(low, exp_lower(-lower))
+            high = high if upper is None or upper > k else min(high, exp_upper(upper))
+    if not bounded:
+        raise CertificateError("this theorem needs bounds on the lift at the uniform prior")
+    full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
+    ray = [high] * full + [k - full * high - (k - 1 - full) * low] + [low] * (k - 1 - full)
+    if hamming:
+        return 1 - max(ray) / k
+    most = gain(statement, ray, up=True)
+    return most if statement.is_maximised else offset(statement) - most
+
+
+THEOREMS: dict[str, Callable[..., Fraction]] = {
     "nothing-constrained": nothing_constrained,
     "equal-rows": equal_rows,
     "randomized-response": randomized_response,
     "erasure": erasure,
     "binary-universal": binary,
+    "simplicial": simplicial,
+    "uniform-lift": uniform_lift,
+    "subset-selection": subset_selection,
 }
 """Bounds that a certificate may name."""

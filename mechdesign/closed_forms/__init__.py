@@ -9,19 +9,35 @@ from __future__ import annotations
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
 from mechdesign.closed_forms.binary_universal import BinaryUniversal
 from mechdesign.closed_forms.independent_release import IndependentRelease
+from mechdesign.closed_forms.kary_mangat import KaryMangat
+from mechdesign.closed_forms.lift_subset_selection import LiftSubsetSelection
 from mechdesign.closed_forms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.closed_forms.randomized_response import RandomizedResponse
+from mechdesign.closed_forms.subset_selection import (
+    BlockSubsetSelection,
+    HighLowSubsetSelection,
+    SubsetSelection,
+)
 from mechdesign.closed_forms.unconstrained import Unconstrained
+from mechdesign.closed_forms.uniform_lift import UniformLift
+from mechdesign.closed_forms.universal import Universal
 
 __all__ = [
     "CLOSED_FORMS",
     "BinaryUniversal",
+    "BlockSubsetSelection",
     "ClosedForm",
     "Formula",
+    "HighLowSubsetSelection",
     "IndependentRelease",
+    "KaryMangat",
     "LIPRandomizedResponse",
+    "LiftSubsetSelection",
     "RandomizedResponse",
+    "SubsetSelection",
     "Unconstrained",
+    "UniformLift",
+    "Universal",
     "Verdict",
 ]
 
@@ -30,6 +46,13 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     IndependentRelease(),
     BinaryUniversal(),
     LIPRandomizedResponse(),
+    KaryMangat(),
+    Universal(),
+    UniformLift(),
     RandomizedResponse(),
+    SubsetSelection(),
+    LiftSubsetSelection(),
+    BlockSubsetSelection(),
+    HighLowSubsetSelection(),
 )
 """Every closed form, in the order in which the router asks them."""

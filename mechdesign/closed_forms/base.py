@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ import numpy.typing as npt
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
+from mechdesign.utilities import ColumnUtility, EstimationRisk
 
-__all__ = ["ClosedForm", "Formula", "Verdict", "decide", "name_outputs"]
+__all__ = ["ClosedForm", "Formula", "Verdict", "best_when_informed", "decide", "name_outputs"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,8 +60,17 @@ class ClosedForm(ABC):
 
     name: ClassVar[str]
     source: ClassVar[str]
-    theorem: ClassVar[str]
-    """The bound in :data:`mechdesign.certify.theorems.THEOREMS` that proves it optimal."""
+    theorem: ClassVar[str | None]
+    """The bound in :data:`mechdesign.certify.theorems.THEOREMS` that proves it optimal.
+
+    None: only the data of a certificate do.
+    """
+
+    theorem_is_tight: ClassVar[bool] = False
+    """Whether no other bound need be sought beside that of the theorem."""
+
+    heeds_rules: ClassVar[bool] = False
+    """Whether it reckons with notions about the whole channel; else it speaks of columns only."""
 
     @abstractmethod
     def check(self, problem: Problem) -> Verdict:
@@ -69,6 +79,10 @@ class ClosedForm(ABC):
     @abstractmethod
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, where :meth:`check` holds."""
+
+    def theorem_data(self, problem: Problem) -> dict[str, Any]:
+        """Return what the certificate must name for the theorem, as it is saved; often nothing."""
+        return {}
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
@@ -88,6 +102,19 @@ def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
             f"{len(problem.outputs)}",
         )
     return problem.outputs[:count]
+
+
+def best_when_informed(problem: Problem) -> bool:
+    """Return whether no post-processing raises the utility, and the checker can compute it.
+
+    An expected loss counts: it is best where each report becomes the best output for it.
+    """
+    utility = problem.utility
+    if isinstance(utility, ColumnUtility):
+        return utility.exact
+    if isinstance(utility, EstimationRisk):
+        return not utility.worst_case
+    return problem.expected_loss is not None
 
 
 def decide(problem: Problem, universal: FloatArray) -> Formula:

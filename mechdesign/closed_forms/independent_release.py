@@ -22,6 +22,7 @@ class IndependentRelease(ClosedForm):
     name = "independent release"
     source = "perfect privacy"
     theorem = "equal-rows"
+    heeds_rules = True
 
     def check(self, problem: Problem) -> Verdict:
         """Join the inputs that bounds of exactly 1 tie."""

@@ -13,7 +13,7 @@ from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.utilities import ColumnUtility, PosteriorMeanSquaredError
+from mechdesign.utilities import ColumnUtility, EstimationRisk, PosteriorMeanSquaredError
 
 __all__ = ["LIPRandomizedResponse", "in_region", "leakage_of_formula"]
 
@@ -46,7 +46,7 @@ class LIPRandomizedResponse(ClosedForm):
         if notion is None:
             return Verdict(False, "it is for LIP alone", relevant=False)
         utility = problem.expected_loss
-        informative = isinstance(problem.utility, ColumnUtility)
+        informative = isinstance(problem.utility, ColumnUtility | EstimationRisk)
         metric = (
             utility is not None
             and problem.outputs == problem.domain.labels

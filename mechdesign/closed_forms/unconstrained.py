@@ -14,17 +14,22 @@ __all__ = ["Unconstrained"]
 class Unconstrained(ClosedForm):
     """The identity, followed by the best output for each input.
 
-    Optimal for every utility when no row of the notions can be broken by any column.
+    Optimal for every utility when no row of the notions can be broken by any column, and the
+    identity keeps the rules on the whole channel, as then every channel, a post-processing of it,
+    does.
     """
 
     name = "identity"
     source = "no row binds"
     theorem = "nothing-constrained"
+    heeds_rules = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask every family whether some column breaks a row of it."""
         if any(family.binds() for family in problem.cone.families):
             return Verdict(False, "a row of the privacy notion binds", relevant=False)
+        if not problem.is_conic:
+            return Verdict(False, "the identity breaks the privacy notion", relevant=False)
         return Verdict(True, "no row of the privacy notion can be broken by any channel")
 
     def formula(self, problem: Problem) -> Formula:

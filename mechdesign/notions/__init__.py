@@ -1,10 +1,12 @@
-"""Privacy notions: each compiles to named rows on the columns of a channel.
+"""Privacy notions: each compiles to named rows on the columns of a channel, or to a rule on it all.
 
 To add one, write its class in a file of its own and name it in :data:`NOTIONS`.
 """
 
 from __future__ import annotations
 
+from mechdesign.notions.approximate_ldp import ApproximateLDP
+from mechdesign.notions.approximate_lip import ApproximateLIP
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
 from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
@@ -15,24 +17,32 @@ from mechdesign.notions.high_low import HighLowLDP
 from mechdesign.notions.ldp import LDP
 from mechdesign.notions.lift import LiftBounds
 from mechdesign.notions.lip import LIP
+from mechdesign.notions.maximal_leakage import MaximalLeakage
 from mechdesign.notions.metric import MetricPrivacy
+from mechdesign.notions.mutual_information import InformationPrivacy
 from mechdesign.notions.pml import PML
+from mechdesign.notions.rule import Rule
 
 __all__ = [
     "LDP",
     "LIP",
     "NOTIONS",
     "PML",
+    "ApproximateLDP",
+    "ApproximateLIP",
     "BlockLDP",
     "BoundedPriorLIP",
     "Cone",
     "ContextAwareLDP",
     "DifferentialIdentifiability",
     "HighLowLDP",
+    "InformationPrivacy",
     "LiftBounds",
+    "MaximalLeakage",
     "MetricPrivacy",
     "Notion",
     "Row",
+    "Rule",
     "cone_of",
 ]
 
@@ -49,6 +59,10 @@ NOTIONS: dict[str, type[Notion]] = {
         PML,
         BoundedPriorLIP,
         DifferentialIdentifiability,
+        ApproximateLDP,
+        ApproximateLIP,
+        InformationPrivacy,
+        MaximalLeakage,
     )
 }
 """Every notion by its word in problem files."""

@@ -13,6 +13,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.cone import Cone, Family
+from mechdesign.notions.rule import Rule
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Notion(ABC):
 
     A subclass takes the keys of its ``[privacy]`` table as constructor arguments and compiles to
     one family of rows. Everything else, the cvxpy constraints, the exact check and the exact
-    leakage, follows from the rows.
+    leakage, follows from the rows. What rows on columns cannot say is a rule on the whole channel:
+    see :class:`~mechdesign.notions.whole.WholeNotion`.
     """
 
     name: ClassVar[str]
@@ -56,6 +58,15 @@ class Notion(ABC):
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table, numbers as exact text."""
+
+    @property
+    def is_conic(self) -> bool:
+        """Whether rows on columns say all that the notion says."""
+        return True
+
+    def rule(self, domain: Domain, prior: Prior | None) -> Rule | None:
+        """Return what the notion asks of the channel as a whole; None if nothing."""
+        return None
 
     def cone(self, domain: Domain, prior: Prior | None = None) -> Cone:
         """Return the cone of allowed columns."""

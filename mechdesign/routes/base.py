@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,16 @@ from mechdesign.domain import Label
 from mechdesign.notions.cone import Multipliers
 from mechdesign.prior_sets import Weights
 
-__all__ = ["Dual", "FamilyDual", "RawSolution"]
+__all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "RawSolution"]
 
 FloatArray = npt.NDArray[np.float64]
+
+
+class Tree(Protocol):
+    """Something that a certificate tells as a list."""
+
+    def to_list(self) -> list[list[Any]]:
+        """Return the list."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,42 @@ class FamilyDual:
 
 
 @dataclass(frozen=True)
+class Information:
+    """A price of the information in Y, where notions bound it.
+
+    Attributes
+    ----------
+    multipliers
+        The price of a nat, by the place of each such notion among the problem's notions.
+    levels
+        ``(n_inputs,)`` numbers in the unit of the loss: what is left of the loss of each input.
+    """
+
+    multipliers: Mapping[int, float]
+    levels: FloatArray
+
+
+@dataclass(frozen=True)
+class EstimationData:
+    """What, with prices, bounds the risk of estimating a distribution.
+
+    Attributes
+    ----------
+    rows
+        ``(n_inputs, n_inputs)``: a vector for each input, a row of M**-1; with tangents, over its
+        entry there.
+    tangents
+        ``(n_inputs,)`` deviations at which roots are linearised; None where there are no roots.
+    prior
+        For a worst case, the distribution that the bound is for and the estimator is made for.
+    """
+
+    rows: FloatArray
+    tangents: FloatArray | None = None
+    prior: Weights | None = None
+
+
+@dataclass(frozen=True)
 class Dual:
     """Dual weights of a linear problem: evidence for a bound, to be checked and not believed.
 
@@ -52,22 +96,32 @@ class Dual:
         stand for, in rising order; else None.
     potential
         For a sum of gains, ``(n_inputs,)`` prices; else None.
+    levels
+        With prices for a posterior-mean squared error, ``(n_decoders,)``: the level of each
+        decoder. Prices, decoders and levels are then in units in which f runs from 0 to 1.
     search
-        How the checker finds what the prices leave: ``"rays"`` or ``"lifts"``.
-    nodes, surplus
-        For a search over lifts: at most so many boxes, or until the surplus is at most this.
+        How the checker finds what the prices leave: ``"rays"``, ``"classes"``, ``"lifts"`` or
+        ``"decoders"``.
+    tree
+        For a search over boxes: an object whose ``to_list()`` is the tree of them.
     priors
         For a search over rays: the priors of a notion about a set whose rows are used.
+    information
+        The price of information, where a notion bounds it; else None.
+    estimation
+        For a risk of estimation, what the bound is made from.
     """
 
     families: tuple[FamilyDual, ...]
     weights: FloatArray | None = None
     decoders: tuple[Fraction, ...] | None = None
     potential: FloatArray | None = None
+    levels: FloatArray | None = None
     search: str = ""
-    nodes: int = 0
-    surplus: float = 0.0
+    tree: Tree | None = None
     priors: Mapping[int, tuple[Weights, ...]] = field(default_factory=dict)
+    estimation: EstimationData | None = None
+    information: Information | None = None
 
 
 @dataclass(frozen=True)

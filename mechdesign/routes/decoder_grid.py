@@ -16,6 +16,9 @@ program gives weights on the rows that make every entry of its reduced cost at l
 Between probes both are known from the two ends, because (f - s)**2 is there its chord minus
 (s - s_i)(s_{i+1} - s): see :func:`mechdesign.certify.optimality.decoder_bound`, which the probes
 are chosen for. Gaps between probes are halved until the bound is good.
+
+That is for any cone. Where the notion is a band, bounds on one lift or local differential privacy,
+:mod:`mechdesign.routes.band_decoders` has faster ways for both sides.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from mechdesign.exact import as_fraction
 from mechdesign.notions.cone import Cone, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
+from mechdesign.routes.band_decoders import solve_band_decoders
+from mechdesign.routes.bands import Band
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.compress import Compressed, compress, stacked
 from mechdesign.routes.highs import HotProgram, LinearProgram
@@ -83,10 +88,16 @@ def solve_decoder_grid(problem: Problem) -> RawSolution:
     if not isinstance(utility, PosteriorMeanSquaredError):
         raise UnsupportedError("objective", "posterior-mean-squared-error", utility.name)
     exact_values = utility.values(problem.domain)
-    low, high = min(exact_values), max(exact_values)
+    occur = [value for value, p in zip(exact_values, problem.prior, strict=True) if p]
+    low, high = min(occur), max(occur)
     if low == high:
         blind = np.ones((len(problem.domain), 1))
         return RawSolution(blind, name_outputs(problem, 1), None, "decoder-grid: one value")
+    band = Band.of(problem)
+    if band is not None:
+        f = np.array([float((value - low) / (high - low)) for value in occur])
+        return solve_band_decoders(problem, band, f)
+    low, high = min(exact_values), max(exact_values)
     f = np.array([float((value - low) / (high - low)) for value in exact_values])
     search = _Search(problem.cone, problem.prior.array, f)
     search.run()

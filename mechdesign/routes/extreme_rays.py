@@ -6,16 +6,18 @@ is one ray. So the concave problem is, exactly,
     maximise Sum_r theta_r g(r)   over theta >= 0 with Sum_r theta_r r = 1.
 
 Where the rays are few they are listed. For lifts between two bounds, whose rays are too many beyond
-some 15 inputs, the program starts with some and prices in more (see `lift_rays`).
+some inputs, the program starts with some and prices in more (see `lift_rays`). Where neither is
+possible, rays are found by climbing (`local_rays`) and the gap is what branch and bound over boxes
+can prove.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
@@ -24,12 +26,15 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList, Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.highs import LinearProgram, solve_lp
-from mechdesign.routes.lift_rays import WORTH, LiftPolytope, Priced
+from mechdesign.routes.box_parts import Priced
+from mechdesign.routes.boxes import WORTH, BoxSearch
+from mechdesign.routes.lift_rays import LiftPolytope
+from mechdesign.routes.local_rays import climb_for_rays
+from mechdesign.routes.master import Master, master
 from mechdesign.routes.rays import all_rays
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["solve_by_rays"]
+__all__ = ["set_vertices", "solve_by_rays"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -44,10 +49,13 @@ FIRST_BOXES, MOST_BOXES = 64, 1 << 15
 
 SMOOTHING = 0.5
 PATIENCE = 12
-MOST_KEPT = 100
-"""Rays kept in the program, by input."""
 
 USED = 1e-12
+LISTED_UP_TO = 8
+"""Inputs up to which all rays are listed under every notion."""
+
+MOST_CUTS = 40_000
+"""Boxes times inputs that the bound after climbing may take."""
 
 
 def solve_by_rays(problem: Problem) -> RawSolution:
@@ -61,53 +69,83 @@ def solve_by_rays(problem: Problem) -> RawSolution:
     Raises
     ------
     UnsupportedError
-        If the utility is another, or the rays are too many.
+        If the utility is another.
     SolverError
         If HiGHS fails.
     """
     utility = problem.utility
     if not isinstance(utility, ColumnUtility):
         raise UnsupportedError("objective", "a sum of gains over outputs", utility.name)
-    prior = problem.prior.array
-    lifts = LiftPolytope.of(problem)
+    utility = utility.on(problem.domain)
+    lifts = LiftPolytope.of(problem) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
-        search = _Search(lifts, utility, problem)
-        search.run()
-        rays, theta, dual, notes = search.rays, search.theta, search.dual(), search.notes()
-        most = search.upper
+        found = _by_lifts(problem, utility, lifts)
     else:
-        rays = all_rays(problem.cone)
-        gain, law = utility.gain(rays, prior), prior @ rays
-        theta, u = master(rays, gain)
-        dual = Dual((), potential=u, search="rays", priors=_vertices(problem.cone))
-        notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
-        occurs = law > 0
-        most = float(u.sum() + ((gain - u @ rays)[occurs] / law[occurs]).max())
-    used = theta > USED
-    matrix = rays[:, used] * theta[used]
+        try:
+            found = _by_all_rays(problem, utility)
+        except UnsupportedError:
+            found = _by_climbing(problem, utility)
+    used = found.theta > USED
+    matrix = found.rays[:, used] * found.theta[used]
     bound = None
     if not utility.exact:
         whole = utility.offset(problem.domain, problem.prior)
-        bound = Fraction(most) if utility.is_maximised else whole - Fraction(most)
+        most = Fraction(min(found.most, _without_privacy(problem, utility)))
+        bound = most if utility.is_maximised else whole - most
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, dual, "extreme-rays: HiGHS", notes, bound)
+    return RawSolution(matrix, outputs, found.dual, "extreme-rays: HiGHS", found.notes, bound)
 
 
-def master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the best weights theta of rays with Sum theta r = 1, and the prices of the inputs.
+@dataclass(frozen=True)
+class _Found:
+    """Rays, their weights, the dual that proves a bound, and that bound in floats."""
 
-    Parameters
-    ----------
-    rays, gain
-        ``(n_inputs, n_rays)`` and ``(n_rays,)``.
-    """
-    scale = float(np.abs(gain).max()) or 1.0
-    one = np.ones(len(rays))
-    found = solve_lp(LinearProgram(-gain / scale, sp.csr_array(rays), one, one), "simplex")
-    return found.primal, -scale * found.dual
+    rays: FloatArray
+    theta: FloatArray
+    dual: Dual | None
+    most: float
+    notes: list[str]
 
 
-def _vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
+def _by_lifts(problem: Problem, utility: ColumnUtility, lifts: LiftPolytope) -> _Found:
+    search = _Search(lifts, utility, problem)
+    search.run()
+    return _Found(search.program.rays, search.theta, search.dual(), search.upper, search.notes())
+
+
+def _by_all_rays(problem: Problem, utility: ColumnUtility) -> _Found:
+    prior, rays = problem.prior.array, all_rays(problem.cone)
+    gain, law = utility.gain(rays, prior), prior @ rays
+    theta, u = master(rays, gain)
+    occurs = law > 0
+    most = float(u.sum() + ((gain - u @ rays)[occurs] / law[occurs]).max())
+    dual = Dual((), potential=u, search="rays", priors=set_vertices(problem.cone))
+    notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
+    return _Found(rays, theta, dual, most, notes)
+
+
+def _by_climbing(problem: Problem, utility: ColumnUtility) -> _Found:
+    rays, theta, u = climb_for_rays(problem, utility)
+    notes = [f"too many extreme rays to list: {rays.shape[1]} were found by climbing"]
+    own = utility.surplus(u, problem)
+    if own is not None:
+        return _Found(rays, theta, None, float(u.sum()) + own, notes)
+    boxes = BoxSearch.of(problem.cone, problem.prior.array, utility)
+    if boxes is None:
+        return _Found(rays, theta, None, np.inf, notes)
+    cuts = max(64, MOST_CUTS // len(u))
+    priced = boxes.price(u, LEAST_GOAL, cuts)
+    dual = Dual((), potential=u, search="boxes", tree=priced.tree)
+    notes.append(f"the bound is from branch and bound over {priced.boxes} boxes")
+    return _Found(rays, theta, dual, float(u.sum()) + priced.surplus, notes)
+
+
+def _without_privacy(problem: Problem, utility: ColumnUtility) -> float:
+    """Return the gain where everything is told, which no channel exceeds."""
+    return float(utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum())
+
+
+def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
     """Return the priors that the rows of the cone were written out for, by notion."""
     return {
         n: family.priors.vertices()
@@ -126,9 +164,9 @@ class _Search:
     def __init__(self, lifts: LiftPolytope, utility: ColumnUtility, problem: Problem) -> None:
         self.lifts, self.utility = lifts, utility
         self.whole = float(utility.offset(problem.domain, problem.prior))
-        self.rays: FloatArray = lifts.first_rays()
-        self.gains: FloatArray = lifts.gain(self.rays)
-        self.theta: FloatArray = np.zeros(len(self.gains))
+        first = lifts.first_rays()
+        self.program = Master(first, lifts.gain(first))
+        self.theta: FloatArray = np.zeros(first.shape[1])
         self.rounds = 0
         self.upper = np.inf
         """The least bound met on the sum of the gains."""
@@ -138,23 +176,25 @@ class _Search:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
         for self.rounds in range(1, ROUNDS + 1):
-            self.theta, potential = master(self.rays, self.gains)
-            value = float(self.gains @ self.theta)
+            self.theta, potential = self.program.solve()
+            value = float(self.program.gain @ self.theta)
             loss = abs(value if self.utility.is_maximised else self.whole - value)
             goal = max(GOAL * loss, LEAST_GOAL)
             before = self.upper
             priced = self._try(self._smoothed(potential), goal, boxes)
-            found = priced.rays
-            if not self._useful(found, potential, goal):
-                found = found + self._try(potential, goal, boxes).rays
+            useful = self._useful(priced.rays, potential, goal)
+            if not useful:
+                useful = self._useful(self._try(potential, goal, boxes).rays, potential, goal)
             if self.upper - value <= 2 * goal:
                 return
             idle = 0 if self.upper < before - 0.05 * (before - value) else idle + 1
-            if not self._useful(found, potential, goal) or idle >= PATIENCE:
+            if not useful or idle >= PATIENCE:
                 if boxes >= MOST_BOXES or self.lifts.counts:
                     return
                 boxes, idle = 8 * boxes, 0
-            self._add(found, potential)
+            if useful:
+                new = np.column_stack(useful)
+                self.program.add(new, self.lifts.gain(new))
 
     def _smoothed(self, potential: FloatArray) -> FloatArray:
         if self._best is None:
@@ -169,23 +209,15 @@ class _Search:
             self.upper, self._best = upper, (u, priced)
         return priced
 
-    def _useful(self, found: list[FloatArray], potential: FloatArray, goal: float) -> bool:
-        """Return whether a ray would improve the program."""
+    def _useful(
+        self, found: list[FloatArray], potential: FloatArray, goal: float
+    ) -> list[FloatArray]:
+        """Return the rays that would improve the program."""
         if not found:
-            return False
+            return []
         new = np.column_stack(found)
-        return bool((self.lifts.gain(new) - potential @ new).max() > WORTH * goal)
-
-    def _add(self, found: list[FloatArray], potential: FloatArray) -> None:
-        """Add rays, and forget those that cost most if they are too many."""
-        if found:
-            new = np.column_stack(found)
-            self.rays = np.column_stack([self.rays, new])
-            self.gains = np.concatenate([self.gains, self.lifts.gain(new)])
-        if self.rays.shape[1] > MOST_KEPT * self.lifts.size:
-            surplus = self.gains - potential @ self.rays
-            kept = np.sort(np.argsort(-surplus)[: MOST_KEPT * self.lifts.size // 2])
-            self.rays, self.gains = self.rays[:, kept], self.gains[kept]
+        better = self.lifts.gain(new) - potential @ new > WORTH * goal
+        return [ray for ray, keep in zip(found, better, strict=True) if keep]
 
     def dual(self) -> Dual:
         """Return the best prices met, and how long the checker must search at them."""
@@ -194,8 +226,7 @@ class _Search:
         u, priced = self._best
         if self.lifts.counts:
             return Dual((), potential=u, search="sums")
-        surplus, boxes = priced.surplus, 2 * priced.boxes + 64
-        return Dual((), potential=u, search="lifts", nodes=boxes, surplus=surplus)
+        return Dual((), potential=u, search="boxes", tree=priced.tree)
 
     def notes(self) -> list[str]:
         """Return what was done, in a sentence."""

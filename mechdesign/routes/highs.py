@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 
-__all__ = ["HotProgram", "LPResult", "LinearProgram", "solve_lp"]
+__all__ = ["BoundedProgram", "HotProgram", "LPResult", "LinearProgram", "solve_lp"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -104,6 +104,36 @@ class HotProgram:
         values = (solution.col_value, solution.col_dual, solution.row_dual)
         primal, reduced, dual = (np.array(value) / self._unit for value in values)
         return LPResult(primal, reduced, dual)
+
+
+class BoundedProgram:
+    """A linear program that stays loaded, solved again at other costs and bounds of the variables.
+
+    Made for many small programs, some of which are infeasible: no second way is tried.
+    """
+
+    def __init__(self, program: LinearProgram) -> None:
+        self._size = program.A.shape[1]
+        self._places = np.arange(self._size, dtype=np.int32)
+        self._solver = highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("solver", "simplex")
+        self._solver.setOptionValue("presolve", "off")
+        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver.passModel(_model(program, 1.0))
+
+    def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
+        """Return the optimum, or None where HiGHS finds none."""
+        self._solver.changeColsCost(self._size, self._places, cost)
+        self._solver.changeColsBounds(self._size, self._places, low, high)
+        self._solver.run()
+        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._solver.getSolution()
+        values = (solution.col_value, solution.col_dual, solution.row_dual)
+        return LPResult(*(np.array(value) for value in values))
 
 
 def solve_lp(program: LinearProgram, method: str) -> LPResult:

@@ -2,16 +2,13 @@
 
 A gain that splits, Sum_x h_x(r_x) with h_x convex, less the prices is largest at a vertex, where
 all lifts but one are at an end. Where the prior is made of counts n_x of N, which lifts are at the
-top is a knapsack with whole weights, solved by dynamic programming over their sum; else branch and
-bound cuts boxes in two, on each of which the surplus is at most its chord.
+top is a knapsack with whole weights, solved by dynamic programming over their sum; else see
+`boxes`.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -19,37 +16,17 @@ import numpy.typing as npt
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
+from mechdesign.routes.box_parts import Priced
+from mechdesign.routes.boxes import WORTH, BoxSearch
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["WORTH", "LiftPolytope", "Priced"]
+__all__ = ["LiftPolytope"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-MOST_STEPS = 20_000_000
+MOST_STEPS = 3_000_000
 """Entries that the dynamic program may go through."""
-
-WORTH = 1e-3
-"""A ray is worth adding if its surplus is above this share of the goal."""
-
-
-@dataclass(frozen=True)
-class Priced:
-    """What pricing found.
-
-    Attributes
-    ----------
-    surplus
-        No ray has a gain above its price by more than this.
-    rays
-        Rays that do have some surplus.
-    boxes
-        How many boxes branch and bound looked at; 0 where it was not needed.
-    """
-
-    surplus: float
-    rays: list[FloatArray]
-    boxes: int
 
 
 class LiftPolytope:
@@ -78,10 +55,7 @@ class LiftPolytope:
         self.prior, self.low, self.high = prior, low, high
         self.counts, self.utility = counts, utility
         self.size = len(prior)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(prior > 0, (1 - (1 - prior) * low) / prior, np.inf)
-            least = np.where(prior > 0, (1 - (1 - prior) * high) / prior, low)
-        self.box = (np.maximum(low, least), np.minimum(high, most))
+        self.boxes = BoxSearch(prior, low, high, None, utility)
 
     @classmethod
     def of(cls, problem: Problem) -> LiftPolytope | None:
@@ -122,12 +96,13 @@ class LiftPolytope:
         """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
         x = np.arange(self.size)[:, None]
         parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
-        return parts.sum(axis=0)
+        total: FloatArray = parts.sum(axis=0)
+        return total
 
     def first_rays(self) -> FloatArray:
         """Return rays with the lifts at the top in random orders, the same in every run."""
         rng = np.random.default_rng(0)
-        low, high = self.box
+        low, high = self.boxes.root()[:2]
         found = [np.ones(self.size)]
         for _ in range(20 * self.size):
             order = rng.permutation(self.size)
@@ -155,9 +130,7 @@ class LiftPolytope:
         boxes
             At most so many boxes are looked at, where it takes branch and bound.
         """
-        return self._by_sums(u, goal) if self.counts else self._by_boxes(u, goal, boxes)
-
-    # --- counts: a knapsack over the sum of those at the top ---------------------------------
+        return self._by_sums(u, goal) if self.counts else self.boxes.price(u, goal, boxes)
 
     def _by_sums(self, u: FloatArray, goal: float) -> Priced:
         """Take each input in turn as the one in between, the others by dynamic programming."""
@@ -210,27 +183,6 @@ class LiftPolytope:
         split(lone, start, [])
         return Priced(best, rays, 0)
 
-    # --- branch and bound over boxes ---------------------------------------------------------
-
-    def _by_boxes(self, u: FloatArray, goal: float, boxes: int) -> Priced:
-        """Cut the box whose bound is largest, until that is small enough."""
-        tie, rays = count(), list[FloatArray]()
-        root = _Box(self, u, *self.box)
-        heap = [(-root.bound, next(tie), root)]
-        settled, seen = -np.inf, 1
-        while heap and seen < boxes:
-            bound, _, box = heapq.heappop(heap)
-            surplus = float(self.worth(box.ray).sum() - u @ box.ray)
-            if surplus > WORTH * goal:
-                rays.append(box.ray)
-            if -bound <= max(goal, settled):
-                return Priced(max(-bound, settled), rays, seen)
-            settled = max(settled, surplus)
-            for half in box.halves(self, u):
-                heapq.heappush(heap, (-half.bound, next(tie), half))
-                seen += 1
-        return Priced(max(settled, -heap[0][0] if heap else settled), rays, seen)
-
 
 def _with_item(table: FloatArray, size: int, profit: float) -> tuple[FloatArray, FloatArray]:
     """Return the best profit by sum with one more item, and where it is taken."""
@@ -252,47 +204,3 @@ def _backtrack(taken: list[tuple[int, FloatArray]], total: int, n: IntArray) -> 
             found.append(x)
             total -= int(n[x])
     return found
-
-
-class _Box:
-    """Part of the polytope, a bound on the surplus in it, and the ray that the bound is near.
-
-    The best of the chords is found by filling up lifts in the order of their worth, which leaves
-    one in between.
-    """
-
-    def __init__(
-        self, polytope: LiftPolytope, u: FloatArray, low: FloatArray, high: FloatArray
-    ) -> None:
-        self.low, self.high = low, high
-        P = polytope.prior
-        at_low, at_high = polytope.worth(low), polytope.worth(high)
-        width = high - low
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = np.where(width > 0, (at_high - at_low) / width, 0.0) - u
-            order = np.argsort(-np.where(P > 0, slope / P, 0.0))
-        free = (P == 0) & (slope > 0)
-        r = np.where(free, high, low)
-        left = 1.0 - float(P @ r)
-        self.bound = float((np.where(free, at_high, at_low) - u * r).sum())
-        order = order[P[order] > 0]
-        room = np.cumsum((P * width)[order])
-        full = int(np.searchsorted(room, left))
-        r[order[:full]] = high[order[:full]]
-        self.bound += float((slope * width)[order[:full]].sum())
-        self.cut = -1
-        if full < len(order) and left > 0:
-            self.cut = int(order[full])
-            step = (left - (room[full - 1] if full else 0.0)) / P[self.cut]
-            r[self.cut] = low[self.cut] + step
-            self.bound += float(slope[self.cut] * step)
-        self.ray = r
-
-    def halves(self, polytope: LiftPolytope, u: FloatArray) -> list[_Box]:
-        """Cut at the lift in between, where the chord is worst; nothing where none is."""
-        x, point = self.cut, self.ray[self.cut]
-        if x < 0 or not self.low[x] < point < self.high[x]:
-            return []
-        high, low = self.high.copy(), self.low.copy()
-        high[x] = low[x] = point
-        return [_Box(polytope, u, self.low, high), _Box(polytope, u, low, self.high)]

@@ -7,18 +7,26 @@ Nothing is proved here: the checker enumerates again, in integers.
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
+from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.routes.compress import chain_reduced
 
 __all__ = ["MOST_RAYS", "all_rays"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-MOST_RAYS = 4_000
+MOST_RAYS = 10_000
+MOST_LISTED = 1 << 14
+"""Rays of one budget, which need no search."""
+
 MOST_PAIRS = 1 << 26
 TIGHT = 1e-11
 """A row that is this near 0, relative to its terms, is tight."""
@@ -34,7 +42,11 @@ def all_rays(cone: Cone) -> FloatArray:
     UnsupportedError
         If there are more than :data:`MOST_RAYS`, or finding them would take too long.
     """
-    G = np.unique(cone.matrix().toarray(), axis=0)
+    listed = _one_budget(cone)
+    if listed is not None:
+        return listed
+    reduced = [chain_reduced(f) if isinstance(f, PairRows) else f for f in cone.families]
+    G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size
     rays: FloatArray = np.eye(k)
@@ -55,6 +67,40 @@ def all_rays(cone: Cone) -> FloatArray:
         if len(rays) > MOST_RAYS:
             raise _too_many()
     return np.ascontiguousarray(rays.T)
+
+
+def _one_budget(cone: Cone) -> FloatArray | None:
+    """Return the rays where one budget protects inputs against all others of their block.
+
+    They are e**eps on some of the protected inputs of a block and 1 on its rest, and every input
+    that is not protected alone.
+    """
+    (family, *more) = cone.families
+    if more or not isinstance(family, PairRows) or len(family.bounds) != 1:
+        return None
+    bound = family.bounds[0]
+    if bound.factor != 1:
+        return None
+    free = family.index == FREE
+    np.fill_diagonal(free, False)
+    blocks: dict[tuple[int, ...], list[int]] = {}
+    for x in range(cone.size):
+        against = tuple(np.flatnonzero(~free[x]).tolist())
+        if len(against) > 1:
+            blocks.setdefault(against, []).append(x)
+    covered = [z for block in blocks for z in block]
+    if len(set(covered)) < len(covered) or sum(2 ** len(a) for a in blocks.values()) > MOST_LISTED:
+        return None
+    low = math.exp(-min(700.0, float(bound.exponent(family.epsilon))))
+    protected = [x for a in blocks.values() for x in a]
+    rays = [np.eye(cone.size)[[x for x in range(cone.size) if x not in protected]]]
+    for block, a in blocks.items():
+        chosen = np.array(list(itertools.product((low, 1.0), repeat=len(a)))[1:])
+        made = np.zeros((len(chosen), cone.size))
+        made[:, block] = low
+        made[:, a] = chosen
+        rays.append(made / made.max(axis=1, keepdims=True))
+    return np.ascontiguousarray(np.concatenate(rays).T)
 
 
 def _adjacent(

@@ -38,6 +38,12 @@ class Utility(ABC):
     sense: ClassVar[str] = "minimize"
     """``"minimize"`` for a loss, ``"maximize"`` for a gain."""
 
+    tells_inputs_apart: ClassVar[bool] = False
+    """Whether it is infinite unless all rows of the channel differ."""
+
+    worst_over: ClassVar[str] = "inputs"
+    """What a worst case is taken over."""
+
     @property
     def is_maximised(self) -> bool:
         """Whether more is better."""
@@ -46,6 +52,13 @@ class Utility(ABC):
     @abstractmethod
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Raise :class:`InputError` unless the parameters fit the domain and the outputs."""
+
+    def check_prior(self, prior: Prior) -> None:  # noqa: B027  (most accept any)
+        """Raise :class:`InputError` unless the prior will do."""
+
+    def reference(self, prior: Prior) -> Prior:
+        """Return the prior that a decoder is made for, where a problem has this one."""
+        return prior
 
     @abstractmethod
     def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
@@ -93,7 +106,8 @@ class Utility(ABC):
     def keys(cls) -> dict[str, bool]:
         """Return the keys of the ``[utility]`` table, each with whether it must be there."""
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        named = (p for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL)
+        open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = (p for p in parameters if p.kind not in open_ended)
         return {p.name: p.default is inspect.Parameter.empty for p in named}
 
     def __repr__(self) -> str:

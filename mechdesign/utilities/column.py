@@ -91,6 +91,10 @@ class ColumnUtility(Utility):
         """
         return None
 
+    def on(self, domain: Domain) -> ColumnUtility:
+        """Return the utility for a domain, where what it gains depends on the labels."""
+        return self
+
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
         """Return the loss without any report; 0 where the sum is maximised."""
         return Fraction(0)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
-from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.exact import as_fraction, fraction_text, short_text
 from mechdesign.prior import Prior
 from mechdesign.utilities.column import ColumnUtility, FloatArray
 
@@ -81,13 +81,27 @@ class PosteriorMeanSquaredError(ColumnUtility):
         if not self.histogram:
             self.values(domain)
 
+    def on(self, domain: Domain) -> PosteriorMeanSquaredError:
+        """Return the error with its values written out."""
+        if self.histogram or self.given is not None:
+            return self
+        return PosteriorMeanSquaredError(self.values(domain))
+
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
-        """Return |Sum_x P_x f_x q_x|**2 / (P . q), with f(x) as given or the indicators."""
+        """Return |Sum_x P_x f_x q_x|**2 / (P . q), with f(x) as given or the indicators.
+
+        Raises
+        ------
+        UnsupportedError
+            If the values are those of a domain: see :meth:`on`.
+        """
         law = prior @ columns
         if self.histogram:
             square = ((prior[:, None] * columns) ** 2).sum(axis=0)
         else:
-            given = np.array([float(v) for v in self.given or ()])
+            if self.given is None:
+                raise UnsupportedError("values", "values written out", "those of the domain")
+            given = np.array([float(v) for v in self.given])
             square = ((prior * given) @ columns) ** 2
         gain: FloatArray = np.divide(square, law, out=np.zeros_like(law), where=law > 0)
         return gain
@@ -145,3 +159,10 @@ class PosteriorMeanSquaredError(ColumnUtility):
             "objective": self.name,
             "values": [fraction_text(value) for value in self.values(domain)],
         }
+
+    def __repr__(self) -> str:
+        if self.histogram:
+            return f"{type(self).__name__}(histogram=True)"
+        if self.given is None:
+            return f"{type(self).__name__}()"
+        return f"{type(self).__name__}(values=[{', '.join(map(short_text, self.given))}])"

@@ -18,6 +18,8 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    ApproximateLDP,
+    ApproximateLIP,
     BlockLDP,
     BoundedPriorLIP,
     Channel,
@@ -26,8 +28,10 @@ from mechdesign import (
     Domain,
     HighLowLDP,
     InfeasibleError,
+    InformationPrivacy,
     InputError,
     LiftBounds,
+    MaximalLeakage,
     MetricPrivacy,
     Prior,
 )
@@ -455,6 +459,10 @@ def test_tables_round_trip(name: str) -> None:
         "pml": PML(1e-12),
         "bounded-prior-lip": BoundedPriorLIP(1, lower=["1/3", 0], upper=[1, "2/3"]),
         "differential-identifiability": DifferentialIdentifiability(2),
+        "approximate-ldp": ApproximateLDP("1/3", 1e-9),
+        "approximate-lip": ApproximateLIP(0, "1/7"),
+        "mutual-information": InformationPrivacy(0.25),
+        "maximal-leakage": MaximalLeakage("1/3"),
     }
     notion = examples_of[name]
     table = notion.to_table()

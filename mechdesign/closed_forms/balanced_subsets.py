@@ -1,0 +1,125 @@
+"""Few arrangements of a column that treat all inputs, and all pairs of them, alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from math import factorial, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.errors import SolverError
+
+__all__ = ["balanced_arrangements", "balanced_subsets"]
+
+FloatArray = npt.NDArray[np.float64]
+
+FEW = 150
+"""So many arrangements are simply all listed."""
+
+MOST_LISTED = 3000
+TRIALS, SAMPLED = 6, 500
+EXACT = 1e-12
+USED = 1e-12
+
+
+def balanced_subsets(size: int, chosen: int) -> tuple[FloatArray, FloatArray]:
+    """Return weighted subsets that look like all of their size, up to pairs.
+
+    Parameters
+    ----------
+    size
+        How many elements there are.
+    chosen
+        The size of the subsets.
+
+    Returns
+    -------
+    members, weights
+        ``(size, n_subsets)`` of 0 and 1, and ``(n_subsets,)`` weights that sum to 1.
+
+    Raises
+    ------
+    SolverError
+        If no such weights are found.
+
+    Examples
+    --------
+    >>> members, weights = balanced_subsets(16, 4)
+    >>> members.shape[1] < 200, np.allclose(members @ weights, 4 / 16)
+    (True, True)
+    >>> pairs = (members * weights) @ members.T
+    >>> np.allclose(pairs[~np.eye(16, dtype=bool)], 4 * 3 / (16 * 15))
+    True
+    """
+    return balanced_arrangements((1.0,) * chosen + (0.0,) * (size - chosen))
+
+
+@lru_cache(maxsize=64)
+def balanced_arrangements(values: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return weighted arrangements of some values that look like all, up to pairs.
+
+    Where all are many, they are taken with all their cyclic shifts. Then every place has the same
+    mean, and the mean product of a pair depends on its distance around the circle only; so weights
+    are sought that make it the same at all floor(k / 2) distances, and as many arrangements
+    suffice. For 0 and 1 this is a weighted difference family.
+
+    Parameters
+    ----------
+    values
+        ``(k,)`` numbers >= 0.
+
+    Returns
+    -------
+    columns, weights
+        ``(k, n)`` and ``(n,)`` weights that sum to 1.
+
+    Raises
+    ------
+    SolverError
+        If no such weights are found.
+    """
+    k, counts = len(values), Counter(values)
+    number = factorial(k) // prod(factorial(n) for n in counts.values())
+    if number <= FEW:
+        columns = np.array(list(_arrangements(counts))).T
+        return columns, np.full(number, 1 / number)
+    from scipy.optimize import nnls
+
+    rng = np.random.default_rng(0)
+    mean = (sum(values) ** 2 - sum(v * v for v in values)) / (k * (k - 1))
+    for trial in range(1, TRIALS + 1):
+        if number <= MOST_LISTED:
+            columns = np.array(list(_arrangements(counts))).T
+        else:
+            columns = np.array([rng.permutation(values) for _ in range(SAMPLED * trial)]).T
+        products = [
+            (columns * np.roll(columns, d, axis=0)).mean(axis=0) for d in range(1, k // 2 + 1)
+        ]
+        rows = np.vstack([np.stack(products) / mean, np.ones(columns.shape[1])])
+        weights, residual = nnls(rows, np.ones(len(rows)))
+        if residual <= EXACT * len(rows):
+            break
+    else:
+        raise SolverError(f"no balanced family of arrangements of {k} entries was found")
+    used = np.flatnonzero(weights > USED)
+    shifted = np.hstack([np.roll(columns[:, used], shift, axis=0) for shift in range(k)])
+    spread = np.tile(weights[used] / weights[used].sum() / k, k)
+    unique, place = np.unique(shifted, axis=1, return_inverse=True)
+    shares: FloatArray = np.bincount(place.ravel(), weights=spread).astype(np.float64)
+    return unique, shares
+
+
+def _arrangements(counts: Counter[float]) -> Iterator[tuple[float, ...]]:
+    """Yield all different arrangements of values that are to be used so often."""
+    if not any(counts.values()):
+        yield ()
+        return
+    for value, left in list(counts.items()):
+        if left:
+            counts[value] -= 1
+            for rest in _arrangements(counts):
+                yield (value, *rest)
+            counts[value] += 1

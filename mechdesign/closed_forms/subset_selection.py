@@ -1,0 +1,251 @@
+"""Subset selection to estimate the distribution of the inputs: LDP, blocks, high-low LDP."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, name_outputs
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import LDP, BlockLDP, HighLowLDP
+from mechdesign.problem import Problem
+from mechdesign.utilities import EstimationRisk
+
+__all__ = [
+    "LARGEST_LOW",
+    "MOST_INPUTS",
+    "NOT_A_RISK",
+    "TOO_LARGE",
+    "TOO_SMALL",
+    "BlockSubsetSelection",
+    "HighLowSubsetSelection",
+    "SubsetSelection",
+    "best_size",
+    "write_out",
+]
+
+MOST_INPUTS = 96
+"""Beyond it the subsets, about half the square of the inputs, are too many to write out."""
+
+NOT_A_RISK = Verdict(False, "it is for the risk of estimating a distribution", relevant=False)
+LARGEST_LOW = 1 - 1e-14
+TOO_SMALL = Verdict(False, "its budget is too small for its entries to differ in floating point")
+TOO_LARGE = Verdict(False, f"its subsets are listed for up to {MOST_INPUTS} inputs only")
+
+
+class SubsetSelection(ClosedForm):
+    """Report a random set of j inputs, one that holds the own input more often by e**eps.
+
+    Every set of j inputs is reported in proportion to e**eps if it holds x, else to 1. With r the
+    posterior-to-prior ratios of a report, |r|**2 = k**2 (j e**(2 eps) + k - j) / (j e**eps + k -
+    j)**2, and at the uniform distribution
+
+        tr M**-1 - 1/k = (k - 1)**2 / (|r|**2 - k),
+
+    so that the j with the largest |r|**2 is best. No channel is better: see `subset_selection` in
+    the checker. In place of all sets a family of few is taken that covers all pairs equally often,
+    which tells as much (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
+
+    Source: Ye and Barg 2018; Wang et al. 2016. That fewer sets do is known from block designs.
+    """
+
+    name = "subset selection"
+    source = "Ye and Barg 2018; Wang et al. 2016"
+    theorem = "subset-selection"
+    theorem_is_tight = True
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for LDP, a risk of estimation, and a uniform prior, which is also the worst."""
+        utility, notion = problem.utility, problem.sole_notion(LDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if not utility.worst_case and not problem.prior.is_uniform:
+            return Verdict(False, "it is optimal at the uniform prior, and in the worst case")
+        k = len(problem.domain)
+        if k > MOST_INPUTS:
+            return TOO_LARGE
+        j = best_size(k, math.exp(-notion.epsilon))
+        return Verdict(True, f"under LDP the best subset selection, of {j} of {k}, is optimal")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        notion = problem.sole_notion(LDP)
+        if notion is None:
+            raise UnsupportedError("privacy", "LDP alone", problem.privacy)
+        return write_out(problem, _subsets(len(problem.domain), math.exp(-notion.epsilon)))
+
+
+class BlockSubsetSelection(ClosedForm):
+    """Subset selection inside each block, of the best size for the block; the block is public.
+
+    Columns live on one block, so M is block diagonal, and each block is LDP on its own inputs.
+
+    Source: ours; Acharya et al. 2020 use Hadamard response inside the blocks.
+    """
+
+    name = "block subset selection"
+    source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 4"
+    theorem = None
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for block-structured LDP, and a prior that is the same inside each block."""
+        utility, notion = problem.utility, problem.sole_notion(BlockLDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if utility.worst_case:
+            return Verdict(False, "the sizes are best at one prior, not in the worst case")
+        member = notion.membership(problem.domain)
+        pairs = set(zip(member.tolist(), problem.prior.probabilities, strict=True))
+        if len(pairs) > member.max() + 1:
+            return Verdict(False, "it is optimal where the prior is uniform inside each block")
+        if np.bincount(member).max() > MOST_INPUTS:
+            return TOO_LARGE
+        return Verdict(True, "inside each block the best subset selection is optimal")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        notion = problem.sole_notion(BlockLDP)
+        if notion is None:
+            raise UnsupportedError("privacy", "block-structured LDP alone", problem.privacy)
+        member, low = notion.membership(problem.domain), math.exp(-notion.epsilon)
+        parts = []
+        for b in range(member.max() + 1):
+            inputs = np.flatnonzero(member == b)
+            own = _subsets(len(inputs), low)
+            part = np.zeros((len(member), own.shape[1]))
+            part[inputs] = own
+            parts.append(part)
+        return write_out(problem, np.hstack(parts))
+
+
+class HighLowSubsetSelection(ClosedForm):
+    """Subset selection among the sensitive inputs, in which the others hide with probability w.
+
+    Of the s sensitive inputs, x reports a set of j as in subset selection. Any other input reports
+    a uniformly random such set with probability w = 1 / ((j / s) (e**eps - 1) + 1), else itself.
+    The best j is optimal, or within a few thousandths of it: where the optimum mixes two sizes the
+    numeric route goes on to find it. For s = 1 it is Mangat's design.
+
+    Source: ours; Acharya et al. 2020 use Hadamard response among the sensitive inputs.
+    """
+
+    name = "high-low subset selection"
+    source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
+    theorem = None
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""
+        utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if utility.worst_case:
+            return Verdict(False, "its size is best at one prior, not in the worst case")
+        found = _HighLow.of(problem, notion)
+        if found is not None and found.low > LARGEST_LOW:
+            return TOO_SMALL
+        if found is None:
+            return Verdict(False, "it is for a prior that is uniform on the sensitive inputs")
+        if len(found.sensitive) > MOST_INPUTS:
+            return TOO_LARGE
+        j, s = found.best(), len(found.sensitive)
+        return Verdict(True, f"sets of {j} of the {s} sensitive inputs are best, of one size")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        notion = problem.sole_notion(HighLowLDP)
+        found = None if notion is None else _HighLow.of(problem, notion)
+        if found is None:
+            raise UnsupportedError("privacy", "high-low LDP alone", problem.privacy)
+        members, weights = balanced_subsets(len(found.sensitive), found.best())
+        hide = found.hide(found.best())
+        sets = np.tile(hide * weights, (len(problem.domain), 1))
+        raised = np.where(members > 0, hide / found.low, hide)
+        sets[found.sensitive] = raised * weights
+        alone = np.eye(len(problem.domain))[:, found.others] * (1 - hide)
+        return write_out(problem, np.hstack([sets, alone]))
+
+
+@dataclass(frozen=True)
+class _HighLow:
+    """The numbers of a high-low problem."""
+
+    sensitive: list[int]
+    others: list[int]
+    low: float
+    prior: FloatArray
+    utility: EstimationRisk
+
+    @classmethod
+    def of(cls, problem: Problem, notion: HighLowLDP) -> _HighLow | None:
+        sensitive = sorted(problem.domain.index(label, "sensitive") for label in notion.sensitive)
+        others = [x for x in range(len(problem.domain)) if x not in set(sensitive)]
+        prior, utility = problem.prior.probabilities, problem.utility
+        if not isinstance(utility, EstimationRisk) or len({prior[x] for x in sensitive}) > 1:
+            return None
+        low = math.exp(-notion.epsilon)
+        return cls(sensitive, others, low, problem.prior.array, utility)
+
+    def hide(self, j: int) -> float:
+        """Return w, the probability that a set is reported where no input in it is raised."""
+        share = j / len(self.sensitive)
+        return self.low / (share + (1 - share) * self.low)
+
+    def best(self) -> int:
+        """Return the size of least risk."""
+        s = len(self.sensitive)
+        return min(range(1, max(2, s)), key=self._risk)
+
+    def _risk(self, j: int) -> float:
+        """Return the risk of one size, by the parts that permutations of the sensitive leave.
+
+        On the sensitive inputs, M is mu on vectors of sum 0; else it is a matrix on the mean of the
+        sensitive and the single others.
+        """
+        s, w, rise = len(self.sensitive), self.hide(j), 1 / self.low - 1
+        p = self.prior[self.sensitive[0]]
+        others = self.prior[self.others]
+        law = w * (p * (j * rise + s) + others.sum())  # of a set in one piece, w r
+        G = np.full((1 + len(others), 1 + len(others)), w * w / law)
+        mean = (1 + rise * j / s) * math.sqrt(s)
+        G[0] *= mean
+        G[:, 0] *= mean
+        G[range(1, len(G)), range(1, len(G))] += (1 - w) / others
+        inverse = np.diag(np.linalg.inv(G))
+        variances = np.empty(len(self.prior))
+        variances[self.others] = inverse[1:]
+        variances[self.sensitive] = inverse[0] / s
+        if s > 1:
+            mu = (w * rise) ** 2 * j * (s - j) / (s * (s - 1)) / law
+            variances[self.sensitive] += (1 - 1 / s) / mu
+        return float(self.utility.deviations(variances, self.prior).value.sum())
+
+
+def best_size(k: int, low: float) -> int:
+    """Return the size of the subsets that tell most, for k inputs and low = e**-eps < 1.
+
+    Examples
+    --------
+    >>> [best_size(10, math.exp(-epsilon)) for epsilon in (0.5, 1, 2)]
+    [4, 3, 1]
+    """
+    sizes = range(1, max(2, k))
+    return max(sizes, key=lambda j: (j + (k - j) * low**2) / (j + (k - j) * low) ** 2)
+
+
+def _subsets(k: int, low: float) -> FloatArray:
+    """Return the best subset selection on k inputs, ``(k, n_subsets)``."""
+    if k == 1:
+        return np.ones((1, 1))
+    j = best_size(k, low)
+    members, weights = balanced_subsets(k, j)
+    share = j / k
+    columns: FloatArray = np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
+    return columns
+
+
+def write_out(problem: Problem, matrix: FloatArray) -> Formula:
+    """Return a channel with its outputs named."""
+    return Formula(matrix, name_outputs(problem, matrix.shape[1]))

@@ -1,0 +1,132 @@
+"""Rays of a large cone, found by climbing; the bound comes from elsewhere.
+
+A convex gain less its price is largest at a ray, and is at least its tangent: the ray that is best
+for the tangent at some column is at least as good as that column. So one climbs from column to ray,
+each step a small linear program that stays loaded, until nothing rises, from many starts. What is
+found is a good channel and good prices; how far it can be from the optimum is for branch and bound
+over boxes to say (`boxes`), with the gap that it can prove.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign.errors import SolverError
+from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.prior_sets import Weights
+from mechdesign.problem import Problem
+from mechdesign.routes.compress import compress, stacked
+from mechdesign.routes.highs import HotProgram, LinearProgram
+from mechdesign.routes.master import Master
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["climb_for_rays"]
+
+FloatArray = npt.NDArray[np.float64]
+
+ROUNDS, STEPS = 25, 8
+MOST_PROGRAMS = 3_000
+STEP = 1e-6
+"""Of the size of an entry: for slopes of a gain, taken from both sides."""
+
+RISE = 1e-10
+IDLE_ROUNDS = 3
+
+
+def climb_for_rays(
+    problem: Problem, utility: ColumnUtility
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return rays, the best weights of them, and the prices of the inputs.
+
+    Raises
+    ------
+    SolverError
+        If HiGHS fails on the first rays.
+    """
+    climber = _Climber(problem, utility)
+    rng = np.random.default_rng(0)
+    k = len(problem.domain)
+    # the column that tells nothing, and rays in random directions
+    found = [np.ones(k), *(climber.best(rng.normal(size=k)) for _ in range(4 * k))]
+    rays = np.column_stack(found)
+    idle = 0
+    program = Master(rays, climber.gain(rays))
+    theta, u = program.solve()
+    for _ in range(ROUNDS):
+        starts = [*program.rays[:, theta > 0].T, *rng.dirichlet(np.ones(k), size=k)]
+        better = []
+        for start in starts:
+            if climber.programs >= MOST_PROGRAMS:
+                break
+            better += climber.climb(start, u)
+        if not better:
+            idle += 1
+            if idle >= IDLE_ROUNDS or climber.programs >= MOST_PROGRAMS:
+                break
+            continue
+        idle = 0
+        new = np.column_stack(better)
+        program.add(new, climber.gain(new))
+        theta, u = program.solve()
+    return program.rays, theta, u
+
+
+class _Climber:
+    """The program over one column with P . r = 1, kept hot."""
+
+    def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
+        self.prior, self.utility = problem.prior.array, utility
+        self.size, self.programs = len(self.prior), 0
+        blocks = [
+            compress(family, _priors(family)) if isinstance(family, LiftRows) else compress(family)
+            for family in problem.cone.families
+        ]
+        rows = stacked(blocks, self.size)
+        self.width = rows.shape[1]
+        law = np.concatenate([self.prior, np.zeros(self.width - self.size)])
+        A = sp.csr_array(sp.vstack([rows, sp.csr_array(law[None, :])], format="csr"))
+        equal = np.concatenate([*(block.equal for block in blocks), [True]])
+        low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
+        low[-1] = high[-1] = 1.0
+        self.program = HotProgram(LinearProgram(np.zeros(self.width), A, low, high), "simplex")
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of each ray."""
+        return self.utility.gain(rays, self.prior)
+
+    def best(self, direction: FloatArray) -> FloatArray:
+        """Return the ray that is best in a direction."""
+        self.programs += 1
+        size = float(np.abs(direction).max()) or 1.0
+        cost = np.concatenate([-direction / size, np.zeros(self.width - self.size)])
+        r: FloatArray = np.maximum(self.program.solve(cost).primal[: self.size], 0.0)
+        return r / float(self.prior @ r)
+
+    def climb(self, start: FloatArray, u: FloatArray) -> list[FloatArray]:
+        """Return the ray that climbing ends at, if it is worth more than its price."""
+        r, surplus = start / float(self.prior @ start), -np.inf
+        for _ in range(STEPS):
+            try:
+                higher = self.best(self._slopes(r) - u)
+            except SolverError:
+                return []
+            now = float(self.gain(higher[:, None])[0] - u @ higher)
+            if now <= surplus + RISE:
+                break
+            r, surplus = higher, now
+        return [r] if surplus > RISE else []
+
+    def _slopes(self, r: FloatArray) -> FloatArray:
+        """Return the slopes of the gain by differences."""
+        step = STEP * np.maximum(r, 1e-3 * r.max())
+        moved = np.diag(step)
+        ahead = self.gain(r[:, None] + moved)
+        behind = self.gain(np.maximum(r[:, None] - moved, 0.0))
+        slopes: FloatArray = (ahead - behind) / (step + np.minimum(step, r))
+        return slopes
+
+
+def _priors(family: LiftRows) -> tuple[Weights, ...]:
+    return family.priors.vertices()

@@ -1,0 +1,119 @@
+"""Losses of your own that are convex in the channel, stated in cvxpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import UnsupportedError
+from mechdesign.prior import Prior
+from mechdesign.utilities.base import Utility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+LONGEST = 500
+"""Characters of an expression that are quoted."""
+
+__all__ = ["ConvexUtility", "ExpressionUtility", "placed"]
+
+
+class ConvexUtility(Utility):
+    """A loss that is convex in Q, or a gain that is concave: give it a name and an objective.
+
+    Its value is computed in floating point, and the bound on it is not proved by a saved file.
+
+    Examples
+    --------
+    >>> class Roughness(ConvexUtility):
+    ...     name = "roughness"
+    ...
+    ...     def objective(self, Q, domain, prior, outputs):
+    ...         import cvxpy as cp
+    ...
+    ...         return cp.sum_squares(Q[1:, :] - Q[:-1, :])
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> float(Roughness().value(warner, Prior([0.5, 0.5])))
+    0.5
+    """
+
+    name = "convex"
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Accept any domain."""
+
+    def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
+        """Return the domain."""
+        return domain.labels
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the objective at a channel, in floating point."""
+        import cvxpy as cp
+
+        allowed = channel.outputs if outputs is None else tuple(outputs)
+        Q = cp.Constant(placed(channel, allowed))
+        found = self.objective(Q, channel.inputs, prior, allowed).value
+        return Fraction(float(np.asarray(found).item()))
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table: a name, which says nothing to the checker."""
+        return {"objective": self.name}
+
+
+class ExpressionUtility(ConvexUtility):
+    """An expression of the variable ``Q`` of one problem, to be minimised or maximised.
+
+    Parameters
+    ----------
+    expression
+        A scalar cvxpy expression, convex if minimised and concave if maximised.
+    variable
+        The variable that it is an expression of.
+    sense
+        ``"minimize"`` or ``"maximize"``.
+    """
+
+    name = "custom"
+
+    def __init__(self, expression: cp.Expression, variable: cp.Variable, sense: str) -> None:
+        self.expression, self.variable = expression, variable
+        self.sense = sense  # type: ignore[misc]
+
+    def objective(
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain,
+        prior: Prior,
+        outputs: Sequence[Label],
+    ) -> cp.Expression:
+        """Return the expression, for the variable that it is an expression of."""
+        if Q is not self.variable:
+            raise UnsupportedError("objective", "the variable Q of its own problem", "another")
+        return self.expression
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the expression at a channel, in floating point; the variable keeps its value."""
+        allowed = channel.outputs if outputs is None else tuple(outputs)
+        self.variable.value = placed(channel, allowed)
+        return Fraction(float(np.asarray(self.expression.value).item()))
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table: the expression in words, for readers."""
+        return {**super().to_table(domain), "expression": str(self.expression)[:LONGEST]}
+
+
+def placed(channel: Channel, outputs: Sequence[Label]) -> Any:
+    """Return the probabilities with a column for each output allowed, used or not."""
+    matrix = np.zeros((len(channel.inputs), len(outputs)))
+    places = [list(outputs).index(label) for label in channel.outputs]
+    matrix[:, places] = channel.matrix
+    return matrix

@@ -1,0 +1,74 @@
+"""The total variation between the estimated distribution and the true one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign.exact import PI, sqrt_upper
+from mechdesign.utilities.estimation import Deviations, EstimationRisk, FloatArray
+
+__all__ = ["TVRisk"]
+
+LEAST = Fraction(1, 1 << 100)
+
+
+class TVRisk(EstimationRisk):
+    """sqrt(1 / (2 pi)) Sum_x sqrt((M**-1)_xx - p_x**2): the total variation, times sqrt(n).
+
+    M = Sum_y q_y q_y' / (p . q_y) is what the columns q_y of the channel tell about p. From many
+    reports the error of each estimated p_x is nearly normal, so that its mean size is
+    sqrt(2 / (pi n)) times its deviation; the total variation is half the sum of the sizes.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the largest over all distributions p; see
+        :class:`~mechdesign.utilities.estimation.EstimationRisk`.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020 measure total variation; the constant for many reports is ours.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(float(TVRisk().value(warner, Prior([0.5, 0.5]))), 6)
+    0.797885
+    """
+
+    name = "tv-risk"
+    title = "sqrt(n) times the total variation of the estimated distribution"
+
+    @property
+    def scale(self) -> float:
+        """sqrt(1 / (2 pi))."""
+        return math.sqrt(1 / (2 * math.pi))
+
+    def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
+        """Return w_x = sqrt(v_x - p_x**2)."""
+        w = np.sqrt(np.maximum(variances - prior**2, 1e-300))
+        return Deviations(
+            w,
+            1 / (2 * w),
+            -1 / (4 * w**3),
+            -prior / w,
+            -1 / w - prior**2 / w**3,
+            prior / (2 * w**3),
+        )
+
+    def total(self, squares: list[Fraction]) -> Fraction:
+        """Return the sum of the roots, scaled."""
+        return self.from_roots(sum((sqrt_upper(square) for square in squares), Fraction(0)))
+
+    def tangents(self, squares: list[Fraction]) -> list[Fraction] | None:
+        """Return the roots."""
+        return [max(LEAST, sqrt_upper(max(Fraction(0), square))) for square in squares]
+
+    def from_roots(self, total: Fraction) -> Fraction:
+        """Return the sum times sqrt(1 / (2 pi)), rounded up."""
+        return sqrt_upper(1 / (2 * PI[0])) * total
