@@ -40,8 +40,11 @@ def all_rays(cone: Cone) -> FloatArray:
     Raises
     ------
     UnsupportedError
-        If there are more than :data:`MOST_RAYS`, or finding them would take too long.
+        If there are more than :data:`MOST_RAYS`, or finding them would take too long; or if the
+        cone is so thin that rounding leaves none.
     """
+    if not cone.equal_classes().any():  # all inputs are tied: one ray, which floats might miss
+        return np.ones((cone.size, 1))
     listed = _one_budget(cone)
     if listed is not None:
         return listed
@@ -66,6 +69,9 @@ def all_rays(cone: Cone) -> FloatArray:
         rays, tight = np.concatenate([rays[kept], made]), np.concatenate([old, new])
         if len(rays) > MOST_RAYS:
             raise _too_many()
+    if not len(rays):
+        thick = "a cone that floats can tell from a line"
+        raise UnsupportedError("epsilon", thick, "a thinner one")
     return np.ascontiguousarray(rays.T)
 
 
