@@ -459,6 +459,44 @@ def test_a_ring_of_many_inputs_and_the_same_cut_open() -> None:
     assert universal_channel(range(k), ContextAwareLDP(around)).simplicial is False
 
 
+@st.composite
+def budgets_along_ways(draw: st.DrawFn) -> tuple[list[list[Any]], list[Any]]:
+    """Budgets that one row into each input implies, and the pairs that are sums of several rows."""
+    k = draw(st.integers(3, 9))
+    source = [draw(st.sampled_from([None, *range(k)])) for _ in range(k)]
+    length = [Fraction(draw(st.integers(1, 9)), 10) for _ in range(k)]
+    budget: list[list[Any]] = [["inf"] * k for _ in range(k)]
+    implied = []
+    for z in range(k):
+        total, at, steps, met = Fraction(0), z, 0, {z}
+        while (before := source[at]) is not None and before not in met and before != at:
+            total, at, steps = total + length[at], before, steps + 1
+            met.add(at)
+            budget[at][z] = (
+                total if steps == 1 else draw(st.sampled_from([total, total + 1, "inf"]))
+            )
+            if steps > 1:
+                implied.append((at, z, total))
+    return budget, implied
+
+
+@examples(150)
+@given(budgets_along_ways(), st.data())
+def test_one_row_into_each_input_and_one_more(
+    pair: tuple[list[list[Any]], list[Any]], data: Any
+) -> None:
+    budget, implied = pair
+    k = len(budget)
+    found = universal_channel(range(k), ContextAwareLDP(budget))
+    assert found.simplicial
+    assert len(found.facets) == k
+    assert found.channel is not None
+    assume(implied)
+    x, z, total = data.draw(st.sampled_from(implied))
+    budget[x][z] = total - Fraction(1, 10**25)
+    assert universal_channel(range(k), ContextAwareLDP(budget)).simplicial is False
+
+
 @pytest.mark.parametrize("exponent", ["1e-12", "1e-6", "30", "1000"])
 def test_tiny_and_huge_budgets(exponent: str) -> None:
     """The formula is right to its last bits: q_x = e**-a q_s + the rest, a tiny or huge."""

@@ -204,6 +204,33 @@ def simplicial(statement: Statement, facets: Any = None) -> Fraction:
     return best_after(statement, universal_columns(statement, facets))
 
 
+def uniform_subsets(statement: Statement) -> Fraction:
+    """LDP at a uniform prior: the best of k rays, if the inputs are worth the same.
+
+    The extreme rays have entries e**eps on j inputs and 1 on the rest. A gain that is the same for
+    all permutations depends on j alone, and that of a channel is a mean of gains of rays. With
+    e**eps rounded up the cone only grows.
+    """
+    k = len(statement.prior)
+    budgets = [number(t["epsilon"]) for t in statement.privacy if t["notion"] == "ldp"]
+    if not budgets or k < 2 or set(statement.prior) != {Fraction(1, k)}:
+        raise CertificateError("this theorem needs LDP and a uniform prior")
+    if not _inputs_alike(statement):
+        raise CertificateError("this theorem needs an objective to which inputs are alike")
+    low = exp_lower(-min(budgets))
+    rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
+    most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
+    return most if statement.is_maximised else offset(statement) - most
+
+
+def _inputs_alike(statement: Statement) -> bool:
+    """Return whether the objective is a sum of gains that no permutation of the inputs changes."""
+    objective = statement.utility["objective"]
+    return objective in (INFORMATION, ACCURACY) or (
+        objective == POSTERIOR and statement.is_histogram
+    )
+
+
 def uniform_lift(statement: Statement) -> Fraction:
     """At a uniform prior, one ray is worth the most, if the inputs are worth the same.
 
@@ -213,11 +240,10 @@ def uniform_lift(statement: Statement) -> Fraction:
     and that of a channel is a mean of gains of lifts. With l rounded down and u up the polytope
     only grows. The Hamming loss is at least 1 less the accuracy of the best guess.
     """
-    k, objective = len(statement.prior), statement.utility["objective"]
-    alike = objective in (INFORMATION, ACCURACY) or (
-        objective == POSTERIOR and statement.is_histogram
+    k, alike = len(statement.prior), _inputs_alike(statement)
+    hamming = statement.utility["objective"] == "hamming" and not statement.utility.get(
+        "worst_case"
     )
-    hamming = objective == "hamming" and not statement.utility.get("worst_case")
     if set(statement.prior) != {Fraction(1, k)} or not (alike or hamming):
         raise CertificateError("this theorem needs a uniform prior and inputs that are alike")
     low, high, bounded = ZERO, Fraction(k), False
@@ -247,6 +273,7 @@ THEOREMS: dict[str, Callable[..., Fraction]] = {
     "binary-universal": binary,
     "simplicial": simplicial,
     "uniform-lift": uniform_lift,
+    "uniform-subsets": uniform_subsets,
     "subset-selection": subset_selection,
 }
 """Bounds that a certificate may name."""

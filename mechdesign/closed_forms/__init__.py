@@ -20,6 +20,7 @@ from mechdesign.closed_forms.subset_selection import (
 )
 from mechdesign.closed_forms.unconstrained import Unconstrained
 from mechdesign.closed_forms.uniform_lift import UniformLift
+from mechdesign.closed_forms.uniform_subsets import UniformSubsets
 from mechdesign.closed_forms.universal import Universal
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "SubsetSelection",
     "Unconstrained",
     "UniformLift",
+    "UniformSubsets",
     "Universal",
     "Verdict",
 ]
@@ -50,6 +52,7 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     Universal(),
     UniformLift(),
     RandomizedResponse(),
+    UniformSubsets(),
     SubsetSelection(),
     LiftSubsetSelection(),
     BlockSubsetSelection(),

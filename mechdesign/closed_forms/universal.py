@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from mechdesign.closed_forms.base import (
@@ -18,6 +19,9 @@ from mechdesign.universal import decide_cone
 __all__ = ["Universal"]
 
 MOST_INPUTS = 300
+
+_decided = lru_cache(maxsize=4)(decide_cone)
+"""One problem asks three times."""
 
 
 class Universal(ClosedForm):
@@ -50,7 +54,7 @@ class Universal(ClosedForm):
         if len(problem.domain) > MOST_INPUTS:
             most = f"it is looked for on at most {MOST_INPUTS} inputs"
             return Verdict(False, most, relevant=False)
-        found = decide_cone(problem.cone)
+        found = _decided(problem.cone)
         if not found.simplicial:
             return Verdict(False, found.reason, relevant=False)
         return Verdict(
@@ -61,7 +65,7 @@ class Universal(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the universal channel, and the Bayes decision on it for an expected loss."""
-        matrix = decide_cone(problem.cone).matrix
+        matrix = _decided(problem.cone).matrix
         if matrix is None:
             raise UnsupportedError("privacy", "a cone of as many facets as inputs", problem.privacy)
         return decide(problem, matrix[:, matrix.max(axis=0) > 0])
@@ -69,4 +73,4 @@ class Universal(ClosedForm):
     def theorem_data(self, problem: Problem) -> dict[str, Any]:
         """Return the rows that make the channel."""
         own = problem.prior.probabilities
-        return {"facets": [facet.to_table(own) for facet in decide_cone(problem.cone).facets]}
+        return {"facets": [facet.to_table(own) for facet in _decided(problem.cone).facets]}

@@ -145,8 +145,9 @@ def decide_mixed(lengths: Lengths, lifts: Sequence[tuple[int, LiftRows]]) -> Dec
     n = rows.n
     too_many = Decision(False, f"there are more than {n} facets for {n} inputs")
     few = _Vertices(rows)
-    for v in few.rng.standard_normal((MORE_DIRECTIONS, min(n, FEW))):
-        few.add(np.concatenate([v, np.zeros(n - len(v))]))
+    for v in few.rng.standard_normal((MORE_DIRECTIONS, n)):
+        v[FEW:] *= NUDGE  # mostly between few inputs, whose rows are the sooner dependent
+        few.add(v)
     if few.dependent:
         return too_many
     if n > MOST_EXACT:

@@ -1,0 +1,80 @@
+"""LDP at a uniform prior, for utilities to which all inputs are alike."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, name_outputs
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import LDP
+from mechdesign.problem import Problem
+from mechdesign.utilities import BayesAccuracy, MutualInformation, PosteriorMeanSquaredError
+
+__all__ = ["UniformSubsets"]
+
+
+class UniformSubsets(ClosedForm):
+    """Report one of k sets of j inputs, one that holds the own input more often by e**eps.
+
+    The extreme rays of LDP have entries e**eps on some j inputs and 1 on the others. At a uniform
+    prior a gain g that is the same for all permutations depends on j alone: with P . r = 1 it is
+    g_j. As the gain of a channel is a mean of gains of rays, none has more than max_j g_j. The k
+    cyclic shifts of j inputs in a row cover every input equally often, so that their columns are
+    the same for all inputs in sum: a channel, and it attains that.
+
+    So it is for information, the accuracy of the best guess (where j = 1, randomized response) and
+    the error of the histogram. Subset selection of all sets of j gains as much, with more outputs.
+
+    Source: Wang et al. 2016, for information; that k sets do is ours.
+    """
+
+    name = "subset selection by shifts"
+    source = "Wang et al. 2016, for information"
+    theorem = "uniform-subsets"
+    theorem_is_tight = True
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for LDP alone, the uniform prior, and inputs that are alike."""
+        if problem.sole_notion(LDP) is None:
+            return Verdict(False, "it is for LDP alone", relevant=False)
+        utility = problem.utility
+        histogram = isinstance(utility, PosteriorMeanSquaredError) and utility.histogram
+        if not histogram and not isinstance(utility, MutualInformation | BayesAccuracy):
+            return Verdict(False, "it is for inputs that are alike", relevant=False)
+        if not problem.prior.is_uniform:
+            return Verdict(False, "it is optimal at the uniform prior only")
+        k = len(problem.domain)
+        return Verdict(
+            True,
+            f"at a uniform prior sets of {self._best_size(problem)} of {k} inputs are worth the "
+            "most among the extreme rays of LDP, for every utility to which all inputs are alike",
+        )
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the cyclic shifts of the best set."""
+        k = len(problem.domain)
+        ray = _rays(problem)[:, self._best_size(problem) - 1]
+        shift = np.arange(k)
+        matrix = ray[(shift[:, None] - shift[None, :]) % k] / ray.sum()
+        return Formula(matrix, name_outputs(problem, k))
+
+    def _best_size(self, problem: Problem) -> int:
+        """Return the j whose ray is worth the most for its law."""
+        utility, rays = problem.utility, _rays(problem)
+        if not isinstance(utility, MutualInformation | BayesAccuracy | PosteriorMeanSquaredError):
+            raise UnsupportedError("objective", "a sum of gains", utility.name)
+        prior = problem.prior.array
+        return 1 + int(np.argmax(utility.gain(rays, prior) / (prior @ rays)))
+
+
+def _rays(problem: Problem) -> FloatArray:
+    """Return a ray with j entries 1 and the others e**-eps, for j = 1..k-1, as columns."""
+    notion, k = problem.sole_notion(LDP), len(problem.domain)
+    if notion is None:
+        raise UnsupportedError("privacy", "LDP alone", problem.privacy)
+    low = math.exp(-notion.epsilon)
+    raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))[None, :]
+    rays: FloatArray = np.where(raised, 1.0, low)
+    return rays
