@@ -53,7 +53,8 @@ def surplus_by_boxes(statement: Statement, u: list[Fraction], tree: list[Any]) -
         if not todo:
             raise CertificateError("the tree of boxes has too many leaves")
         box = todo.pop()
-        box = None if box is None else search.shrunk(box)
+        if box is not None and (search.has_ratios or len(item) != 2):
+            box = search.shrunk(box)
         if len(item) == 2:
             x, cut = item[0], scaled_down(number(item[1]))
             if type(x) is not int or not 0 <= x <= search.size:
@@ -83,6 +84,9 @@ class _Search:
         self.tops = [
             max(SCALE, *row) if row and len(row) == self.size - 1 else None for row in against
         ]
+
+        self.has_ratios = any(against)
+        self._worth: dict[tuple[int, int], int] = {}
 
     def _limits(self) -> tuple[list[list[int | None]], int, int | None]:
         """Return the bounds m on r_x / r_z, chained, and those on every r_x, rounded outward."""
@@ -186,10 +190,12 @@ class _Search:
         return total
 
     def _at(self, x: int, r: int) -> int:
-        """Return h_x(r) - u_x r, rounded up."""
-        point = Fraction(r, SCALE)
-        exact = coordinate_gain(self.statement, x, point) - self.prices[x] * point
-        return scaled_up(exact)
+        """Return h_x(r) - u_x r, rounded up; boxes share most of their ends."""
+        if (x, r) not in self._worth:
+            point = Fraction(r, SCALE)
+            exact = coordinate_gain(self.statement, x, point) - self.prices[x] * point
+            self._worth[x, r] = scaled_up(exact)
+        return self._worth[x, r]
 
 
 def scaled_down(value: Fraction) -> int:

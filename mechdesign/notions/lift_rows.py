@@ -197,20 +197,31 @@ class LiftRows(Family):
         return None
 
     def _raise_once(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        needed = 0
+        """Return what the rows at the worst prior of each side ask for.
+
+        Of the inputs that are raised, and of those that are not, the extreme entry asks for most.
+        """
+        needed, whole = 0, self.priors.denominator
         for limit, side in ((self._upper, "upper"), (self._lower, "lower")):
             if limit is None:
                 continue
-            prior = self.priors.extreme(column, largest=side == "lower")
-            law = sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0))
-            drift = sum((p * d for p, d in zip(prior, direction, strict=True)), Fraction(0))
-            for x in range(self.size):
-                if side == "upper":
-                    lack, gain = column[x] - limit * law, limit * drift - direction[x]
+            upper = side == "upper"
+            prior = self.priors.extreme_numerators(column, largest=not upper)
+            law = sum(p * q for p, q in zip(prior, column, strict=True))
+            drift = sum(p for p, d in zip(prior, direction, strict=True) if d)
+            top, bottom = limit.numerator, limit.denominator
+            for moved in (0, 1):
+                entries = [q for q, d in zip(column, direction, strict=True) if d == moved]
+                if not entries:
+                    continue
+                if upper:
+                    lack = max(entries) * bottom * whole - top * law
+                    gain = top * drift - moved * bottom * whole
                 else:
-                    lack, gain = law - limit * column[x], limit * direction[x] - drift
+                    lack = law * bottom - top * min(entries) * whole
+                    gain = moved * top * whole - drift * bottom
                 if lack > 0:
                     if gain <= 0:
                         return None
-                    needed = max(needed, math.ceil(lack / gain))
+                    needed = max(needed, -(-lack // gain))
         return needed

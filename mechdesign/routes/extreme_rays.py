@@ -44,8 +44,12 @@ GOAL = 3e-7
 """Relative to the value: what the rounds aim at."""
 
 LEAST_GOAL = 1e-13
-FIRST_BOXES, MOST_BOXES = 64, 1 << 15
-"""Boxes that branch and bound looks at in a round: few at first, more as prices settle."""
+FIRST_BOXES, MOST_ENTRIES = 64, 600_000
+"""Boxes that branch and bound looks at in a round, few at first, more as prices settle; and how
+many they can become, times inputs."""
+
+MOST_BOXES_IN_ALL = 400_000
+"""Beyond so many boxes the rounds end, with the bound that there is."""
 
 SMOOTHING = 0.5
 PATIENCE = 12
@@ -167,7 +171,7 @@ class _Search:
         first = lifts.first_rays()
         self.program = Master(first, lifts.gain(first))
         self.theta: FloatArray = np.zeros(first.shape[1])
-        self.rounds = 0
+        self.rounds = self.boxes = 0
         self.upper = np.inf
         """The least bound met on the sum of the gains."""
         self._best: tuple[FloatArray, Priced] | None = None
@@ -175,6 +179,7 @@ class _Search:
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
+        most = MOST_ENTRIES // self.lifts.size
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potential = self.program.solve()
             value = float(self.program.gain @ self.theta)
@@ -188,10 +193,12 @@ class _Search:
             if self.upper - value <= 2 * goal:
                 return
             idle = 0 if self.upper < before - 0.05 * (before - value) else idle + 1
+            if self.boxes > MOST_BOXES_IN_ALL:
+                return
             if not useful or idle >= PATIENCE:
-                if boxes >= MOST_BOXES or self.lifts.counts:
+                if boxes >= most or self.lifts.counts:
                     return
-                boxes, idle = 8 * boxes, 0
+                boxes, idle = min(8 * boxes, most), 0
             if useful:
                 new = np.column_stack(useful)
                 self.program.add(new, self.lifts.gain(new))
@@ -204,6 +211,7 @@ class _Search:
     def _try(self, u: FloatArray, goal: float, boxes: int) -> Priced:
         """Price, and keep the prices if their bound is the least so far."""
         priced = self.lifts.price(u, goal, boxes)
+        self.boxes += priced.boxes
         upper = float(u.sum()) + priced.surplus
         if upper < self.upper:
             self.upper, self._best = upper, (u, priced)

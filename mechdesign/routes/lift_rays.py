@@ -25,7 +25,7 @@ __all__ = ["LiftPolytope"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-MOST_STEPS = 3_000_000
+MOST_STEPS = 10_000_000
 """Entries that the dynamic program may go through."""
 
 
