@@ -206,9 +206,10 @@ class _Proved:
         sign = -1 if self.maximised else 1
         best = self if sign * self.value <= sign * other.value else other
         strongest = self if sign * self.bound >= sign * other.bound else other
+        made_for = best.reference
         best.bound, best.certificate = strongest.bound, strongest.certificate
-        if best is not strongest and best.raw.numeric_bound is None:
-            best.value, best.bound = best._prove(best.certificate)  # it may name another prior
+        if best.reference != made_for:  # an estimator for another prior has another risk
+            best.value, best.bound = best._prove(best.certificate)
         return best
 
 

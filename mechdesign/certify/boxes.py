@@ -18,16 +18,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.fixed import BITS, SCALE, scaled_down, scaled_up
 from mechdesign.certify.gains import coordinate_gain
 from mechdesign.certify.privacy import lift_limits, ratio_limits
 from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
 
-__all__ = ["SCALE", "scaled_down", "scaled_up", "surplus_by_boxes"]
+__all__ = ["surplus_by_boxes"]
 
-BITS = 160
-SCALE = 1 << BITS
 SWEEPS = 2
 
 Box = list[tuple[int, int]]
@@ -196,13 +195,3 @@ class _Search:
             exact = coordinate_gain(self.statement, x, point) - self.prices[x] * point
             self._worth[x, r] = scaled_up(exact)
         return self._worth[x, r]
-
-
-def scaled_down(value: Fraction) -> int:
-    """Return ``value * SCALE``, rounded down."""
-    return value.numerator * SCALE // value.denominator
-
-
-def scaled_up(value: Fraction) -> int:
-    """Return ``value * SCALE``, rounded up."""
-    return -(-value.numerator * SCALE // value.denominator)

@@ -33,16 +33,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from mechdesign.certify.fixed import BITS, SCALE, scaled_down, scaled_up
 from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
 from mechdesign.certify.statement import POSTERIOR, Statement, number, values_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
 __all__ = ["least_on_gap", "levels_bound"]
-
-BITS = 160
-SCALE = 1 << BITS
-"""Numbers are integers over this, rounded so that the bound can only fall."""
 
 MOST_EXPONENT = 700
 """A bound on the lift beyond e to this is left out."""
@@ -58,7 +55,8 @@ def levels_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         raise CertificateError("levels at decoders bound the error of a scalar only")
     if not len(dual["potential"]) == len(statement.prior) == len(statement.labels):
         raise CertificateError("the certificate has not one price for each input")
-    decoders, levels = ([_down(number(s)) for s in dual[key]] for key in ("decoders", "levels"))
+    decoders = [scaled_down(number(s)) for s in dual["decoders"]]
+    levels = [scaled_down(number(level)) for level in dual["levels"]]
     rising = all(a <= b for a, b in pairwise(decoders))
     if len(decoders) < 2 or not rising or decoders[0] != 0 or decoders[-1] != SCALE:
         raise CertificateError("the decoders do not rise from 0 to 1")
@@ -67,7 +65,7 @@ def levels_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     low, high = min(f[x] for x in support), max(f[x] for x in support)
     if low == high:
         return Fraction(0)
-    prices = [_down(number(dual["potential"][x])) for x in support]
+    prices = [scaled_down(number(dual["potential"][x])) for x in support]
     band = _Band(
         statement,
         [statement.prior[x] for x in support],
@@ -91,10 +89,10 @@ class _Band:
 
     def __init__(self, statement: Statement, prior: list[Fraction], f: list[Fraction]) -> None:
         self.tied, ends = _ends(statement, prior)
-        self.ends = [(_down(low), _up(high)) for low, high in ends]
-        self.prior = [(_down(p), _up(p)) for p in prior]
-        self.first = [_up(p * v) for p, v in zip(prior, f, strict=True)]
-        self.second = [_down(p * v * v) for p, v in zip(prior, f, strict=True)]
+        self.ends = [(scaled_down(low), scaled_up(high)) for low, high in ends]
+        self.prior = [(scaled_down(p), scaled_up(p)) for p in prior]
+        self.first = [scaled_up(p * v) for p, v in zip(prior, f, strict=True)]
+        self.second = [scaled_down(p * v * v) for p, v in zip(prior, f, strict=True)]
 
     def cost(self, s: int, level: int, prices: list[int]) -> int:
         """Return a bound on gamma(s), where s is not negative."""
@@ -133,11 +131,3 @@ def _ends(
         limit = exp_upper(upper)
         highest = [min(limit, high) for high in highest]
     return True, [(low, high) for high in highest]
-
-
-def _down(value: Fraction) -> int:
-    return value.numerator * SCALE // value.denominator
-
-
-def _up(value: Fraction) -> int:
-    return -(-value.numerator * SCALE // value.denominator)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import lcm
 
-from mechdesign.certify.boxes import SCALE, scaled_down, scaled_up
+from mechdesign.certify.fixed import SCALE, scaled_down, scaled_up
 from mechdesign.certify.gains import coordinate_gain
 from mechdesign.certify.privacy import lift_limits
 from mechdesign.certify.statement import Statement

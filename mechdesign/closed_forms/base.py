@@ -5,19 +5,38 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
+from mechdesign.notions import Notion
 from mechdesign.problem import Problem
-from mechdesign.utilities import ColumnUtility, EstimationRisk
+from mechdesign.utilities import (
+    BayesAccuracy,
+    ColumnUtility,
+    EstimationRisk,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Utility,
+)
 
-__all__ = ["ClosedForm", "Formula", "Verdict", "best_when_informed", "decide", "name_outputs"]
+__all__ = [
+    "ClosedForm",
+    "Formula",
+    "Verdict",
+    "best_when_informed",
+    "decide",
+    "inputs_alike",
+    "name_outputs",
+    "the_notion",
+]
 
 FloatArray = npt.NDArray[np.float64]
+
+N = TypeVar("N", bound=Notion)
 
 
 @dataclass(frozen=True)
@@ -115,6 +134,27 @@ def best_when_informed(problem: Problem) -> bool:
     if isinstance(utility, EstimationRisk):
         return not utility.worst_case
     return problem.expected_loss is not None
+
+
+def inputs_alike(utility: Utility) -> bool:
+    """Return whether the utility is a sum of gains that no permutation of the inputs changes."""
+    if isinstance(utility, PosteriorMeanSquaredError):
+        return utility.histogram
+    return isinstance(utility, MutualInformation | BayesAccuracy)
+
+
+def the_notion(problem: Problem, kind: type[N]) -> N:
+    """Return the only notion of a problem, which a formula has asked to be of a kind.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is of another, or there are more.
+    """
+    notion = problem.sole_notion(kind)
+    if notion is None:
+        raise UnsupportedError("privacy", f"{kind.name} alone", problem.privacy)
+    return notion
 
 
 def decide(problem: Problem, universal: FloatArray) -> Formula:

@@ -13,8 +13,8 @@ from mechdesign.closed_forms.base import (
     Verdict,
     best_when_informed,
     decide,
+    the_notion,
 )
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions import HighLowLDP
 from mechdesign.problem import Problem
 
@@ -76,7 +76,5 @@ class KaryMangat(ClosedForm):
 
 def _sensitive(problem: Problem) -> tuple[int, HighLowLDP]:
     """Return the place of the sensitive input, and the notion."""
-    notion = problem.sole_notion(HighLowLDP)
-    if notion is None:
-        raise UnsupportedError("privacy", "high-low LDP alone", problem.privacy)
+    notion = the_notion(problem, HighLowLDP)
     return problem.domain.index(notion.sensitive[0], "sensitive"), notion

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from mechdesign.closed_forms.balanced_subsets import balanced_arrangements
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
 from mechdesign.closed_forms.subset_selection import (
@@ -14,9 +12,9 @@ from mechdesign.closed_forms.subset_selection import (
     TOO_SMALL,
     write_out,
 )
+from mechdesign.closed_forms.uniform_lift import best_lift
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
 
@@ -41,50 +39,35 @@ class LiftSubsetSelection(ClosedForm):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for bounds on the lift at the uniform prior, and a risk of estimation."""
-        limits = _lift_limits(problem)
-        if limits is None or not isinstance(problem.utility, EstimationRisk):
+        family = _sole_lift(problem)
+        if family is None or not isinstance(problem.utility, EstimationRisk):
             return NOT_A_RISK
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal at the uniform prior")
         if len(problem.domain) > MOST_INPUTS:
             return TOO_LARGE
-        if limits[0] > LARGEST_LOW or limits[1] < 1 / LARGEST_LOW:
+        low, high = family.ends()
+        if low > LARGEST_LOW or high < 1 / LARGEST_LOW:
             return TOO_SMALL
-        high = sum(r == limits[1] for r in _lifts(len(problem.domain), *limits))
+        lift = best_lift(family)
+        raised = int((lift == lift[0]).sum())
         reason = (
-            f"at the uniform prior all vectors of lifts have the same entries, {high} at the top"
+            f"at the uniform prior all vectors of lifts have the same entries, {raised} at the top"
         )
         return Verdict(True, reason)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        limits = _lift_limits(problem)
-        if limits is None:
+        family = _sole_lift(problem)
+        if family is None:
             raise UnsupportedError("privacy", "bounds on the lift alone", problem.privacy)
-        columns, weights = balanced_arrangements(_lifts(len(problem.domain), *limits))
+        columns, weights = balanced_arrangements(tuple(best_lift(family).tolist()))
         return write_out(problem, columns * weights)
 
 
-def _lift_limits(problem: Problem) -> tuple[float, float] | None:
+def _sole_lift(problem: Problem) -> LiftRows | None:
     """Return the bounds on the lift for the problem's prior, if that is all that is asked."""
     (family, *more) = problem.cone.families
-    if more or not isinstance(family, LiftRows) or not isinstance(family.priors, PriorList):
+    if more or not isinstance(family, LiftRows):
         return None
-    if family.priors.members != (problem.prior.probabilities,):
-        return None
-    k, low, high = len(problem.domain), 0.0, math.inf
-    for side, bound in family.sides():
-        exponent = float(bound.exponent(family.epsilon))
-        if side == "lower":
-            low = math.exp(-exponent)
-        else:
-            high = math.exp(min(exponent, 700.0))
-    return low, min(high, k - (k - 1) * low)
-
-
-def _lifts(k: int, low: float, high: float) -> tuple[float, ...]:
-    """Return the vertex of {low <= r <= high, mean 1}, sorted."""
-    room = k * (1 - low) / (high - low)
-    raised = min(k - 1, int(room + 1e-12))
-    rest = k - raised * high - (k - 1 - raised) * low
-    return (high,) * raised + (rest,) + (low,) * (k - 1 - raised)
+    return family if family.is_for(problem.prior.probabilities) else None

@@ -7,8 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs
-from mechdesign.errors import UnsupportedError
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Formula,
+    Verdict,
+    name_outputs,
+    the_notion,
+)
 from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
@@ -66,9 +71,7 @@ class LIPRandomizedResponse(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, its outputs named like the inputs for a metric loss."""
-        notion = problem.sole_notion(LIP)
-        if notion is None:
-            raise UnsupportedError("privacy", "LIP alone", problem.privacy)
+        notion = the_notion(problem, LIP)
         shrink = math.exp(-notion.epsilon)
         keep = -math.expm1(-float(notion.epsilon))
         k = len(problem.domain)

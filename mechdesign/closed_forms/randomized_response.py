@@ -6,8 +6,12 @@ import math
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
-from mechdesign.errors import UnsupportedError
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Formula,
+    Verdict,
+    the_notion,
+)
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss
@@ -44,9 +48,7 @@ class RandomizedResponse(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        notion = problem.sole_notion(LDP)
-        if notion is None:
-            raise UnsupportedError("privacy", "LDP alone", problem.privacy)
+        notion = the_notion(problem, LDP)
         k = len(problem.domain)
         shrink = math.exp(-notion.epsilon)
         matrix = np.where(np.eye(k, dtype=bool), 1.0, shrink) / (1 + (k - 1) * shrink)

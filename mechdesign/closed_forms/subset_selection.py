@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, name_outputs
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    FloatArray,
+    Formula,
+    Verdict,
+    name_outputs,
+    the_notion,
+)
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP, BlockLDP, HighLowLDP
 from mechdesign.problem import Problem
@@ -72,9 +79,7 @@ class SubsetSelection(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        notion = problem.sole_notion(LDP)
-        if notion is None:
-            raise UnsupportedError("privacy", "LDP alone", problem.privacy)
+        notion = the_notion(problem, LDP)
         return write_out(problem, _subsets(len(problem.domain), math.exp(-notion.epsilon)))
 
 
@@ -107,9 +112,7 @@ class BlockSubsetSelection(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        notion = problem.sole_notion(BlockLDP)
-        if notion is None:
-            raise UnsupportedError("privacy", "block-structured LDP alone", problem.privacy)
+        notion = the_notion(problem, BlockLDP)
         member, low = notion.membership(problem.domain), math.exp(-notion.epsilon)
         parts = []
         for b in range(member.max() + 1):
@@ -155,10 +158,9 @@ class HighLowSubsetSelection(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        notion = problem.sole_notion(HighLowLDP)
-        found = None if notion is None else _HighLow.of(problem, notion)
+        found = _HighLow.of(problem, the_notion(problem, HighLowLDP))
         if found is None:
-            raise UnsupportedError("privacy", "high-low LDP alone", problem.privacy)
+            raise UnsupportedError("prior", "a uniform one on the sensitive inputs", problem.prior)
         members, weights = balanced_subsets(len(found.sensitive), found.best())
         hide = found.hide(found.best())
         sets = np.tile(hide * weights, (len(problem.domain), 1))

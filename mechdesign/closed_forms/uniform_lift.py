@@ -7,18 +7,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, name_outputs
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    FloatArray,
+    Formula,
+    Verdict,
+    inputs_alike,
+    name_outputs,
+)
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
-from mechdesign.utilities import (
-    BayesAccuracy,
-    HammingLoss,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-)
+from mechdesign.utilities import HammingLoss
 
 __all__ = ["UniformLift", "best_lift"]
 
@@ -99,10 +100,9 @@ def _sole_lift(problem: Problem) -> LiftRows | None:
     """Return the bounds on the lift, if there are no others and the priors are uniform."""
     binding = [family for family in problem.cone.families if family.binds()]
     family, own = binding[0] if len(binding) == 1 else None, problem.prior
-    if not isinstance(family, LiftRows) or not isinstance(family.priors, PriorList):
+    if not isinstance(family, LiftRows) or not own.is_uniform:
         return None
-    alone = set(family.priors.members) == {own.probabilities}
-    return family if own.is_uniform and alone else None
+    return family if family.is_for(own.probabilities) else None
 
 
 def _alike(problem: Problem) -> bool:
@@ -110,6 +110,4 @@ def _alike(problem: Problem) -> bool:
     utility = problem.utility
     if isinstance(utility, HammingLoss) and not utility.worst_case:
         return set(problem.domain.labels) <= set(problem.outputs or ())
-    if isinstance(utility, PosteriorMeanSquaredError):
-        return utility.histogram
-    return isinstance(utility, MutualInformation | BayesAccuracy)
+    return inputs_alike(utility)

@@ -6,11 +6,19 @@ import math
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, name_outputs
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    FloatArray,
+    Formula,
+    Verdict,
+    inputs_alike,
+    name_outputs,
+    the_notion,
+)
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
-from mechdesign.utilities import BayesAccuracy, MutualInformation, PosteriorMeanSquaredError
+from mechdesign.utilities import ColumnUtility
 
 __all__ = ["UniformSubsets"]
 
@@ -39,9 +47,7 @@ class UniformSubsets(ClosedForm):
         """Ask for LDP alone, the uniform prior, and inputs that are alike."""
         if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
-        utility = problem.utility
-        histogram = isinstance(utility, PosteriorMeanSquaredError) and utility.histogram
-        if not histogram and not isinstance(utility, MutualInformation | BayesAccuracy):
+        if not inputs_alike(problem.utility):
             return Verdict(False, "it is for inputs that are alike", relevant=False)
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal at the uniform prior only")
@@ -63,7 +69,7 @@ class UniformSubsets(ClosedForm):
     def _best_size(self, problem: Problem) -> int:
         """Return the j whose ray is worth the most for its law."""
         utility, rays = problem.utility, _rays(problem)
-        if not isinstance(utility, MutualInformation | BayesAccuracy | PosteriorMeanSquaredError):
+        if not isinstance(utility, ColumnUtility):
             raise UnsupportedError("objective", "a sum of gains", utility.name)
         prior = problem.prior.array
         return 1 + int(np.argmax(utility.gain(rays, prior) / (prior @ rays)))
@@ -71,9 +77,7 @@ class UniformSubsets(ClosedForm):
 
 def _rays(problem: Problem) -> FloatArray:
     """Return a ray with j entries 1 and the others e**-eps, for j = 1..k-1, as columns."""
-    notion, k = problem.sole_notion(LDP), len(problem.domain)
-    if notion is None:
-        raise UnsupportedError("privacy", "LDP alone", problem.privacy)
+    notion, k = the_notion(problem, LDP), len(problem.domain)
     low = math.exp(-notion.epsilon)
     raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))[None, :]
     rays: FloatArray = np.where(raised, 1.0, low)

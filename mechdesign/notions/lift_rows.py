@@ -29,6 +29,9 @@ from mechdesign.prior_sets import PriorList, PriorSet, Weights
 
 __all__ = ["LiftRows"]
 
+LARGEST_EXPONENT = 700.0
+"""e to this is a float."""
+
 
 class LiftRows(Family):
     """Bounds on the lift from above, from below, or both, for all priors of a set.
@@ -63,6 +66,20 @@ class LiftRows(Family):
         """Return the sides that are bounded, each with its bound."""
         both = [("upper", self.upper), ("lower", self.lower)]
         return [(side, bound) for side, bound in both if bound is not None]
+
+    def is_for(self, prior: Weights) -> bool:
+        """Return whether the lift is bounded for that prior and no other."""
+        return isinstance(self.priors, PriorList) and set(self.priors.members) == {prior}
+
+    def ends(self) -> tuple[float, float]:
+        """Return the least and the largest lift as floats, 0 and inf where there is no bound."""
+        exponents = {
+            side: min(float(bound.exponent(self.epsilon)), LARGEST_EXPONENT)
+            for side, bound in self.sides()
+        }
+        return math.exp(-exponents.get("lower", math.inf)), math.exp(
+            exponents.get("upper", math.inf)
+        )
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of every vertex of the set."""

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import FREE, PairRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
 
 __all__ = ["Band", "Cheapest"]
@@ -99,9 +98,7 @@ class Band:
             if bound.factor != 1 or not LEAST_LOG_WIDTH < width <= MOST_LOG_WIDTH:
                 return None
             return cls(support, prior, one, np.exp(width) * one, False)
-        if not isinstance(family, LiftRows) or not isinstance(family.priors, PriorList):
-            return None
-        if family.priors.members != (problem.prior.probabilities,):
+        if not isinstance(family, LiftRows) or not family.is_for(problem.prior.probabilities):
             return None
         widths = {side: float(bound.exponent(family.epsilon)) for side, bound in family.sides()}
         if min(widths.values(), default=np.inf) < LEAST_LOG_WIDTH:

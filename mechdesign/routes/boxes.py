@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.errors import SolverError
-from mechdesign.notions import Cone
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.lift_rows import LARGEST_EXPONENT, LiftRows
 from mechdesign.notions.pair_rows import PairRows
-from mechdesign.prior_sets import PriorList
+from mechdesign.problem import Problem
 from mechdesign.routes.box_parts import NO_ROWS, ColumnProgram, Leaf, Priced
 from mechdesign.utilities import ColumnUtility
 
@@ -39,7 +38,6 @@ THIN = 2.0**-8
 SWEEPS = 2
 SLACK = 1e-9
 EDGE = 1e-3
-LARGEST_EXPONENT = 700.0
 
 
 class BoxSearch:
@@ -77,9 +75,9 @@ class BoxSearch:
             self.tops = np.where(full, np.maximum(1.0, ratios.max(axis=1)), np.inf)
 
     @classmethod
-    def of(cls, cone: Cone, prior: FloatArray, utility: ColumnUtility) -> BoxSearch | None:
+    def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
         """Return the search for a cone; None where the gain does not split or r is unbounded."""
-        k = cone.size
+        cone, prior, k = problem.cone, problem.prior.array, len(problem.domain)
         if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
             return None
         low, high, ratios = 0.0, np.inf, np.full((k, k), np.inf)
@@ -90,15 +88,9 @@ class BoxSearch:
                 ]
                 limits = np.append(np.exp(E) * family.factors, np.inf)[family.index]
                 ratios = np.minimum(ratios, limits)
-            elif isinstance(family, LiftRows) and isinstance(family.priors, PriorList):
-                listed = [[float(p) for p in member] for member in family.priors.members]
-                if len(listed) == 1 and np.array_equal(listed[0], prior):
-                    for side, bound in family.sides():
-                        exponent = min(LARGEST_EXPONENT, float(bound.exponent(family.epsilon)))
-                        if side == "upper":
-                            high = min(high, float(np.exp(exponent)))
-                        else:
-                            low = max(low, float(np.exp(-exponent)))
+            elif isinstance(family, LiftRows) and family.is_for(problem.prior.probabilities):
+                least, most = family.ends()
+                low, high = max(low, least), min(high, most)
         np.fill_diagonal(ratios, 1.0)
         for y in range(k):  # chained
             ratios = np.minimum(ratios, ratios[:, [y]] * ratios[[y], :])

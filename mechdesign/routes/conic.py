@@ -20,7 +20,15 @@ from mechdesign.utilities import LinearUtility
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["OPTIONS", "StatedNotions", "Weighed", "run", "solve_conic", "solver_named"]
+__all__ = [
+    "CONIC_SOLVERS",
+    "OPTIONS",
+    "StatedNotions",
+    "Weighed",
+    "run",
+    "solve_conic",
+    "solver_named",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,6 +40,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "SCS": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
 }
 """Settings by solver: as tight as each is known to bear."""
+
+CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
+"""Solvers for what is no linear program, the most precise first."""
 
 NO_PRICE = 1e-9
 """A nat that costs less than this, relative to the loss, is free: its bound does not bind."""

@@ -19,7 +19,7 @@ from mechdesign.channel import Channel
 from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
-from mechdesign.routes.conic import OPTIONS, StatedNotions, run, solver_named
+from mechdesign.routes.conic import CONIC_SOLVERS, OPTIONS, StatedNotions, run, solver_named
 from mechdesign.routes.lagrangian import linearised, priced, solver_gap
 from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["OwnTerms", "solve_custom"]
 
 FloatArray = npt.NDArray[np.float64]
-
-SOLVERS = ("CLARABEL", "ECOS", "SCS")
-"""In this order, until one gives an answer."""
 
 FLOOR = 1e-12
 """Logarithms and roots are linearised no nearer to 0 than this."""
@@ -95,7 +92,7 @@ class OwnTerms:
         if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
             expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
             raise UnsupportedError("route", expected, route)
-        names = [solver_named(option)] if option else list(SOLVERS)
+        names = [solver_named(option)] if option else CONIC_SOLVERS
         failures = []
         for solver in names:
             try:

@@ -27,19 +27,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import as_fraction
-from mechdesign.notions.cone import Cone, Multipliers
-from mechdesign.prior_sets import Weights
+from mechdesign.notions.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.band_decoders import solve_band_decoders
 from mechdesign.routes.bands import Band
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.compress import Compressed, compress, stacked
-from mechdesign.routes.highs import HotProgram, LinearProgram
+from mechdesign.routes.hot_column import HotColumn
 from mechdesign.routes.linear_program import Part
 from mechdesign.utilities import PosteriorMeanSquaredError
 
@@ -122,7 +119,7 @@ class _Search:
         self.probes: list[float] = []
         self.rounds = 0
         self._found: dict[float, _Probe] = {}
-        self._pricer: _Pricer | None = None
+        self._pricer: HotColumn | None = None
 
     def run(self) -> None:
         """Solve, move the decoders to the posterior means, and again until the bound is near."""
@@ -135,7 +132,7 @@ class _Search:
             value = self._value(matrix)
             if value < best:
                 best, self.matrix = value, matrix
-            self._pricer = _Pricer(self.cone, self.prior, part.prior_table)
+            self._pricer = HotColumn(self.cone, self.prior, part.prior_table)
             goal = max(GOAL * value, LEAST_GOAL)
             wanted = self._probe(part.potentials, means, goal)
             # those that were wanted once stay, or the dual goes back and forth
@@ -189,8 +186,10 @@ class _Search:
         better: list[float] = []
         while todo and len(self._found) + len(todo) <= MOST_PROBES:
             for s in todo:
-                gamma, r, weights = pricer.price(self._cost(np.array([s]))[:, 0] - u)
-                self._found[s] = _Probe(gamma, float((self.prior * self.f) @ r), weights)
+                r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
+                mean = float((self.prior * self.f) @ r)
+                weights = np.maximum(-found.dual[:-1], 0.0)
+                self._found[s] = _Probe(float(found.dual[-1]), mean, weights)
             better += [
                 p.mean for s in todo if (p := self._found[s]).gamma < -goal and 0 <= p.mean <= 1
             ]
@@ -222,44 +221,6 @@ class _Search:
             return ()
         weights = [self._found[s].weights for s in self.probes]
         return pricer.families(weights, scale)
-
-
-class _Pricer:
-    """The program over one column, kept hot: only its cost changes from probe to probe."""
-
-    def __init__(self, cone: Cone, prior: FloatArray, tables: list[tuple[Weights, ...]]) -> None:
-        self.cone, self.tables, self.k = cone, tables, len(prior)
-        self.blocks: list[Compressed] = [
-            compress(family, table) for family, table in zip(cone.families, tables, strict=True)
-        ]
-        rows = stacked(self.blocks, self.k)
-        self.width = rows.shape[1]
-        law = sp.csr_array(np.concatenate([prior, np.zeros(self.width - self.k)])[None, :])
-        A = sp.csr_array(sp.vstack([rows, law], format="csr"))
-        equal = np.concatenate([*(block.equal for block in self.blocks), [True]])
-        low = np.where(equal, 0.0, -np.inf)
-        low[-1] = 1.0
-        high = np.zeros(A.shape[0])
-        high[-1] = 1.0
-        self.program = HotProgram(LinearProgram(np.zeros(self.width), A, low, high), "simplex")
-
-    def price(self, cost: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Return the least reduced cost over private r with P . r = 1, that r, and row weights."""
-        found = self.program.solve(np.concatenate([cost, np.zeros(self.width - self.k)]))
-        return float(found.dual[-1]), found.primal[: self.k], np.maximum(-found.dual[:-1], 0.0)
-
-    def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
-        """Return the weights of all probes as multipliers on the rows of the notions."""
-        found: list[FamilyDual] = []
-        row = 0
-        for n, block in enumerate(self.blocks):
-            last = row + block.A.shape[0]
-            multipliers: list[Multipliers] = []
-            for output, weight in enumerate(weights):
-                multipliers += block.carry_back(scale * weight[row:last], output)
-            found.append(FamilyDual(n, tuple(multipliers), self.tables[n]))
-            row = last
-        return tuple(found)
 
 
 def _distinct(points: FloatArray) -> FloatArray:

@@ -45,6 +45,7 @@ SHARES, EXACT = (1e-8, 1e-14), 1e-11
 """Weights below this share of the largest are left out, if the rest can do without."""
 
 MOST_SPARSE = 1500
+MOST_SUBSETS = 1 << 16
 PRIOR_BITS = 60
 LEAST_PRIOR = 1e-12
 
@@ -70,7 +71,7 @@ def solve_estimation(problem: Problem) -> RawSolution:
     dual: Dual | None = None
     if len(problem.domain) == 1:
         return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), None, "estimation: one input")
-    classes = RayClasses.of(problem)
+    classes = RayClasses.of(problem.cone)
     if classes is not None and classes.fit(problem):
         mixture = _by_classes(problem, utility, classes)
         matrix = classes.columns(mixture.theta)
@@ -94,7 +95,7 @@ def solve_estimation(problem: Problem) -> RawSolution:
 
 def class_dual(problem: Problem) -> Dual | None:
     """Return evidence by classes of rays, whatever the number of inputs; None without classes."""
-    utility, classes = problem.utility, RayClasses.of(problem)
+    utility, classes = problem.utility, RayClasses.of(problem.cone)
     if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):
         return None
     return _dual(utility, _by_classes(problem, utility, classes), "classes")
@@ -102,7 +103,7 @@ def class_dual(problem: Problem) -> Dual | None:
 
 def _listed(problem: Problem, classes: RayClasses | None) -> FloatArray | None:
     """Return all extreme rays, or None if they are too many."""
-    R = None if classes is None else classes.subset_rays()
+    R = None if classes is None else classes.subset_rays(MOST_SUBSETS)
     if R is None:
         with contextlib.suppress(UnsupportedError):
             R = all_rays(problem.cone)

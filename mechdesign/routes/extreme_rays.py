@@ -134,7 +134,7 @@ def _by_climbing(problem: Problem, utility: ColumnUtility) -> _Found:
     own = utility.surplus(u, problem)
     if own is not None:
         return _Found(rays, theta, None, float(u.sum()) + own, notes)
-    boxes = BoxSearch.of(problem.cone, problem.prior.array, utility)
+    boxes = BoxSearch.of(problem, utility)
     if boxes is None:
         return _Found(rays, theta, None, np.inf, notes)
     cuts = max(64, MOST_CUTS // len(u))

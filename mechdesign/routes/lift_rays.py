@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
 from mechdesign.routes.box_parts import Priced
 from mechdesign.routes.boxes import WORTH, BoxSearch
@@ -34,50 +33,29 @@ class LiftPolytope:
 
     Parameters
     ----------
-    prior
-        ``(n_inputs,)``.
-    low, high
-        The bounds on every lift.
+    boxes
+        The polytope as a box cut by one equation.
     counts
         Whole numbers that the prior is in proportion to, if they are small; else None.
-    utility
-        A utility whose gain splits by inputs.
     """
 
-    def __init__(
-        self,
-        prior: FloatArray,
-        low: float,
-        high: float,
-        counts: list[int] | None,
-        utility: ColumnUtility,
-    ) -> None:
-        self.prior, self.low, self.high = prior, low, high
-        self.counts, self.utility = counts, utility
-        self.size = len(prior)
-        self.boxes = BoxSearch(prior, low, high, None, utility)
+    def __init__(self, boxes: BoxSearch, counts: list[int] | None) -> None:
+        self.boxes, self.counts = boxes, counts
+        self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
+        self.utility, self.size = boxes.utility, boxes.size
 
     @classmethod
     def of(cls, problem: Problem) -> LiftPolytope | None:
         """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
         (family, *more), utility = problem.cone.families, problem.utility
-        if more or not isinstance(family, LiftRows) or not isinstance(family.priors, PriorList):
+        if more or not isinstance(family, LiftRows) or not isinstance(utility, ColumnUtility):
             return None
-        if family.priors.members != (problem.prior.probabilities,):
+        if not family.is_for(problem.prior.probabilities):
             return None
-        if not isinstance(utility, ColumnUtility):
+        boxes = BoxSearch.of(problem, utility)
+        if boxes is None or boxes.high <= boxes.low:
             return None
-        prior, k = problem.prior.array, len(problem.domain)
-        if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
-            return None
-        bounds = dict(family.sides())
-        low, high = 0.0, np.inf
-        if "lower" in bounds:
-            low = math.exp(-float(bounds["lower"].exponent(family.epsilon)))
-        if "upper" in bounds:
-            high = math.exp(min(700.0, float(bounds["upper"].exponent(family.epsilon))))
-        if high <= low or (math.isinf(high) and prior.min() == 0):
-            return None
+        k, low, high = boxes.size, boxes.low, boxes.high
         weights = problem.prior.probabilities
         whole = math.lcm(*(p.denominator for p in weights))
         share = min(1.0, (1 - low) / (high - low))
@@ -85,12 +63,7 @@ class LiftPolytope:
         counts = None
         if math.isfinite(high) and steps <= MOST_STEPS:
             counts = [int(p * whole) for p in weights]
-        return cls(prior, low, high, counts, utility)
-
-    def worth(self, r: FloatArray) -> FloatArray:
-        """Return h_x(r_x) for each input."""
-        found: FloatArray = self.utility.coordinate_gain(np.arange(self.size), r, self.prior)
-        return found
+        return cls(boxes, counts)
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
@@ -137,7 +110,7 @@ class LiftPolytope:
         n = np.array(self.counts)
         k, N = self.size, int(n.sum())
         bottom, top = np.full(k, self.low), np.full(k, self.high)
-        at_low, at_high = self.worth(bottom) - u * bottom, self.worth(top) - u * top
+        at_low, at_high = self.boxes.worth(bottom) - u * bottom, self.boxes.worth(top) - u * top
         free = n == 0
         base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
         profit = at_high - at_low

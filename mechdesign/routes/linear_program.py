@@ -26,7 +26,7 @@ from mechdesign.routes.compress import Compressed, compress, stacked
 from mechdesign.routes.highs import LinearProgram, solve_lp
 from mechdesign.utilities import LinearUtility
 
-__all__ = ["Part", "solve_linear"]
+__all__ = ["Part", "program_cost", "solve_linear"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -59,20 +59,12 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
     SolverError
         If HiGHS fails.
     """
-    utility = problem.utility
-    if not isinstance(utility, LinearUtility):
-        raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
+    cost, scale = program_cost(problem)
     outputs: tuple[Label, ...] = problem.outputs or ()
-    cost = utility.cost(problem.domain, problem.prior, outputs)
-    if not utility.worst_case:  # let rows that cost nothing be sensible as well
-        never = problem.prior.array == 0
-        loss = utility.loss(problem.domain, outputs).array
-        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
-    scale = float(cost.max()) or 1.0  # tolerances are absolute: let the unit of the loss be 1
-    cost = cost / scale
+    worst_case = bool(getattr(problem.utility, "worst_case", False))
     cone = problem.cone
     component = cone.components()
-    if utility.worst_case:
+    if worst_case:
         component = np.zeros_like(component)
     n_parts = int(component.max()) + 1
     matrix = np.zeros(cost.shape)
@@ -83,7 +75,7 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
     rounds = 0
     for part in range(n_parts):
         inputs = np.flatnonzero(component == part)
-        piece = Part(cone.restricted(inputs), cost[inputs], utility.worst_case, method)
+        piece = Part(cone.restricted(inputs), cost[inputs], worst_case, method)
         piece.solve()
         matrix[inputs] = piece.matrix
         for n, multipliers in enumerate(piece.multipliers):
@@ -102,6 +94,30 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
         notes.append(f"the worst priors were added as they were met, in {rounds} rounds")
     route = f"linear-program: HiGHS {' and '.join(sorted(used))}"
     return RawSolution(matrix, outputs, dual, route, notes)
+
+
+def program_cost(problem: Problem) -> tuple[FloatArray, float]:
+    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
+
+    Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
+    the best of them is found as well.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    """
+    utility = problem.utility
+    if not isinstance(utility, LinearUtility):
+        raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
+    outputs: tuple[Label, ...] = problem.outputs or ()
+    cost = utility.cost(problem.domain, problem.prior, outputs)
+    if not utility.worst_case:
+        never = problem.prior.array == 0
+        loss = utility.loss(problem.domain, outputs).array
+        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
+    scale = float(cost.max()) or 1.0
+    return cost / scale, scale
 
 
 def _renumber(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:

@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
-from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.routes.compress import compress, stacked
-from mechdesign.routes.highs import HotProgram, LinearProgram
+from mechdesign.routes.hot_column import HotColumn
 from mechdesign.routes.master import Master
 from mechdesign.utilities import ColumnUtility
 
@@ -78,19 +74,7 @@ class _Climber:
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
         self.prior, self.utility = problem.prior.array, utility
-        self.size, self.programs = len(self.prior), 0
-        blocks = [
-            compress(family, _priors(family)) if isinstance(family, LiftRows) else compress(family)
-            for family in problem.cone.families
-        ]
-        rows = stacked(blocks, self.size)
-        self.width = rows.shape[1]
-        law = np.concatenate([self.prior, np.zeros(self.width - self.size)])
-        A = sp.csr_array(sp.vstack([rows, sp.csr_array(law[None, :])], format="csr"))
-        equal = np.concatenate([*(block.equal for block in blocks), [True]])
-        low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
-        low[-1] = high[-1] = 1.0
-        self.program = HotProgram(LinearProgram(np.zeros(self.width), A, low, high), "simplex")
+        self.column, self.programs = HotColumn(problem.cone, self.prior), 0
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of each ray."""
@@ -100,8 +84,7 @@ class _Climber:
         """Return the ray that is best in a direction."""
         self.programs += 1
         size = float(np.abs(direction).max()) or 1.0
-        cost = np.concatenate([-direction / size, np.zeros(self.width - self.size)])
-        r: FloatArray = np.maximum(self.program.solve(cost).primal[: self.size], 0.0)
+        r: FloatArray = np.maximum(self.column.cheapest(-direction / size)[0], 0.0)
         return r / float(self.prior @ r)
 
     def climb(self, start: FloatArray, u: FloatArray) -> list[FloatArray]:
@@ -126,7 +109,3 @@ class _Climber:
         behind = self.gain(np.maximum(r[:, None] - moved, 0.0))
         slopes: FloatArray = (ahead - behind) / (step + np.minimum(step, r))
         return slopes
-
-
-def _priors(family: LiftRows) -> tuple[Weights, ...]:
-    return family.priors.vertices()

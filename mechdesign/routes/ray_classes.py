@@ -1,24 +1,20 @@
 """Classes of rays under one budget: only how many inputs are raised counts, not which.
 
-LDP, high-low LDP and block-structured LDP bound q_x <= e**eps q_z for the protected inputs x of a
-block and every z of it. The extreme rays raise a subset of the protected inputs of one block by
-e**eps, or are one other input alone. Where the prior is the same on all protected inputs of each
-block, the risk does not change when they are permuted; as it is convex, some optimum does not
-either, and it mixes classes of rays: all subsets of one size, equally often.
+The extreme rays raise a subset of the protected inputs of one block (`one_budget`). Where the prior
+is the same on all protected inputs of each block, the risk does not change when they are permuted;
+as it is convex, some optimum does not either, and it mixes classes of rays: all subsets of one
+size, equally often.
 """
 
 from __future__ import annotations
-
-import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.mixture_risk import Rays
+from mechdesign.routes.one_budget import OneBudget
 from mechdesign.routes.saddle import Mixture
 
 __all__ = ["RayClasses"]
@@ -26,59 +22,14 @@ __all__ = ["RayClasses"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-MOST_SUBSETS = 1 << 16
 MOST_NUMBERS = 1 << 25
 """Numbers that the classes' matrices may hold."""
 
 USED = 1e-10
 
 
-@dataclass(frozen=True)
-class RayClasses:
-    """The classes of one problem.
-
-    Attributes
-    ----------
-    blocks
-        For each block: its inputs, and those of them that are protected.
-    alone
-        The inputs that are protected nowhere.
-    low
-        e**-eps: a ray has this where it is not raised, and 1 where it is.
-    size
-        The number of inputs.
-    """
-
-    blocks: tuple[tuple[IntArray, IntArray], ...]
-    alone: IntArray
-    low: float
-    size: int
-
-    @classmethod
-    def of(cls, problem: Problem) -> RayClasses | None:
-        """Return the classes; None where the notion has no such form."""
-        (family, *more) = problem.cone.families
-        if more or not isinstance(family, PairRows) or len(family.bounds) != 1:
-            return None
-        if family.bounds[0].factor != 1:
-            return None
-        bounded = family.index != FREE
-        k = family.size
-        members: dict[tuple[int, ...], list[int]] = {}
-        for x in range(k):
-            against = np.flatnonzero(bounded[x])
-            if len(against):
-                members.setdefault(tuple(sorted({x, *against.tolist()})), []).append(x)
-        covered = [z for block in members for z in block]
-        if not members or len(set(covered)) < len(covered):
-            return None
-        guarded = {x for inputs in members.values() for x in inputs}
-        return cls(
-            tuple((np.array(block), np.array(inputs)) for block, inputs in members.items()),
-            np.array([x for x in range(k) if x not in guarded], dtype=np.intp),
-            math.exp(-float(family.bounds[0].exponent(family.epsilon))),
-            k,
-        )
+class RayClasses(OneBudget):
+    """The classes of one problem."""
 
     def fit(self, problem: Problem) -> bool:
         """Return whether the prior does not tell apart what is alike, and the classes are few."""
@@ -86,20 +37,6 @@ class RayClasses:
         moving = getattr(problem.utility, "worst_case", False)
         same = all(len({prior[x] for x in inputs}) == 1 for _, inputs in self.blocks)
         return (moving or same) and (len(self._sizes()) + self.size) * self.size**2 <= MOST_NUMBERS
-
-    def subset_rays(self) -> FloatArray | None:
-        """Return all rays, ``(n_inputs, n_rays)``; None if they are too many."""
-        if sum(1 << len(inputs) for _, inputs in self.blocks) > MOST_SUBSETS:
-            return None
-        found = [np.eye(self.size)[:, self.alone]]
-        for block, inputs in self.blocks:
-            s = len(inputs)
-            raised = (np.arange(int(len(block) == s), 1 << s) >> np.arange(s)[:, None]) & 1
-            rays = np.zeros((self.size, raised.shape[1]))
-            rays[block] = self.low
-            rays[inputs] = np.where(raised, 1.0, self.low)
-            found.append(rays)
-        return np.hstack(found)
 
     def _sizes(self) -> list[tuple[int, int]]:
         """Return the number of the block and of raised inputs, for each class of subsets.

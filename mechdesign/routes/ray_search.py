@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
-from mechdesign.routes.highs import HotProgram, LinearProgram
+from mechdesign.routes.hot_column import HotColumn
 from mechdesign.routes.mixture_risk import Rays
 from mechdesign.routes.saddle import Mixture, best_mixture
 from mechdesign.utilities import EstimationRisk
@@ -107,17 +106,12 @@ class _Vertices:
     """The vertices of the cone where its columns have a mean of 1 at a prior."""
 
     def __init__(self, problem: Problem, prior: FloatArray) -> None:
-        G = problem.cone.matrix()
-        A = sp.csr_array(sp.vstack([G, sp.csr_array(prior[None, :])]))
-        low = np.append(np.full(G.shape[0], -np.inf), 1.0)
-        high = np.append(np.zeros(G.shape[0]), 1.0)
-        program = LinearProgram(np.zeros(G.shape[1]), A, low, high)
-        self._program = HotProgram(program, "simplex")
+        self._column = HotColumn(problem.cone, prior)
 
     def best(self, worth: FloatArray) -> FloatArray:
         """Return the vertex that is worth most."""
         scale = float(np.abs(worth).max()) or 1.0
-        r = np.maximum(self._program.solve(-worth / scale).primal, 0.0)
+        r = np.maximum(self._column.cheapest(-worth / scale)[0], 0.0)
         if not r.any():
             raise SolverError("the cone has no vertex")
         scaled: FloatArray = r / r.mean()

@@ -7,16 +7,14 @@ Nothing is proved here: the checker enumerates again, in integers.
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
-from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.notions.pair_rows import PairRows
 from mechdesign.routes.compress import chain_reduced
+from mechdesign.routes.one_budget import OneBudget
 
 __all__ = ["MOST_RAYS", "all_rays"]
 
@@ -45,7 +43,8 @@ def all_rays(cone: Cone) -> FloatArray:
     """
     if not cone.equal_classes().any():  # all inputs are tied: one ray, which floats might miss
         return np.ones((cone.size, 1))
-    listed = _one_budget(cone)
+    budget = OneBudget.of(cone)
+    listed = None if budget is None else budget.subset_rays(MOST_LISTED)
     if listed is not None:
         return listed
     reduced = [chain_reduced(f) if isinstance(f, PairRows) else f for f in cone.families]
@@ -73,40 +72,6 @@ def all_rays(cone: Cone) -> FloatArray:
         thick = "a cone that floats can tell from a line"
         raise UnsupportedError("epsilon", thick, "a thinner one")
     return np.ascontiguousarray(rays.T)
-
-
-def _one_budget(cone: Cone) -> FloatArray | None:
-    """Return the rays where one budget protects inputs against all others of their block.
-
-    They are e**eps on some of the protected inputs of a block and 1 on its rest, and every input
-    that is not protected alone.
-    """
-    (family, *more) = cone.families
-    if more or not isinstance(family, PairRows) or len(family.bounds) != 1:
-        return None
-    bound = family.bounds[0]
-    if bound.factor != 1:
-        return None
-    free = family.index == FREE
-    np.fill_diagonal(free, False)
-    blocks: dict[tuple[int, ...], list[int]] = {}
-    for x in range(cone.size):
-        against = tuple(np.flatnonzero(~free[x]).tolist())
-        if len(against) > 1:
-            blocks.setdefault(against, []).append(x)
-    covered = [z for block in blocks for z in block]
-    if len(set(covered)) < len(covered) or sum(2 ** len(a) for a in blocks.values()) > MOST_LISTED:
-        return None
-    low = math.exp(-min(700.0, float(bound.exponent(family.epsilon))))
-    protected = [x for a in blocks.values() for x in a]
-    rays = [np.eye(cone.size)[[x for x in range(cone.size) if x not in protected]]]
-    for block, a in blocks.items():
-        chosen = np.array(list(itertools.product((low, 1.0), repeat=len(a)))[1:])
-        made = np.zeros((len(chosen), cone.size))
-        made[:, block] = low
-        made[:, a] = chosen
-        rays.append(made / made.max(axis=1, keepdims=True))
-    return np.ascontiguousarray(np.concatenate(rays).T)
 
 
 def _adjacent(

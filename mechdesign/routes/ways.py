@@ -18,7 +18,7 @@ from mechdesign.notions.excess_rule import ExcessRule
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.conic import solve_conic
+from mechdesign.routes.conic import CONIC_SOLVERS, solve_conic
 from mechdesign.utilities import (
     BayesAccuracy,
     ColumnUtility,
@@ -53,9 +53,6 @@ USED = 1e-12
 
 
 Solve = Callable[[Problem, str], RawSolution]
-
-CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
-"""Solvers for a bound on information, the most precise first."""
 
 
 @dataclass(frozen=True)

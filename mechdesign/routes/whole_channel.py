@@ -20,8 +20,7 @@ from mechdesign.notions.excess_rule import ExcessRule
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.highs import LinearProgram, solve_lp
-from mechdesign.routes.linear_program import UNLIKELY
-from mechdesign.utilities import LinearUtility
+from mechdesign.routes.linear_program import program_cost
 
 __all__ = ["solve_whole"]
 
@@ -36,24 +35,6 @@ ALL_AT_ONCE = 10_000
 FEW_ROUNDS, ROUNDS = 6, 50
 BREACH, LEAST_BREACH = 1e-9, 1e-14
 """A sum above its limit by this, relative and absolute, is broken."""
-
-
-def _program_cost(problem: Problem) -> tuple[FloatArray, float]:
-    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
-
-    Rows that never occur cost next to nothing, so that the best of them is found as well.
-    """
-    utility = problem.utility
-    if not isinstance(utility, LinearUtility):
-        raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
-    outputs: tuple[Label, ...] = problem.outputs or ()
-    cost = utility.cost(problem.domain, problem.prior, outputs)
-    if not utility.worst_case:
-        never = problem.prior.array == 0
-        loss = utility.loss(problem.domain, outputs).array
-        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
-    scale = float(cost.max()) or 1.0
-    return cost / scale, scale
 
 
 def solve_whole(problem: Problem, method: str = "simplex") -> RawSolution:
@@ -74,7 +55,7 @@ def solve_whole(problem: Problem, method: str = "simplex") -> RawSolution:
     SolverError
         If HiGHS fails.
     """
-    cost, scale = _program_cost(problem)
+    cost, scale = program_cost(problem)
     k, m = cost.shape
     worst_case = bool(getattr(problem.utility, "worst_case", False))
     sums = [_Sums(place, rule, m) for place, rule in _excess_rules(problem)]

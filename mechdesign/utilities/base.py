@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable
 
@@ -82,7 +82,6 @@ class Utility(ABC):
         """Return what the curator reads from each output; None where there is no such thing."""
         return None
 
-    @abstractmethod
     def objective(
         self,
         Q: cp.Variable | cp.Expression,
@@ -95,8 +94,11 @@ class Utility(ABC):
         Raises
         ------
         UnsupportedError
-            If the loss is not convex in the channel.
+            If the loss is not convex in the channel, as any is that does not state itself.
         """
+        raise UnsupportedError(
+            "objective", "a loss that is convex in the channel", f"{self.name}, which is not"
+        )
 
     @abstractmethod
     def to_table(self, domain: Domain) -> dict[str, Any]:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import UnsupportedError
 from mechdesign.prior import Prior
 from mechdesign.utilities.base import Utility
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 __all__ = ["ColumnUtility"]
 
@@ -112,18 +108,6 @@ class ColumnUtility(Utility):
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
         total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
         return total if self.is_maximised else self.offset(channel.inputs, prior) - total
-
-    def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
-    ) -> cp.Expression:
-        """Raise: the wanted direction of a convex sum is not convex."""
-        raise UnsupportedError(
-            "objective", "a loss that is convex in the channel", f"{self.name}, which is concave"
-        )
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,16 @@ class ConvexUtility(Utility):
     """
 
     name = "convex"
+
+    @abstractmethod
+    def objective(
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain,
+        prior: Prior,
+        outputs: Sequence[Label],
+    ) -> cp.Expression:
+        """Return the loss, convex in ``Q``, or the gain, concave in it."""
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Accept any domain."""

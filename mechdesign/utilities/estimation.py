@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.prior import Prior
 from mechdesign.utilities.base import Utility
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 __all__ = ["Deviations", "EstimationRisk"]
 
@@ -166,18 +163,6 @@ class EstimationRisk(Utility):
             return Prior.uniform(len(prior))
         self.check_prior(prior)
         return prior
-
-    def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
-    ) -> cp.Expression:
-        """Raise: the risk is not convex in the channel, only in the weights of its columns."""
-        raise UnsupportedError(
-            "objective", "a loss that is convex in the channel", f"{self.name}, which is not"
-        )
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table."""
