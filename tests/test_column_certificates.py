@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -22,13 +21,14 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    ApproximateLIP,
     BayesAccuracy,
     BoundedPriorLIP,
-    CertificateError,
     ColumnUtility,
     ContextAwareLDP,
     HammingLoss,
     HighLowLDP,
+    LiftBounds,
     MutualInformation,
     PosteriorMeanSquaredError,
     Prior,
@@ -40,12 +40,13 @@ from mechdesign import (
     load_problem,
     save,
 )
-from mechdesign.certify import digest, verify
+from mechdesign.certify import verify
 from mechdesign.cli import main
 from mechdesign.errors import InputError
 from mechdesign.notions import Notion
 from solvers.base import FloatArray
 from solvers.vertices import best_mixture, rays_of
+from tests.documents import refused, sealed
 
 Document = dict[str, Any]
 Change = Callable[[Document], None]
@@ -83,18 +84,6 @@ def documents() -> dict[str, Document]:
 
 NAMES = [*PROBLEMS, "accuracy, rays"]
 PRICED = [name for name in NAMES if name != "accuracy"]
-
-
-def sealed(document: Document) -> Document:
-    document["digest"] = digest(document)
-    return document
-
-
-def refused(document: Document, reason: str = "") -> None:
-    with pytest.raises(CertificateError) as found:
-        verify(sealed(document))
-    assert re.search(reason, str(found.value)), str(found.value)
-    assert "digest" not in str(found.value)
 
 
 def with_gap(document: Document) -> Document:
@@ -552,3 +541,23 @@ def test_an_expected_value_is_compared_with_what_is_maximised(
         (tmp_path / "problem.toml").write_text(text.format(stated))
         assert main(["check", str(tmp_path / "problem.toml")]) == status
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("prior", [NINE, NINE_LONG], ids=["sums", "boxes"])
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda P: BoundedPriorLIP(1, priors=[P]),
+        lambda P: BoundedPriorLIP(1, priors=[P, P]),
+        lambda _: ApproximateLIP(1, delta=0),
+        lambda _: LiftBounds(1, 1),
+    ],
+    ids=["one prior", "one prior twice", "no delta", "lift bounds"],
+)
+def test_what_says_the_same_as_lip_is_proved_as_well(same: Any, prior: Prior) -> None:
+    """A set of one prior was once refused by its own checker."""
+    solution = design(Problem(range(9), same(prior), INFORMATION, prior=prior))
+    lip = design(Problem(range(9), LIP(1), INFORMATION, prior=prior))
+    assert solution.status == lip.status == "optimal"
+    assert float(solution.value) == pytest.approx(float(lip.value), rel=1e-6)
+    verify(json.loads(json.dumps(solution.document())))

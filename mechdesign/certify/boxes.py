@@ -20,7 +20,7 @@ from typing import Any
 
 from mechdesign.certify.fixed import BITS, SCALE, scaled_down, scaled_up
 from mechdesign.certify.gains import coordinate_gain
-from mechdesign.certify.privacy import lift_limits, ratio_limits
+from mechdesign.certify.privacy import is_for_own_prior, lift_limits, ratio_limits
 from mechdesign.certify.statement import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
@@ -101,7 +101,7 @@ class _Search:
                             new = scaled_up(exp_upper(limit[0]) * limit[1])
                             old = ratios[x][z]
                             ratios[x][z] = new if old is None else min(old, new)
-            elif table["notion"] != "bounded-prior-lip":
+            elif is_for_own_prior(self.statement, table):
                 upper, lower = lift_limits(table)
                 if lower is not None:
                     low = max(low, scaled_down(exp_lower(-lower)))

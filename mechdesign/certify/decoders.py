@@ -34,7 +34,7 @@ from itertools import pairwise
 from typing import Any
 
 from mechdesign.certify.fixed import BITS, SCALE, scaled_down, scaled_up
-from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.privacy import is_for_own_prior, lift_limits, ratio_limits
 from mechdesign.certify.statement import POSTERIOR, Statement, number, values_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
@@ -120,8 +120,7 @@ def _ends(
         if first is None or first[1] != 1 or any(limit != first for limit in pairs):
             raise CertificateError("prices at decoders need one bound on all ratios")
         return False, [(Fraction(1), exp_upper(first[0]))] * len(prior)
-    listed, box, ball = prior_bounds(statement, table)
-    if box is not None or ball is not None or any(p != statement.prior for p in listed):
+    if not is_for_own_prior(statement, table):
         raise CertificateError("prices at decoders need the lift for the prior of the problem")
     upper, lower = lift_limits(table)
     low = Fraction(0) if lower is None else exp_lower(-lower)

@@ -31,6 +31,7 @@ __all__ = [
     "check",
     "check_member",
     "extreme_law",
+    "is_for_own_prior",
     "lift_limits",
     "prior_bounds",
     "ratio_limits",
@@ -260,6 +261,14 @@ def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     if not listed:
         raise CertificateError("the list of priors in the file is empty")
     return listed, None, None
+
+
+def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
+    """Return whether a notion bounds the lift for the prior of the problem and no other."""
+    if ratio_limits(statement, table) is not None:
+        return False
+    listed, box, ball = prior_bounds(statement, table)
+    return box is None and ball is None and all(prior == statement.prior for prior in listed)
 
 
 def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:

@@ -12,7 +12,7 @@ from math import lcm
 
 from mechdesign.certify.fixed import SCALE, scaled_down, scaled_up
 from mechdesign.certify.gains import coordinate_gain
-from mechdesign.certify.privacy import lift_limits
+from mechdesign.certify.privacy import is_for_own_prior, lift_limits
 from mechdesign.certify.statement import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
@@ -76,7 +76,7 @@ def surplus_by_sums(statement: Statement, u: list[Fraction]) -> Fraction:
 def _bounds(statement: Statement) -> tuple[Fraction, Fraction]:
     """Return the least and the largest lift, rounded outward: a larger polytope."""
     (table, *more) = statement.privacy
-    if more or table["notion"] == "bounded-prior-lip":
+    if more or not is_for_own_prior(statement, table):
         raise CertificateError("the search over sums needs bounds on one lift alone")
     upper, lower = lift_limits(table)
     low = Fraction(0) if lower is None else exp_lower(-lower)
