@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mechdesign as md
-from mechdesign.certify import digest, verify
+from mechdesign.certify import verify
 from mechdesign.certify.estimation import estimation_bound, reference_prior, risk_of, risk_value
 from mechdesign.certify.inverse import inverse_information
 from mechdesign.certify.saved import prove
@@ -38,6 +38,7 @@ from mechdesign.errors import (
 )
 from mechdesign.notions import Notion
 from mechdesign.utilities import EstimationRisk
+from tests.documents import sealed
 from tests.strategies import cases, channels, columns_of, examples, priors, rays, statement_of
 
 FloatArray = Any
@@ -646,11 +647,6 @@ def document_of(solution: md.Solution) -> dict[str, Any]:
     return document
 
 
-def resealed(document: dict[str, Any]) -> dict[str, Any]:
-    document["digest"] = digest(document)
-    return document
-
-
 @pytest.mark.parametrize(
     ("notion", "k", "prior"), [s[1:] for s in SAVED], ids=[s[0] for s in SAVED]
 )
@@ -669,15 +665,15 @@ def test_a_saved_file_proves_itself_and_lies_are_found(
     wrong = copy.deepcopy(document)
     wrong["channel"]["decoder"][0][0] *= 1 + 1e-6
     with pytest.raises(CertificateError, match="decoder"):
-        verify(resealed(wrong))
+        verify(sealed(wrong))
     wrong = copy.deepcopy(document)
     wrong["value"] *= 1 - 1e-9
     with pytest.raises(CertificateError, match="value"):
-        verify(resealed(wrong))
+        verify(sealed(wrong))
     wrong = copy.deepcopy(document)
     wrong["bound"] *= 1 + 1e-8
     with pytest.raises(CertificateError, match="bound"):
-        verify(resealed(wrong))
+        verify(sealed(wrong))
 
     if document["certificate"]["dual"] is None:
         return
@@ -688,7 +684,7 @@ def test_a_saved_file_proves_itself_and_lies_are_found(
         row[1] *= 1.01
         wrong["certificate"]["theorem"] = None
         with pytest.raises(CertificateError, match=r"bound proved|tells apart"):
-            verify(resealed(wrong))
+            verify(sealed(wrong))
 
 
 @pytest.mark.parametrize("make", BOTH)
@@ -697,10 +693,10 @@ def test_another_reference_prior_is_another_claim(make: Any) -> None:
     document = document_of(solved(md.LIP(1), make(True), 3, ["0.2", "0.3", "0.5"]))
     document["certificate"]["dual"]["prior"] = ["0.1", "0.4", "0.5"]
     with pytest.raises(CertificateError):
-        verify(resealed(document))
+        verify(sealed(document))
     document["certificate"]["dual"]["prior"] = ["0", "0.5", "0.5"]
     with pytest.raises(CertificateError, match="without zeros"):
-        verify(resealed(document))
+        verify(sealed(document))
 
 
 @pytest.mark.parametrize("make", BOTH)

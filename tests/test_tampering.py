@@ -11,7 +11,6 @@ import itertools
 import json
 import math
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -54,6 +53,7 @@ from mechdesign.utilities import (
     MeanSquaredDistance,
     PosteriorMeanSquaredError,
 )
+from tests.documents import refused, sealed
 
 Document = dict[str, Any]
 Change = Callable[[Document], None]
@@ -98,21 +98,6 @@ def as_saved(problem: Problem) -> Document:
 @pytest.fixture(scope="module")
 def documents() -> dict[str, Document]:
     return {name: as_saved(problem) for name, problem in PROBLEMS.items()}
-
-
-def sealed(document: Document) -> Document:
-    document["digest"] = digest(document)
-    return document
-
-
-def refused(document: Document, reason: str = "") -> str:
-    """Assert that a document is refused for a reason other than its digest; return the words."""
-    with pytest.raises(CertificateError) as found:
-        verify(sealed(document))
-    words = str(found.value)
-    assert re.search(reason, words), words
-    assert "digest" not in words
-    return words
 
 
 def set_numerators(document: Document, rows: list[list[int]]) -> None:

@@ -48,7 +48,7 @@ from mechdesign import (
     design,
     universal_channel,
 )
-from mechdesign.certify import digest, verify
+from mechdesign.certify import verify
 from mechdesign.certify.simplicial import universal_columns
 from mechdesign.certify.theorems import THEOREMS
 from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
@@ -61,6 +61,7 @@ from mechdesign.universal.pairs import compare
 from mechdesign.utilities import BayesAccuracy, Utility
 from solvers.base import UnsuitableError
 from solvers.vertices import extreme_rays
+from tests.documents import sealed
 from tests.strategies import (
     ORACLE,
     demands,
@@ -378,11 +379,6 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
 def saved(problem: Problem) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(json.dumps(design(problem).document()))
     verify(document)
-    return document
-
-
-def sealed(document: dict[str, Any]) -> dict[str, Any]:
-    document["digest"] = digest(document)
     return document
 
 

@@ -30,16 +30,11 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify.decoders import levels_bound
-from mechdesign.certify.statement import Statement, read_statement
 from mechdesign.notions import Notion
-from tests.strategies import examples
+from tests.strategies import examples, statement_of
 
 FloatArray = npt.NDArray[np.float64]
 SCALAR = PosteriorMeanSquaredError()
-
-
-def statement_of(problem: Problem) -> Statement:
-    return read_statement(problem.to_table())
 
 
 def cheapest(notion: Notion, P: FloatArray, cost: FloatArray) -> float:

@@ -20,8 +20,9 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import digest, verify
+from mechdesign.certify import verify
 from mechdesign.exact import exp_lower
+from tests.documents import sealed
 from tests.strategies import (
     KINDS,
     ORACLE,
@@ -56,11 +57,6 @@ def linear_problems(
 def saved(problem: Problem, **options: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(design(problem, **options).document()))
     return found
-
-
-def seal(document: dict[str, Any]) -> dict[str, Any]:
-    document["digest"] = digest(document)
-    return document
 
 
 def with_channel(document: dict[str, Any], rows: list[list[int]], leakage: float) -> dict[str, Any]:
@@ -108,7 +104,7 @@ def test_a_poor_channel_cannot_be_sold_as_optimal() -> None:
     ]:
         lie = {**honest, "bound": bound, "gap": gap, "status": status}
         with pytest.raises(CertificateError):
-            verify(seal(lie))
+            verify(sealed(lie))
 
 
 @pytest.mark.parametrize("claimed", [0.0, 0.5, 2 / 3 - 1e-9, 2 / 3 + 1e-9, float("nan"), None])
@@ -117,9 +113,9 @@ def test_the_value_cannot_be_misstated(claimed: Any) -> None:
     lie |= {"value": claimed, "bound": None, "gap": None, "status": "bounded"}
     lie["certificate"] = {"theorem": None, "dual": None}
     with pytest.raises(CertificateError):
-        verify(seal(lie))
+        verify(sealed(lie))
     lie["value"] = 2 / 3
-    verify(seal(lie))
+    verify(sealed(lie))
 
 
 @pytest.mark.parametrize("scale", ["1e-9", "1e-13"])
@@ -135,7 +131,7 @@ def test_small_losses_are_no_excuse(scale: str) -> None:
     for value_claimed in (float(scale) * 2 / 3, 0.0):
         for gap in (0.0, float(scale) * 2 / 3 / 1e-12, 1.0):
             with pytest.raises(CertificateError):
-                verify(seal({**lie, "value": value_claimed, "gap": gap}))
+                verify(sealed({**lie, "value": value_claimed, "gap": gap}))
 
 
 @pytest.mark.parametrize("leakage", [0.1, 0.999, 1.001, 2.0, -1.0, "1e400", float("nan"), None])
@@ -143,7 +139,7 @@ def test_the_leakage_cannot_be_misstated(leakage: Any) -> None:
     lie = saved(THREE)
     lie["privacy"][0]["leakage"] = leakage
     with pytest.raises(CertificateError):
-        verify(seal(lie))
+        verify(sealed(lie))
 
 
 def test_a_channel_that_is_not_private_by_one_unit_is_refused() -> None:
@@ -157,10 +153,10 @@ def test_a_channel_that_is_not_private_by_one_unit_is_refused() -> None:
         claim = with_channel(document, [[a, WHOLE - a], [WHOLE - a, a]], 1.0)
         claim["value"] = (WHOLE - a) / WHOLE
         if a == most:
-            verify(seal(claim))
+            verify(sealed(claim))
         else:
             with pytest.raises(CertificateError, match="not private"):
-                verify(seal(claim))
+                verify(sealed(claim))
 
 
 def change(document: dict[str, Any], path: str, new: Any) -> None:
@@ -232,14 +228,14 @@ def change(document: dict[str, Any], path: str, new: Any) -> None:
 def test_no_part_of_a_file_can_be_changed(path: str, new: Any) -> None:
     document = saved(THREE)
     document["certificate"]["dual"] = None  # so that the theorem alone proves it
-    verify(seal(document))
+    verify(sealed(document))
     change(document, path, new)
     with pytest.raises(CertificateError):
         verify(document)  # the digest
     if path == "problem.utility.worst_case":
         return  # that claim is true as well: randomized response treats all inputs alike
     with pytest.raises(CertificateError):
-        verify(seal(document))
+        verify(sealed(document))
 
 
 @pytest.mark.parametrize("junk", [None, [], "x", 3, {}, {"format": "mechdesign-channel"}])
@@ -253,7 +249,7 @@ def test_missing_parts_are_refused() -> None:
     for key in ("problem", "channel", "privacy", "certificate", "value", "bound", "gap", "status"):
         rest = {k: v for k, v in document.items() if k != key}
         with pytest.raises(CertificateError):
-            verify(seal(rest))
+            verify(sealed(rest))
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
@@ -271,4 +267,4 @@ def test_infeasible_statements_prove_nothing() -> None:
         lie["problem"]["privacy"] = [notion]
         lie["privacy"] = [{**notion, "epsilon": 0.1, "leakage": 0.1, "certified": True}]
         with pytest.raises(CertificateError, match="not private"):
-            verify(seal(lie))
+            verify(sealed(lie))
