@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     )
     from mechdesign.facade import design
     from mechdesign.files import load_channel, load_problem, save
+    from mechdesign.frontier import design_frontier
+    from mechdesign.many import design_each, design_many
     from mechdesign.notions import (
         LDP,
         LIP,
@@ -79,7 +81,9 @@ _HOME = {
         "SolverError",
         "UnsupportedError",
     ),
+    "frontier": ("design_frontier",),
     "files": ("load_channel", "load_problem", "save"),
+    "many": ("design_each", "design_many"),
     "notions": (
         "LDP",
         "LIP",
@@ -164,6 +168,9 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "design",
+    "design_each",
+    "design_frontier",
+    "design_many",
     "load_channel",
     "load_problem",
     "plot_channel",

@@ -20,6 +20,9 @@ __all__ = ["BITS", "Channel"]
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
 
+HALF = BITS // 2
+MASK = (1 << HALF) - 1
+
 DUST = 1e-200
 
 ROW_TOLERANCE = 1e-9
@@ -68,19 +71,14 @@ class Channel:
         outputs: Iterable[Any] | None = None,
         bits: int = BITS,
     ) -> None:
-        rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
-        n_outputs = len(rows[0]) if rows else 0
-        if n_outputs == 0 or any(len(row) != n_outputs for row in rows):
+        table = _integers(numerators, bits)
+        if table.size == 0:
             raise InputError("numerators", "a matrix with rows of one length", "something else")
-        for x, row in enumerate(rows):
-            if min(row) < 0:
-                raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
-            if sum(row) != 1 << bits:
-                raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
+        _check_rows(table, bits)
         self._bits = bits
-        self._numerators = _frozen(rows, bits)
-        self._inputs = _inputs(inputs, len(rows))
-        self._outputs = _outputs(outputs, n_outputs)
+        self._numerators = _frozen(table)
+        self._inputs = _inputs(inputs, len(table))
+        self._outputs = _outputs(outputs, table.shape[1])
 
     @classmethod
     def from_matrix(
@@ -162,7 +160,8 @@ class Channel:
 
     def columns(self) -> list[list[int]]:
         """Return the exact columns as lists of integers, one list for each output."""
-        return [list(column) for column in zip(*self._numerators.tolist(), strict=True)]
+        columns: list[list[int]] = self._numerators.T.tolist()
+        return columns
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact law of the output, one probability for each output.
@@ -277,14 +276,47 @@ def _rows(matrix: Any, key: str) -> list[list[Any]]:
         raise InputError(key, "a matrix: a list of rows", shown(matrix)) from None
 
 
-def _frozen(rows: list[list[int]], bits: int) -> npt.NDArray[Any]:
+def _integers(numerators: Any, bits: int) -> npt.NDArray[Any]:
+    """Return a matrix of integers, of machine integers where those serve."""
+    given = numerators
+    if not (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64):
+        rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
+        if not rows or any(len(row) != len(rows[0]) for row in rows):
+            raise InputError("numerators", "a matrix with rows of one length", "something else")
+        given = np.array(rows, dtype=object).reshape(len(rows), len(rows[0]))
+        for x, row in enumerate(rows):
+            if any(not 0 <= entry <= 1 << bits for entry in row):
+                _refuse(x, row, bits)
+    table: npt.NDArray[Any] = given.astype(np.int64 if bits <= BITS else object)
+    return table
+
+
+def _check_rows(table: npt.NDArray[Any], bits: int) -> None:
+    """Raise unless all entries are at least 0 and all rows sum to 2**bits."""
+    if table.dtype == object:
+        good = [min(row) >= 0 and sum(row) == 1 << bits for row in table.tolist()]
+    else:  # in two halves, whose sums cannot overflow
+        high, low = (table >> HALF).sum(axis=1), (table & MASK).sum(axis=1)
+        whole = 1 << bits
+        right = (high + (low >> HALF) == whole >> HALF) & (low & MASK == whole & MASK)
+        good = (right & (table.min(axis=1) >= 0)).tolist()
+    if not all(good):
+        x = good.index(False)
+        _refuse(x, table[x].tolist(), bits)
+
+
+def _refuse(x: int, row: list[int], bits: int) -> None:
+    if min(row) < 0:
+        raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
+    raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
+
+
+def _frozen(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array that cannot be made writeable again, where machine integers serve."""
-    if bits > BITS:
-        array = np.array(rows, dtype=object)
-        array.flags.writeable = False
-        return array
-    fixed = np.array(rows, dtype=np.int64)
-    return np.frombuffer(fixed.tobytes(), dtype=np.int64).reshape(fixed.shape)
+    if table.dtype == object:
+        table.flags.writeable = False
+        return table
+    return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
 
 
 def _integer(entry: Any) -> int:

@@ -97,7 +97,17 @@ def _parser() -> argparse.ArgumentParser:
         "--route",
         default="auto",
         metavar="NAME",
-        help="auto, closed-form, linear-program, conic, or cvxpy:SOLVER (as CLARABEL or ECOS)",
+        help="auto, closed-form, interior, columns, linear-program, conic, "
+        "or cvxpy:SOLVER (as CLARABEL or ECOS)",
+    )
+    solve.add_argument(
+        "--gap", type=_positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
+    )
+    solve.add_argument(
+        "--time-limit",
+        type=_positive,
+        metavar="SECONDS",
+        help="end soon after, with the best channel and bound so far; so does Ctrl-C",
     )
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
@@ -119,14 +129,34 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _positive(text: str) -> float:
+    """Read a number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number > 0, given {shown(text)}")
+    return number
+
+
 def _solve(options: argparse.Namespace) -> int:
+    from mechdesign.certify.saved import OPTIMAL_GAP
     from mechdesign.facade import design
     from mechdesign.files import load_problem, save
+    from mechdesign.progress import GapBar
 
     _check_writable(options.output, options.plot)
     try:
         problem = load_problem(options.problem)
-        solution = design(problem, route=options.route)
+        with GapBar(options.gap or OPTIMAL_GAP) as bar:
+            solution = design(
+                problem,
+                route=options.route,
+                gap=options.gap,
+                time_limit=options.time_limit,
+                progress=bar,
+            )
     except InfeasibleError as error:
         if options.json:
             print(json.dumps({"status": "infeasible", "reason": str(error)}))

@@ -50,6 +50,9 @@ class InputError(MechdesignError, ValueError):
         tail = f"; {hint}" if hint else ""
         super().__init__(f"{key}: expected {expected}, given {self.given}{tail}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.key, self.expected, self.given, self.hint)
+
     def within(self, prefix: str) -> InputError:
         """Return the same error with the key placed inside ``prefix``."""
         return type(self)(f"{prefix}.{self.key}", self.expected, self.given, self.hint)

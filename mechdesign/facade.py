@@ -5,37 +5,36 @@ problem -> rows and cost -> raw matrix and dual -> exact channel -> certified so
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.certify.privacy import check
-from mechdesign.certify.saved import OPTIMAL_GAP, prove, relative_gap
-from mechdesign.certify.statement import Statement, read_statement
-from mechdesign.channel import Channel
+from mechdesign.candidate import Candidate
+from mechdesign.certify.statement import read_statement
 from mechdesign.errors import CertificateError, InputError, SolverError, shown
-from mechdesign.exact import fraction_text
-from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.repair import mixed, repair
-from mechdesign.routes import Attempt, Considered, Dual, RawSolution, plan
-from mechdesign.routes.base import EstimationData
-from mechdesign.solution import PrivacyClaim, Solution
+from mechdesign.progress import GapBar
+from mechdesign.routes import Attempt, Considered, plan
+from mechdesign.routes.fallback import fallback
+from mechdesign.routes.limits import OPTIMAL, Limits, Progress
+from mechdesign.solution import Solution
 
 if TYPE_CHECKING:
     from mechdesign.routes.custom import OwnTerms
 
 __all__ = ["design"]
 
-WORTH_SAVING = 1e-16
-"""Dual weights below this share of the largest are left out."""
-
 
 def design(
     problem: Problem,
     *,
     route: str = "auto",
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+    symmetries: Iterable[Sequence[Any]] | None = None,
     constraints: Iterable[Any] = (),
     objective: Any = None,
 ) -> Solution:
@@ -46,9 +45,23 @@ def design(
     problem
         What to keep secret and what to keep useful.
     route
-        ``"auto"``, ``"closed-form"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
-        or ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever the route, the channel is
-        repaired and certified in the same way.
+        ``"auto"``, ``"closed-form"``, ``"interior"``, ``"columns"``, ``"linear-program"``,
+        ``"decoder-grid"``, ``"extreme-rays"``, or ``"cvxpy:NAME"`` for a solver that cvxpy knows.
+        Whatever the route, the channel is repaired and certified in the same way.
+    gap
+        A gap that is small enough: routes that proceed step by step end there. Default: as small as
+        rounding allows, about 1e-8.
+    time_limit
+        Seconds. A route that proceeds step by step ends soon after, with the best channel and the
+        best bound so far, certified as ever; the gap then says how far apart they are. So does the
+        first Ctrl-C; a second one is as usual.
+    progress
+        True for a bar on standard error, or a function to call with each
+        :class:`~mechdesign.routes.limits.Progress`.
+    symmetries
+        Permutations of the inputs that change nothing: neither the notions nor the prior nor the
+        loss. Each lists, for every input in order, the input that takes its place. They are checked
+        exactly. Those of grids and lines, and inputs that are alike, are found without being named.
     constraints
         Constraints of your own, in cvxpy, on ``problem.Q`` and ``problem.law``. The channel is
         private exactly; your constraints hold to what the report says.
@@ -67,7 +80,7 @@ def design(
     InputError, UnsupportedError
         If the route does not exist or does not solve such a problem.
     SolverError
-        If every way that the route has to try failed.
+        If every way that the route has to try failed, or the time was over before any had begun.
 
     Examples
     --------
@@ -90,52 +103,84 @@ def design(
     start = time.perf_counter()
     own = _own_terms(problem, constraints, objective)
     problem = problem if own is None else own.problem
+    with _limits(gap, time_limit, progress) as limits:
+        best, considered, failures = _best(problem, route, limits, own, symmetries)
+    notes = list(failures)
+    if limits.ended and not best.is_within(limits.gap):
+        notes.append(f"ended early: {limits.ended}")
+    if own is not None:
+        notes += own.notes(best.channel)
+    return best.solution(start, considered, notes)
+
+
+@contextmanager
+def _limits(
+    gap: float | None, time_limit: float | None, progress: bool | Callable[[Progress], None]
+) -> Iterator[Limits]:
+    """Check what ends the search, and let Ctrl-C end it too."""
+    for key, given, least in (("gap", gap, "> 0"), ("time_limit", time_limit, "> 0, in seconds")):
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if given is not None and not (number and 0 < given < math.inf):
+            raise InputError(key, f"a number {least}", shown(given))
+    limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
+    with limits.interruptible():
+        if progress is True:
+            with GapBar(limits.gap, shown=True) as bar:
+                limits.watch = bar
+                yield limits
+        else:
+            limits.watch = progress or None
+            yield limits
+
+
+def _best(
+    problem: Problem,
+    route: str,
+    limits: Limits,
+    own: OwnTerms | None,
+    symmetries: Iterable[Sequence[Any]] | None,
+) -> tuple[Candidate, list[Considered], list[str]]:
+    """Try the ways there are until one is good enough; return the best channel and bound."""
     statement = read_statement(problem.to_table())
     considered: list[Considered] = []
     failures: list[str] = []
-    best: _Proved | None = None
+    best: Candidate | None = None
+    symmetry = None
+    if symmetries is not None:
+        from mechdesign.routes.symmetries import given_symmetries  # scipy on demand
+
+        symmetry = given_symmetries(problem, symmetries)
     attempts = (
-        plan(problem, route, considered)
+        plan(problem, route, considered, symmetry)
         if own is None
-        else iter([Attempt(lambda: own.solve(route), own.why())])
+        else iter([Attempt(lambda limits: own.solve(route, limits), own.why())])
     )
     for attempt in attempts:
         try:
-            raw = attempt.run()
+            raw = attempt.run(limits)
         except SolverError as error:
             failures.append(str(error))
+            if limits.over():
+                break
             continue
-        more = None if attempt.numeric_bound is None else attempt.numeric_bound()
+        more = None if attempt.numeric_bound is None else attempt.numeric_bound(limits)
         dual = raw.dual or more
         try:
-            proved = _Proved(problem, statement, raw, attempt, dual)
+            proved = Candidate(problem, statement, raw, attempt, dual)
         except CertificateError as error:
             if not problem.utility.tells_inputs_apart:
                 raise
             failures.append(str(error))  # rows that should differ by less than 2**-62
             continue
         best = proved if best is None else best.merged(proved)
-        if best.is_optimal:
+        if best.is_within(limits.gap) or limits.over():
             break
+    last = fallback(problem) if best is None and limits.ended and own is None else None
+    if last is not None:
+        best = Candidate(problem, statement, last.run(limits), last, None)
     if best is None:
         raise SolverError("; ".join(failures) or "no route gave an answer")
-    notes = [*best.raw.notes, *_notes(problem, best.channel), *failures]
-    if own is not None:
-        notes += own.notes(best.channel)
-    return Solution(
-        problem=problem,
-        channel=best.channel,
-        value=best.value,
-        bound=best.bound,
-        privacy=_claims(problem, statement, best.channel),
-        route=best.raw.route,
-        why=best.why,
-        considered=tuple(considered),
-        notes=tuple(notes),
-        certificate=best.certificate,
-        decoder=problem.utility.decoder(best.channel, best.reference),
-        seconds=time.perf_counter() - start,
-    )
+    return best, considered, failures
 
 
 def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> OwnTerms | None:
@@ -150,138 +195,3 @@ def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> 
     from mechdesign.routes.custom import OwnTerms  # cvxpy on demand
 
     return OwnTerms(problem, listed, objective)
-
-
-class _Proved:
-    """A repaired channel with its value, and the bound that a certificate proves."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        statement: Statement,
-        raw: RawSolution,
-        attempt: Attempt,
-        dual: Dual | None,
-    ) -> None:
-        self.raw, self.why, self.maximised = raw, attempt.why, problem.utility.is_maximised
-        self.problem = problem
-        rows, kept = repair(problem.cone, raw.matrix)
-        if not problem.is_conic:
-            rows = mixed(problem.cone, problem.rules, rows, problem.prior)
-        labels = [raw.outputs[y] for y in kept]
-        if problem.outputs is None:
-            labels = list(range(len(kept)))
-        self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
-        self.certificate: dict[str, Any] = {
-            "theorem": attempt.theorem,
-            **attempt.theorem_data,
-            "dual": None if dual is None else _dual_table(problem, dual),
-        }
-        if raw.numeric_bound is not None:
-            self.certificate = {"theorem": None, "dual": None, "numeric": True}
-            self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
-            sign = -1 if self.maximised else 1
-            self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
-            return
-        allowed = problem.outputs or labels
-        used = [list(allowed).index(label) for label in labels]
-        columns = self.channel.columns()
-        self._prove = partial(prove, statement, columns=columns, used=used, bits=self.channel.bits)
-        self.value, self.bound = self._prove(self.certificate)
-
-    @property
-    def reference(self) -> Prior:
-        """The prior that estimators are made for: the problem's, or that of the certificate."""
-        named = (self.certificate["dual"] or {}).get("prior")
-        if named is not None:
-            return Prior(named)
-        return self.problem.utility.reference(self.problem.prior)
-
-    @property
-    def is_optimal(self) -> bool:
-        return relative_gap(float(self.value), float(self.bound)) <= 0.999 * OPTIMAL_GAP
-
-    def merged(self, other: _Proved) -> _Proved:
-        """Return the better channel of two with the better bound of the two."""
-        sign = -1 if self.maximised else 1
-        best = self if sign * self.value <= sign * other.value else other
-        strongest = self if sign * self.bound >= sign * other.bound else other
-        made_for = best.reference
-        best.bound, best.certificate = strongest.bound, strongest.certificate
-        if best.reference != made_for:  # an estimator for another prior has another risk
-            best.value, best.bound = best._prove(best.certificate)
-        return best
-
-
-def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
-    """Return dual weights as a saved file has them."""
-    rows = []
-    for family in dual.families:
-        own_prior = family.priors == (problem.prior.probabilities,)
-        top = max((float(m.weight.max(initial=0.0)) for m in family.multipliers), default=0.0)
-        for side in dict.fromkeys(m.side for m in family.multipliers):
-            block: dict[str, Any] = {"notion": family.notion, "side": side}
-            block |= {"output": [], "x": [], "other": [], "weight": []}
-            for m in family.multipliers:
-                if m.side == side:
-                    kept = m.weight > WORTH_SAVING * top
-                    for key in ("output", "x", "other", "weight"):
-                        block[key] += getattr(m, key)[kept].tolist()
-            if family.priors and not own_prior:
-                block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
-            rows.append(block)
-    weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
-    table: dict[str, Any] = {"weights": weights, "rows": rows}
-    if dual.information is not None:
-        multipliers = {str(n): price for n, price in dual.information.multipliers.items()}
-        levels = dual.information.levels.tolist()
-        table["information"] = {"multipliers": multipliers, "levels": levels}
-    if dual.decoders is not None:
-        table["decoders"] = [fraction_text(s) for s in dual.decoders]
-    if dual.potential is not None:
-        table["potential"], table["search"] = dual.potential.tolist(), dual.search
-        if dual.levels is not None:
-            table["levels"] = dual.levels.tolist()
-        if dual.tree is not None:
-            table["tree"] = dual.tree.to_list()
-        if dual.estimation is not None:
-            table |= _estimation_table(dual.estimation)
-        if dual.priors:
-            table["priors"] = {
-                str(n): [[fraction_text(p) for p in prior] for prior in priors]
-                for n, priors in dual.priors.items()
-            }
-    return table
-
-
-def _estimation_table(data: EstimationData) -> dict[str, Any]:
-    """Return the evidence for a risk of estimation as a saved file has it."""
-    table: dict[str, Any] = {"estimator": data.rows.tolist()}
-    if data.tangents is not None:
-        table["tangents"] = data.tangents.tolist()
-    if data.prior is not None:
-        table["prior"] = [fraction_text(p) for p in data.prior]
-    return table
-
-
-def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:
-    """Let the checker confirm every notion, and measure the leakage of each."""
-    columns = channel.columns()
-    claims = []
-    asked = zip(problem.privacy, problem.cone.families, problem.rules, strict=True)
-    for notion, family, rule in asked:
-        broken = check(statement, notion.to_table(), columns)
-        if broken is not None:
-            raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
-        claims.append(PrivacyClaim(notion, (rule or family).leakage(channel)))
-    return tuple(claims)
-
-
-def _notes(problem: Problem, channel: Channel) -> list[str]:
-    if problem.outputs is None:
-        return []
-    unused = len(problem.outputs) - len(channel.outputs)
-    if not unused:
-        return []
-    verb = "is" if unused == 1 else "are"
-    return [f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never used: left out"]

@@ -177,6 +177,9 @@ class Prior:
         """Return the probabilities as exact text."""
         return [fraction_text(p) for p in self.probabilities]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.probabilities,)
+
     def __len__(self) -> int:
         return len(self.probabilities)
 
@@ -200,3 +203,10 @@ class Prior:
             shown = [*shown[:4], "...", *shown[-2:]]
             return f"Prior({len(self)} inputs: {', '.join(shown)})"
         return f"Prior({', '.join(shown)})"
+
+
+def _restored(probabilities: tuple[Fraction, ...]) -> Prior:
+    """Return a prior that was pickled, read-only as it was."""
+    prior = Prior.__new__(Prior)
+    prior._fill(probabilities)
+    return prior

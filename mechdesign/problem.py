@@ -210,6 +210,45 @@ class Problem:
         utility = self.utility
         return utility if isinstance(utility, LinearUtility) and not utility.worst_case else None
 
+    def at(self, epsilon: Any) -> Problem:
+        """Return the problem with another budget.
+
+        Parameters
+        ----------
+        epsilon
+            In nats.
+
+        Raises
+        ------
+        InputError
+            If it is no budget, or not just one notion of the problem has an epsilon.
+
+        Examples
+        --------
+        >>> from mechdesign import LDP, HammingLoss
+        >>> Problem(range(3), LDP(1), HammingLoss()).at("0.5").privacy
+        (LDP(epsilon=0.5),)
+        """
+        known = [notion.keys() for notion in self.privacy]
+        places = [n for n, keys in enumerate(known) if "epsilon" in keys]
+        if len(places) != 1:
+            names = ", ".join(notion.name for notion in self.privacy)
+            raise InputError("privacy", "one notion that has an epsilon", names)
+        notion = self.privacy[places[0]]
+        table = {k: value for k, value in notion.to_table().items() if k in known[places[0]]}
+        notions = list(self.privacy)
+        notions[places[0]] = type(notion)(**{**table, "epsilon": epsilon})
+        prior = self.prior if self.prior_given else None
+        return Problem(
+            self.domain,
+            notions,
+            self.utility,
+            prior=prior,
+            outputs=self.outputs,
+            title=self.title,
+            source=self.source,
+        )
+
     def to_table(self) -> dict[str, Any]:
         """Return what a saved file states: everything that the checker needs, exact."""
         outputs = self.outputs

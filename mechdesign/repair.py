@@ -28,12 +28,14 @@ import numpy.typing as npt
 
 from mechdesign.channel import BITS
 from mechdesign.notions import Cone, Rule
+from mechdesign.notions.ratio_steps import HALF, LOW, share_above, share_below
 from mechdesign.prior import Prior
 
 __all__ = ["EMPTY", "mixed", "repair"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+Integers = npt.NDArray[np.int64]
 
 WHOLE = 1 << BITS
 EMPTY = 1e-10
@@ -51,8 +53,11 @@ SMALL_ENTRY = 1e-6
 
 BALANCE_ROUNDS, MOST_MOVED = 6, 1 << 20
 
+MOST_HIGH = (1 << 32) - 1
+"""Sums from 2**63 on are taken for a little less, so that they fit machine integers."""
 
-def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
+
+def repair(cone: Cone, matrix: FloatArray) -> tuple[Integers, list[int]]:
     """Return an exactly private channel next to a nearly private one.
 
     Parameters
@@ -65,7 +70,8 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
     Returns
     -------
     numerators
-        Rows of integers that sum to 2**62; every column satisfies the cone, exactly.
+        ``(n_inputs, n_kept)`` integers whose rows sum to 2**62; every column satisfies the cone,
+        exactly.
     kept
         Which columns of ``matrix`` they are.
     """
@@ -79,27 +85,25 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[list[list[int]], list[int]]:
         total = Q.sum(axis=1, keepdims=True)
     Q = Q / total
     component = cone.components()
-    whole_columns = np.floor(Q.T * float(WHOLE)).astype(np.int64).tolist()
+    whole_columns = np.floor(Q * float(WHOLE)).astype(np.int64)
     cut = 0
     while cut < WHOLE:
-        columns = [
-            _settled(cone, [q * (WHOLE - cut) // WHOLE for q in column], classes)
-            for column in whole_columns
-        ]
-        if cut == 0 and Q[Q > 0].min() < SMALL_ENTRY and _balance(cone, columns, classes):
-            return [list(row) for row in zip(*columns, strict=True)], kept
-        lack = [WHOLE - sum(row) for row in zip(*columns, strict=True)]
-        if min(lack) >= 0:
+        columns = _settled(cone, _cut(whole_columns, cut), classes)
+        if cut == 0 and Q[Q > 0].min() < SMALL_ENTRY:
+            balanced = _balanced(cone, columns, classes)
+            if balanced is not None:
+                return balanced, kept
+        lack = _lack(columns)
+        if lack.min() >= 0:
             _fill(columns, lack, component, Q)
-            if all(cone.violation(column) is None for column in columns):
-                return [list(row) for row in zip(*columns, strict=True)], kept
-        cut = max(cut - 2 * min(lack), GROWTH * cut, FIRST_CUT if min(lack) >= 0 else 1)
+            if _all_hold(cone, columns):
+                return columns, kept
+        least = int(lack.min())
+        cut = max(cut - 2 * least, GROWTH * cut, FIRST_CUT if least >= 0 else 1)
     return _constant(Q), kept
 
 
-def mixed(
-    cone: Cone, rules: Sequence[Rule | None], rows: list[list[int]], prior: Prior
-) -> list[list[int]]:
+def mixed(cone: Cone, rules: Sequence[Rule | None], rows: Integers, prior: Prior) -> Integers:
     """Return a channel that obeys the rules as well: (1 - t) Q + t 1 w, w the law of the output.
 
     Parameters
@@ -109,26 +113,28 @@ def mixed(
     rules
         What is asked of the channel as a whole.
     rows
-        Rows of integers that sum to 2**62, all of whose columns the cone allows.
+        ``(n_inputs, n_outputs)`` integers whose rows sum to 2**62, with columns that the cone
+        allows.
     prior
         The law of the input.
 
     Returns
     -------
-    list
-        Such rows, for which every rule holds, exactly, at the least t = 2**n / 2**62 that does.
+    numerators
+        Such integers, for which every rule holds, exactly, at the least t = 2**n / 2**62 that does.
     """
     asked = [rule for rule in rules if rule is not None]
-    mean = [math.floor(prior.mean(column)) for column in zip(*rows, strict=True)]
+    given = rows.tolist()
+    mean = [math.floor(prior.mean(column)) for column in zip(*given, strict=True)]
     mean[mean.index(max(mean))] += WHOLE - sum(mean)
-    trial, part = rows, 1
-    while not _all_hold(cone, asked, trial) and part <= WHOLE:
-        trial = [_between(row, mean, part) for row in rows]
+    trial, part = given, 1
+    while part <= WHOLE and not _rules_hold(cone, asked, trial):
+        trial = [_between(row, mean, part) for row in given]
         part *= 2
-    return trial
+    return np.array(trial, dtype=np.int64)
 
 
-def _all_hold(cone: Cone, rules: list[Rule], rows: list[list[int]]) -> bool:
+def _rules_hold(cone: Cone, rules: list[Rule], rows: list[list[int]]) -> bool:
     columns = [list(column) for column in zip(*rows, strict=True)]
     return all(cone.violation(column) is None for column in columns) and all(
         rule.violation(columns) is None for rule in rules
@@ -142,43 +148,53 @@ def _between(row: list[int], mean: list[int], part: int) -> list[int]:
     return mixture
 
 
-def _balance(cone: Cone, columns: list[list[int]], classes: IntArray) -> bool:
-    """Let the largest entry of each row take what the row lacks, in place; say whether it works.
+def _all_hold(cone: Cone, columns: Integers) -> bool:
+    return all(family.all_hold(columns) for family in cone.families)
+
+
+def _cut(columns: Integers, cut: int) -> Integers:
+    """Return the share 1 - cut / 2**62 of every entry, rounded down."""
+    return columns if cut == 0 else columns - share_above(columns, np.int64(cut))
+
+
+def _lack(columns: Integers) -> Integers:
+    """Return what each row lacks to 2**62; a row far too large counts as one of 2**63."""
+    high, low = (columns >> HALF).sum(axis=1), (columns & LOW).sum(axis=1)
+    high, low = high + (low >> HALF), low & LOW
+    lack: Integers = WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low)
+    return lack
+
+
+def _balanced(cone: Cone, columns: Integers, classes: IntArray) -> Integers | None:
+    """Let the largest entry of each row take what the row lacks; None if that does not work.
 
     With a large epsilon the large entries hardly matter to the small ones, and the small ones are
     what the loss is made of.
     """
-    trial = [list(column) for column in columns]
+    trial, inputs = columns, np.arange(len(columns))
     for _ in range(BALANCE_ROUNDS):
-        lack = [WHOLE - sum(row) for row in zip(*trial, strict=True)]
-        if not any(lack):
-            moved = max(
-                abs(a - b)
-                for p, q in zip(trial, columns, strict=True)
-                for a, b in zip(p, q, strict=True)
-            )
-            if moved > MOST_MOVED or any(cone.violation(column) for column in trial):
-                return False
-            columns[:] = trial
-            return True
-        for x, missing in enumerate(lack):
-            largest = max(trial, key=lambda column: column[x])
-            largest[x] = max(0, largest[x] + missing)
-        trial = [_settled(cone, column, classes) for column in trial]
-    return False
+        lack = _lack(trial)
+        if not lack.any():
+            fits = np.abs(trial - columns).max() <= MOST_MOVED and _all_hold(cone, trial)
+            return trial if fits else None
+        if np.abs(lack).max() > MOST_MOVED:
+            return None
+        trial = trial.copy()
+        largest = trial.argmax(axis=1)
+        trial[inputs, largest] = np.maximum(0, trial[inputs, largest] + lack)
+        trial = _settled(cone, trial, classes)
+    return None
 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
     """Zero what is negative, and what is noise where the column may be zero."""
     Q = np.where(np.isfinite(matrix), np.maximum(matrix, 0.0), 0.0)
-    for y in range(Q.shape[1]):
-        support = Q[:, y] > NOISE
-        before = None
-        while before is None or (support != before).any():
-            before = support
-            for family in cone.families:
-                support = family.support(support)
-        Q[~support, y] = 0
+    support, before = Q > NOISE, None
+    while before is None or (support != before).any():
+        before = support
+        for family in cone.families:
+            support = family.support(support)
+    Q[~support] = 0
     return Q
 
 
@@ -193,20 +209,36 @@ def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
     return means[classes]
 
 
-def _settled(cone: Cone, column: list[int], classes: IntArray) -> list[int]:
-    """Raise a column until it satisfies its rows, if it can be; else return it as far as it got."""
-    tied = int(classes.max()) + 1 < len(classes)
-    for _ in range(len(column) + 2):
-        before = column
+def _settled(cone: Cone, columns: Integers, classes: IntArray) -> Integers:
+    """Raise columns until they satisfy their rows; one that cannot is left as far as it got."""
+    alone = len(cone.families) == 1 and int(classes.max()) + 1 == len(classes)
+    for _ in range(1 if alone else len(columns) + 2):
+        before = columns
         for family in cone.families:
-            column = family.raised(column)
-        if tied:
-            most = np.zeros(int(classes.max()) + 1, dtype=object)
-            for x, c in enumerate(classes):
-                most[c] = max(most[c], column[x])
-            column = [most[c] for c in classes]
-        if column == before:
+            columns = family.raised(columns)
+        columns = _tied(columns, classes)
+        if (columns == before).all():
             break
+    good = np.all([family.holding(columns) for family in cone.families], axis=0)
+    if not good.all():
+        columns = columns.copy()
+    for y in np.flatnonzero(~good).tolist():
+        columns[:, y] = [min(q, WHOLE) for q in _lifted(cone, columns[:, y].tolist())]
+    return columns
+
+
+def _tied(columns: Integers, classes: IntArray) -> Integers:
+    """Raise the entries of each class to the largest of them."""
+    n_classes = int(classes.max()) + 1
+    if n_classes == len(classes):
+        return columns
+    most = np.zeros((n_classes, columns.shape[1]), dtype=np.int64)
+    np.maximum.at(most, classes, columns)
+    return most[classes]
+
+
+def _lifted(cone: Cone, column: list[int]) -> list[int]:
+    """Mend a column by a constant, if it can be, and give it back the size that it had."""
     if cone.violation(column) is None:
         return column
     raised, step = _plus_constant(cone, column)
@@ -229,30 +261,25 @@ def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
     return column, 0
 
 
-def _fill(columns: list[list[int]], lack: list[int], component: IntArray, Q: FloatArray) -> None:
+def _fill(columns: Integers, lack: Integers, component: IntArray, Q: FloatArray) -> None:
     """Share out what each row lacks, in place, in one proportion for all inputs of a component.
 
     Only outputs that most inputs of the component can give get a share, so that zeros stay.
     """
     for part in range(int(component.max()) + 1):
-        inputs = np.flatnonzero(component == part).tolist()
-        positive = np.array([sum(column[x] > 0 for x in inputs) for column in columns])
+        inputs = np.flatnonzero(component == part)
+        positive = (columns[inputs] > 0).sum(axis=0)
         weight = np.where(positive == positive.max(), Q[inputs].mean(axis=0), 0.0)
         weight = np.where(weight >= SMALL_SHARE * weight.max(), weight, 0.0)
-        shares = np.floor(weight / weight.sum() * 2.0**52).astype(np.int64).tolist()
-        total, largest = sum(shares), int(np.argmax(weight))
-        for x in inputs:
-            rest = lack[x]
-            for y, share in enumerate(shares):
-                part_of_it = lack[x] * share // total
-                columns[y][x] += part_of_it
-                rest -= part_of_it
-            columns[largest][x] += rest
+        shares = np.floor(weight / weight.sum() * float(WHOLE)).astype(np.int64)
+        given = share_below(lack[inputs][:, None], shares)
+        columns[inputs] += given
+        columns[inputs, np.argmax(weight)] += lack[inputs] - given.sum(axis=1)
 
 
-def _constant(Q: FloatArray) -> list[list[int]]:
+def _constant(Q: FloatArray) -> Integers:
     """Return the channel that gives the mean of the rows, whatever the input."""
     shares = np.floor(Q.mean(axis=0) * 2.0**52).astype(np.int64).tolist()
     row = [WHOLE * share // sum(shares) for share in shares]
     row[row.index(max(row))] += WHOLE - sum(row)
-    return [list(row) for _ in Q]
+    return np.array([row] * len(Q), dtype=np.int64)

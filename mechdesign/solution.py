@@ -150,9 +150,8 @@ class Solution:
             **self.to_json(),
         }
         document["channel"]["bits"] = self.channel.bits
-        document["channel"]["numerators"] = [
-            [str(entry) for entry in row] for row in self.channel.numerators.tolist()
-        ]
+        rows = self.channel.numerators.tolist()
+        document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         document["problem"] = self.problem.to_table()
         document["certificate"] = self.certificate
         document["digest"] = digest(document)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from solvers.base import FailedError, Solver, SolverResult, UnsuitableError
 from solvers.direct_lp import solve as direct_lp
+from solvers.libqif import solve as by_libqif
 from solvers.ours import by_route
 from solvers.textbook import by_conic_solver
+from solvers.vectorised import by_backend
 from solvers.vertices import solve as vertices
 
 __all__ = ["SOLVERS", "FailedError", "Solver", "SolverResult", "UnsuitableError"]
@@ -35,7 +37,12 @@ SOLVERS: dict[str, Solver] = {
     "textbook:ECOS": by_conic_solver("ECOS", "textbook:ECOS"),
     "textbook:SCS": by_conic_solver("SCS", "textbook:SCS"),
     "textbook:HIGHS": by_conic_solver("HIGHS", "textbook:HIGHS"),
+    "vectorised:CLARABEL": by_backend("CLARABEL", "vectorised:CLARABEL"),
+    "vectorised:ECOS": by_backend("ECOS", "vectorised:ECOS"),
+    "vectorised:SCS": by_backend("SCS", "vectorised:SCS"),
+    "vectorised:HIGHS": by_backend("HIGHS", "vectorised:HIGHS"),
     "direct-lp": direct_lp,
+    "libqif": by_libqif,
     "vertices": vertices,
 }
 """Every solver by its name."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.problem import Problem
+from mechdesign.solution import Solution
 
 __all__ = ["FailedError", "FloatArray", "Solver", "SolverResult", "UnsuitableError", "stopwatch"]
 
@@ -41,12 +42,20 @@ class SolverResult:
         Wall-clock time, with whatever it takes to state the problem.
     name
         The name in :data:`solvers.SOLVERS`.
+    parts
+        Seconds of ``"build"``, to state the problem to a solver; of ``"solve"``; and of ours
+        ``"prove"``, to repair and certify. Only the parts that can be told apart.
+    solution, raw
+        Of ours: the certified solution, and the last matrix before the repair; else None.
     """
 
     value: float
     matrix: FloatArray
     seconds: float
     name: str
+    parts: Mapping[str, float] = field(default_factory=dict)
+    solution: Solution | None = None
+    raw: FloatArray | None = None
 
 
 Solver: TypeAlias = Callable[[Problem], SolverResult]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from solvers.base import FailedError, Solver, SolverResult, UnsuitableError, sto
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["OPTIONS", "by_conic_solver"]
+__all__ = ["OPTIONS", "by_conic_solver", "by_statement"]
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
@@ -50,21 +50,48 @@ class Given:
         return exact(self.table["epsilon"])
 
 
-def by_conic_solver(backend: str = "CLARABEL", name: str = "textbook") -> Solver:
-    """Return the solver that hands the transcription to one solver of cvxpy's."""
+def by_conic_solver(
+    backend: str = "CLARABEL", name: str = "textbook", options: Mapping[str, Any] | None = None
+) -> Solver:
+    """Return the solver that hands the transcription to one solver of cvxpy's.
+
+    Parameters
+    ----------
+    backend
+        The solver, as cvxpy calls it.
+    name
+        What to call this one.
+    options
+        Its settings; default those of :data:`OPTIONS`, ``{}`` as it comes.
+    """
+    return by_statement(transcribe, backend, name, options)
+
+
+def by_statement(
+    state: Callable[[Problem], tuple[cp.Problem, cp.Variable]],
+    backend: str,
+    name: str,
+    options: Mapping[str, Any] | None = None,
+) -> Solver:
+    """Return the solver that states a problem in cvxpy and hands it to one solver of cvxpy's."""
+    settings = OPTIONS.get(backend, {}) if options is None else options
 
     def solve(problem: Problem) -> SolverResult:
         import cvxpy as cp
 
         with stopwatch() as seconds:
-            stated, Q = transcribe(problem)
+            stated, Q = state(problem)
+            build = seconds()
             try:
-                stated.solve(solver=backend, **OPTIONS.get(backend, {}))
+                stated.solve(solver=backend, **settings)
             except cp.SolverError as error:
                 raise FailedError(f"{name}: {error}") from None
             if Q.value is None:
                 raise FailedError(f"{name}: {stated.status}")
-            return SolverResult(float(stated.value), np.array(Q.value), seconds(), name)
+            whole = seconds()
+        build += stated.compilation_time or 0.0  # what cvxpy takes until the solver starts
+        parts = {"build": build, "solve": whole - build}
+        return SolverResult(float(stated.value), np.array(Q.value), whole, name, parts)
 
     return solve
 

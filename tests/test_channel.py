@@ -257,3 +257,26 @@ def test_grids_keep_their_labels() -> None:
     channel = Channel.from_matrix(np.eye(2), inputs=grid, outputs=grid)
     assert channel.probability((1, 0), [1, 0]) == 1
     assert channel.inputs is grid
+
+
+def test_sums_that_overflow_machine_integers_are_seen() -> None:
+    """Five times 2**62 is 2**62 in 64 bits, and so is a negative entry beside a large one."""
+    with pytest.raises(InputError, match=r"a sum of 2\*\*62"):
+        Channel(np.full((1, 5), WHOLE))
+    with pytest.raises(InputError, match="integers >= 0"):
+        Channel(np.array([[2 * WHOLE - 1, 1 - WHOLE]]))
+    with pytest.raises(InputError, match=r"a sum of 2\*\*62"):
+        Channel([[2**64 + WHOLE]])
+
+
+@pytest.mark.parametrize("bits", [1, 30, 31, 32, 61, 62, 63, 130])
+def test_machine_integers_and_lists_make_the_same_channel(bits: int) -> None:
+    rows = [[1, 2**bits - 1], [2**bits, 0]]
+    channel = Channel(rows, bits=bits)
+    assert channel.numerators.tolist() == rows
+    assert channel.columns() == [[1, 2**bits], [2**bits - 1, 0]]
+    if bits <= 62:
+        assert Channel(np.array(rows), bits=bits) == channel
+    for wrong in ([[1, 2**bits]], [[0, 2**bits - 1]]):
+        with pytest.raises(InputError, match="a sum of"):
+            Channel(wrong, bits=bits)

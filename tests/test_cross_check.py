@@ -24,7 +24,7 @@ from mechdesign.utilities import (
     PosteriorMeanSquaredError,
 )
 from problems.families import FAMILIES
-from solvers import SOLVERS, SolverResult, UnsuitableError
+from solvers import SOLVERS, SolverResult, UnsuitableError, libqif
 from solvers.definitions import loss, rows
 from solvers.vertices import extreme_rays
 
@@ -66,7 +66,13 @@ FAMILY_SIZES = {
 
 MOST_FOR_ALL_RAYS = 8
 
-MOST_UNKNOWNS = {"textbook": 600, "cvxpy": 20_000, "linear-program:simplex": 20_000}
+MOST_UNKNOWNS = {
+    "textbook": 600,
+    "cvxpy": 20_000,
+    "vectorised": 20_000,
+    "linear-program:simplex": 20_000,
+    "libqif": 20_000,
+}
 """k * k * m up to which the slower solvers are asked."""
 
 
@@ -103,6 +109,8 @@ def takes(solver: str, name: str) -> bool:
         scalar = is_scalar_error(problem)
         return solver in ("ours", "extreme-rays") or (scalar and solver == "decoder-grid")
     if solver in ("decoder-grid", "extreme-rays"):
+        return False
+    if solver == "libqif" and not (libqif.is_installed() and libqif.suits(problem)):
         return False
     size = len(problem.domain) ** 2 * len(problem.outputs or ())
     most = [MOST_UNKNOWNS.get(key, math.inf) for key in (solver, solver.partition(":")[0])]

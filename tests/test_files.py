@@ -169,6 +169,20 @@ def test_what_is_saved_is_loaded_equal(name: str, tmp_path: Path) -> None:
     assert text.endswith("}\n")
 
 
+def test_a_row_of_the_channel_is_a_line_of_the_file(tmp_path: Path) -> None:
+    """Even where the title and the labels look like the file itself."""
+    title = '  "matrix": "matrix of the channel", "numerators": "numerators of the channel"'
+    labels = ['"matrix": "matrix of the channel"', "numerators of the channel", "a,b", "ε"]
+    solution = design(Problem(labels, LDP(1), HammingLoss(), title=title))
+    path = tmp_path / "channel.json"
+    save(solution, path)
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == json.loads(json.dumps(solution.document()))
+    for row in solution.document()["channel"]["numerators"]:
+        assert json.dumps(row) in text
+    assert load_channel(path).channel == solution.channel
+
+
 @pytest.mark.parametrize("name", ["notion lip", "worst case", "utility distortion"])
 def test_one_problem_gives_one_file(name: str) -> None:
     documents = [design(PROBLEMS[name]()).document() for _ in range(2)]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.start import loaded
+
 LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
@@ -23,9 +25,10 @@ FLOORS: list[set[str]] = [
     {"problem", "universal"},
     {"closed_forms", "certify"},
     {"routes"},
-    {"solution"},
+    {"solution", "progress"},
+    {"candidate"},
     {"facade"},
-    {"files", "plots", "templates"},
+    {"files", "frontier", "many", "plots", "templates"},
     {"cli"},
 ]
 """Lowest first; the rooms of one floor do not know each other."""
@@ -47,11 +50,13 @@ AT_HOME: dict[str, set[str]] = {
     "scs": set(),
     "cvxpy": {"notions", "utilities", "problem", "routes"},
     "matplotlib": {"plots"},
-    "tqdm": {"cli"},
+    "joblib": {"many"},
+    "dask": set(),
+    "tqdm": {"cli", "frontier", "many", "progress"},
 }
 """Where a package may be named; none means nowhere."""
 
-ON_DEMAND = {"cvxpy", "matplotlib", "pandas", "tqdm"}
+ON_DEMAND = {"cvxpy", "joblib", "matplotlib", "pandas", "tqdm"}
 """Packages that are slow to import: inside functions only."""
 
 FRONT_DOORS = {"__init__", "__main__"}
@@ -153,6 +158,16 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"numpy", "scipy", "cvxpy", "highspy", "matplotlib", "pandas", "tqdm"}
     assert not heavy & set(done.stdout.split())
+
+
+def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path) -> None:
+    """A formula needs no optimiser, a linear program no cvxpy, and nothing is drawn unasked."""
+    slow = {"cvxpy", "matplotlib", "pandas", "scipy.optimize"}
+    formula, program = "problems/lip/rare_disease.toml", "problems/metric/line.toml"
+    assert not slow & set(loaded(["solve", formula]))
+    assert not {"cvxpy", "matplotlib", "pandas"} & set(loaded(["solve", program]))
+    assert "cvxpy" in loaded(["solve", program, "--route", "cvxpy:CLARABEL"])
+    assert "matplotlib" in loaded(["solve", formula, "--plot", str(tmp_path / "channel.png")])
 
 
 def test_no_name_of_a_notion_or_a_utility_steers_the_code_above() -> None:

@@ -35,6 +35,7 @@ from mechdesign.notions.whole import WholeNotion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import plan
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import (
     BayesAccuracy,
     ColumnUtility,
@@ -447,7 +448,7 @@ def test_structural_zeros_stay_zero(name: str) -> None:
     def run(problem: Problem | None) -> None:
         assert problem is not None
         solution = design(problem, route="linear-program:simplex")
-        raw = next(plan(problem, "linear-program:simplex", [])).run()
+        raw = next(plan(problem, "linear-program:simplex", [])).run(Limits())
         compared = np.zeros((len(problem.domain),) * 2, dtype=bool)
         for row in problem.cone.rows():  # q_x <= ... q_x'
             (x,), (other,) = row.left, row.right

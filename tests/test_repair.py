@@ -56,12 +56,12 @@ FLOOR = 1e-10
 """Noise below this is as good as this: columns and entries smaller than it are dropped."""
 
 
-def exactly_private(cone: Cone, rows: list[list[int]]) -> bool:
-    assert all(sum(row) == WHOLE and min(row) >= 0 for row in rows)
-    return all(cone.violation(column) is None for column in zip(*rows, strict=True))
+def exactly_private(cone: Cone, rows: np.ndarray) -> bool:
+    assert all(sum(row) == WHOLE and min(row) >= 0 for row in rows.tolist())
+    return all(cone.violation(column) is None for column in zip(*rows.tolist(), strict=True))
 
 
-def filled(rows: list[list[int]], kept: list[int], shape: tuple[int, int]) -> np.ndarray:
+def filled(rows: np.ndarray, kept: list[int], shape: tuple[int, int]) -> np.ndarray:
     """The repaired channel with the columns that were dropped, as floats."""
     assert kept == sorted(set(kept))
     matrix = np.zeros(shape)
@@ -105,7 +105,7 @@ def test_a_nearly_private_matrix_moves_by_its_noise(
     problem, Q = data.draw(optima((kind,)))
     rows, kept = repair(problem.cone, spoil(Q, way, noise, seed))
     assert exactly_private(problem.cone, rows)
-    statement, columns = statement_of(problem), [list(c) for c in zip(*rows, strict=True)]
+    statement, columns = statement_of(problem), [list(c) for c in zip(*rows.tolist(), strict=True)]
     assert check(statement, problem.privacy[0].to_table(), columns) is None
     moved = np.abs(filled(rows, kept, Q.shape) - Q).max()
     assert moved <= ERROR * max(noise, FLOOR)
@@ -216,7 +216,7 @@ def test_zeros_that_may_not_stand_are_raised() -> None:
     cone = LDP(1).cone(Domain.range(2))
     rows, _ = repair(cone, np.array([[0.7, 0.3, 0.0], [0.3, 0.7, 1e-9]]))
     assert exactly_private(cone, rows)
-    assert all(len({v > 0 for v in column}) == 1 for column in zip(*rows, strict=True))
+    assert all(len({v > 0 for v in column}) == 1 for column in zip(*rows.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("least", [0.0, 1e-13, 9e-11])
@@ -240,7 +240,7 @@ def test_rows_tied_one_way_become_equal(one_way: str) -> None:
     """q_0 <= q_1 in every column makes the rows equal, as both sum to 1."""
     cone = ContextAwareLDP([["0", "0"], [one_way, "0"]]).cone(Domain.range(2))
     rows, kept = repair(cone, np.array([[0.5, 0.5 - 1e-9, 0], [0.5 + 1e-9, 0.5, 1e-13]]))
-    assert rows[0] == rows[1]
+    assert (rows[0] == rows[1]).all()
     assert np.abs(filled(rows, kept, (2, 3))[0] - [0.5, 0.5, 0]).max() < 1e-8
 
 

@@ -594,12 +594,12 @@ def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(kind: str) -> None
         problem = Problem(range(3), [notion, LDP(5)], HammingLoss(), prior=prior)
         rows, _ = repair(problem.cone, channel.matrix)
         done = mixed(problem.cone, problem.rules, rows, prior)
-        assert all(sum(row) == WHOLE and min(row) >= 0 for row in done)
+        assert all(sum(row) == WHOLE and min(row) >= 0 for row in done.tolist())
         result = Channel(done)
         assert notion.holds(result, prior)
         assert LDP(5).holds(result)
         if notion.holds(Channel(rows), prior):
-            assert done == rows
+            assert (done == rows).all()
 
     run()
 

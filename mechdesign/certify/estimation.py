@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.inverse import Inverse, inverse_information, over_one_denominator
+from mechdesign.certify.fixed import over_one_denominator
+from mechdesign.certify.inverse import Inverse, inverse_information
 from mechdesign.certify.rays import all_rays, one_budget, single_budget_rays
 from mechdesign.certify.statement import L2_RISK, Statement, distribution, number
 from mechdesign.errors import CertificateError

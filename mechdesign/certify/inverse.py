@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
+from mechdesign.certify.fixed import over_one_denominator
 from mechdesign.errors import CertificateError
 
-__all__ = ["Column", "Inverse", "inverse_information", "over_one_denominator"]
+__all__ = ["Column", "Inverse", "inverse_information"]
 
 Column = Sequence[Fraction]
 
@@ -102,12 +102,6 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
         )
         slack.append(error * sum(entries) * whole // law + 2)
     return Inverse(X, error, bits, estimator, slack)
-
-
-def over_one_denominator(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return integers and what they are all over."""
-    common = lcm(*(n.denominator for n in numbers))
-    return [n.numerator * (common // n.denominator) for n in numbers], common
 
 
 def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:

@@ -8,19 +8,23 @@ it that keeps the result below the truth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, repeat
+from math import isfinite, ldexp
+from operator import add, mul
+from typing import Any, TypeAlias
 
 from mechdesign.certify.decoders import least_on_gap
 from mechdesign.certify.estimation import estimator, reference_prior, risk_value
+from mechdesign.certify.fixed import over_one_denominator
 from mechdesign.certify.gains import has_gain, total_gain
 from mechdesign.certify.privacy import (
+    Bound,
     check_member,
     lift_limits,
     prior_bounds,
-    ratio_limits,
+    ratio_bound,
 )
 from mechdesign.certify.statement import ACCURACY, POSTERIOR, Statement, number, values_of
 from mechdesign.certify.whole import EXCESS_SIDES, add_excess, least_total
@@ -30,8 +34,12 @@ from mechdesign.exact import exp_lower
 __all__ = ["decoder", "decoder_bound", "dual_bound", "value"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
-SCALE = 1 << 220
+BITS = 220
+SCALE = 1 << BITS
 """Duals are added up as integers over this."""
+
+Rows: TypeAlias = Iterable[tuple[int, int, int, int]]
+"""(output, x, other, weight) of some rows."""
 
 
 def value(
@@ -52,14 +60,13 @@ def value(
         if statement.is_risk:
             return risk_value(statement, exact, reference_prior(statement, dual))
         return total_gain(statement, exact, up=False)
-    losses = statement.losses
-    per_input = []
-    for x in range(len(prior)):
-        total = sum((losses[x][used[y]][1] * q[x] for y, q in enumerate(columns)), ZERO)
-        per_input.append(total / denominator)
+    losses, total = statement.losses, [0] * len(prior)
+    for place, q in zip(used, columns, strict=True):
+        total = list(map(add, total, map(mul, losses.upper(place), q)))
     if statement.utility.get("worst_case"):
-        return max(per_input)
-    return sum((p * loss for p, loss in zip(prior, per_input, strict=True)), ZERO)
+        return Fraction(max(total), losses.denominator * denominator)
+    masses, whole = statement.masses
+    return Fraction(sum(map(mul, masses, total)), whole * losses.denominator * denominator)
 
 
 def decoder(
@@ -103,15 +110,18 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     worst is at least any mean. ``dual["rows"]``: weights on rows of the notions, by output.
     ``dual["information"]``: a price of information, where a notion bounds it.
     """
-    losses = statement.losses
+    mass = statement.prior
     if statement.utility.get("worst_case"):
         mass = [number(w) for w in dual["weights"]]
         if min(mass) < 0 or sum(mass) <= 0 or len(mass) != len(statement.prior):
             raise CertificateError("the dual weights on the inputs are no distribution")
         mass = [w / sum(mass) for w in mass]
-    else:
-        mass = statement.prior
-    reduced = [[_floor(mass[x] * loss[0]) for loss in losses[x]] for x in range(len(losses))]
+    losses, scaled = statement.losses, [_floor(m) for m in mass]
+    costs = [
+        [m * loss // losses.denominator for m, loss in zip(scaled, losses.lower(y), strict=True)]
+        for y in range(losses.n_outputs)
+    ]
+    reduced = [list(row) for row in zip(*costs, strict=True)]
     owed = 0
     for block in dual["rows"]:
         if block["side"] in EXCESS_SIDES:
@@ -162,38 +172,81 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     A row says e**-a * (left . q) <= right . q; see `privacy` for which rows there are.
     """
     table = statement.privacy[block["notion"]]
-    weights = [number(w) for w in block["weight"]]
-    if min(weights, default=ZERO) < 0:
+    weights = _weights(block["weight"])
+    if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
-    places = list(zip(block["output"], block["x"], block["other"], weights, strict=True))
-    k, m = len(reduced), len(reduced[0])
-    if not all(0 <= x < k and 0 <= y < m and other >= 0 for y, x, other, _ in places):
-        raise CertificateError("a dual weight is on a row that does not exist")
+    output, inputs, others = block["output"], block["x"], block["other"]
+    for places, end in ((output, len(reduced[0])), (inputs, len(reduced)), (others, None)):
+        if not set(map(type, places)) <= {int} or min(places, default=0) < 0:
+            raise CertificateError("a dual weight is on a row that does not exist")
+        if end is not None and max(places, default=0) >= end:
+            raise CertificateError("a dual weight is on a row that does not exist")
+    rows = zip(output, inputs, others, weights, strict=True)
     if block["side"] == "ratio":
-        limits = ratio_limits(statement, table)
-        for y, x, other, w in places:
-            limit = limits[x][other] if limits is not None and x != other else None
-            if limit is None:
-                raise CertificateError(f"a dual weight is on a pair ({x}, {other}) with no row")
-            exponent, factor = limit
-            reduced[x][y] += _floor(w * exp_lower(-exponent))
-            reduced[other][y] += _floor(-w * factor)
-        return
+        _add_ratios(_Ratios(ratio_bound(statement, table), len(reduced)), rows, reduced)
+    else:
+        _add_lifts(statement, block, rows, reduced)
+
+
+def _weights(given: list[Any]) -> list[int]:
+    """Return weights over SCALE, rounded; any that are not negative prove something."""
+    if set(map(type, given)) <= {float} and all(map(isfinite, given)):
+        return list(map(int, map(ldexp, given, repeat(BITS))))
+    return [_floor(number(w)) for w in given]
+
+
+class _Ratios(dict[tuple[int, int], tuple[int, int, int]]):
+    """For a pair (x, x'), e**-a over SCALE, rounded down, and the two parts of the factor."""
+
+    def __init__(self, bound: Bound | None, size: int) -> None:
+        super().__init__()
+        self._bound, self._size = bound, size
+        self._shrunk: dict[tuple[int, int], int] = {}
+
+    def __missing__(self, pair: tuple[int, int]) -> tuple[int, int, int]:
+        x, other = pair
+        limit = None
+        if self._bound is not None and x != other and other < self._size:
+            limit = self._bound(x, other)
+        if limit is None:
+            raise CertificateError(f"a dual weight is on a pair ({x}, {other}) with no row")
+        exponent, factor = limit
+        parts = (exponent.numerator, exponent.denominator)  # quicker to look up than a Fraction
+        if parts not in self._shrunk:
+            self._shrunk[parts] = _floor(exp_lower(-exponent))
+        self[pair] = found = (self._shrunk[parts], factor.numerator, factor.denominator)
+        return found
+
+
+def _add_ratios(ratios: _Ratios, rows: Rows, reduced: list[list[int]]) -> None:
+    """Add w (e**-a q_x - factor q_x')."""
+    for y, x, other, w in rows:
+        shrink, top, bottom = ratios[x, other]
+        reduced[x][y] += w * shrink >> BITS
+        reduced[other][y] -= -(-w * top // bottom) if bottom > 1 else w * top
+
+
+def _add_lifts(
+    statement: Statement, block: dict[str, Any], rows: Rows, reduced: list[list[int]]
+) -> None:
+    """Add w (e**-a q_x - P . q), or w (e**-a P . q - q_x)."""
+    table, k, is_upper = statement.privacy[block["notion"]], len(reduced), block["side"] == "upper"
     upper, lower = lift_limits(table)
-    exponent_or_none = upper if block["side"] == "upper" else lower
-    if exponent_or_none is None:
+    exponent = upper if is_upper else lower
+    if exponent is None:
         raise CertificateError(f"a dual weight is on the side {block['side']!r} with no row")
-    shrink = exp_lower(-exponent_or_none)
+    shrink = _floor(exp_lower(-exponent))
     priors = [[number(p) for p in prior] for prior in block.get("priors", [])]
     priors = priors or [statement.prior]
     bounds = prior_bounds(statement, table)
     for prior in priors:
         check_member(bounds, prior, k)
-    laws: dict[tuple[int, int], Fraction] = {}
-    for y, x, which, w in places:
-        reduced[x][y] += _floor(w * shrink) if block["side"] == "upper" else _floor(-w)
-        laws[y, which] = laws.get((y, which), ZERO) + w
+    laws: dict[tuple[int, int], int] = {}
+    for y, x, which, w in rows:
+        reduced[x][y] += w * shrink >> BITS if is_upper else -w
+        laws[y, which] = laws.get((y, which), 0) + w
+    scaled = [over_one_denominator(prior) for prior in priors]
     for (y, which), w in laws.items():
-        law = -w if block["side"] == "upper" else w * shrink
-        for x, p in enumerate(priors[which]):
-            reduced[x][y] += _floor(law * p)
+        law, (masses, whole) = -w if is_upper else w * shrink >> BITS, scaled[which]
+        for row, mass in zip(reduced, masses, strict=True):
+            row[y] += law * mass // whole

@@ -9,16 +9,21 @@ part in 2**150 may be refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from mechdesign.certify.links import distances_between, links
+from mechdesign.certify.priors import (
+    PriorBounds,
+    check_member,
+    extreme_law,
+    over_one_denominator,
+    prior_bounds,
+)
 from mechdesign.certify.statement import (
     Statement,
-    distance,
-    distribution,
     nonnegative,
-    number,
     table_of,
 )
 from mechdesign.certify.whole import WHOLE, check_whole, tied_pairs
@@ -26,6 +31,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
 __all__ = [
+    "Bound",
     "Limit",
     "PriorBounds",
     "check",
@@ -34,20 +40,17 @@ __all__ = [
     "is_for_own_prior",
     "lift_limits",
     "prior_bounds",
+    "ratio_bound",
     "ratio_limits",
 ]
 
 Limit: TypeAlias = tuple[Fraction, Fraction]
 """(exponent, factor): the bound ``factor * e**exponent``."""
 
-Column: TypeAlias = Sequence[int]
+Bound: TypeAlias = Callable[[int, int], Limit | None]
+"""The bound on q_x / q_x' as a function of the pair; None where there is none."""
 
-PriorBounds: TypeAlias = tuple[
-    list[list[Fraction]],
-    tuple[list[Fraction], list[Fraction]] | None,
-    tuple[list[Fraction], Fraction] | None,
-]
-"""A list of priors, or a box (lower, upper), or a ball (center, radius)."""
+Column: TypeAlias = Sequence[int]
 
 
 def check(
@@ -72,6 +75,9 @@ def check(
     """
     if table["notion"] in WHOLE:
         return check_whole(statement, table, columns, shift)
+    if table["notion"] == "metric" and isinstance(table["distance"], str):
+        epsilon = nonnegative(table["epsilon"]) if shift is None else shift
+        return check_links(links(statement, table["distance"]), epsilon, columns)
     limits = ratio_limits(statement, table, shift)
     if limits is not None:
         return check_ratios(limits, columns)
@@ -87,36 +93,44 @@ def ratio_limits(
     Returns None if the notion does not bound ratios of entries. A notion about the whole channel
     bounds none in a single column, unless it says no more than such bounds.
     """
+    bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
+    return None if bound is None else [[bound(x, other) for other in inputs] for x in inputs]
+
+
+def ratio_bound(
+    statement: Statement, table: dict[str, Any], shift: Fraction | None = None
+) -> Bound | None:
+    """Return the bound on q_x / q_x' as a function of x and x'; None as in `ratio_limits`."""
     k, one = len(statement.labels), Fraction(1)
     notion = table["notion"]
     if notion == "context-aware":
         extra = shift or Fraction(0)
-        rows = table["matrix"]
-        table_of([[0 if e == "inf" else e for e in row] for row in rows], (k, k))
-        return [[None if e == "inf" else (number(e) + extra, one) for e in row] for row in rows]
+        given = table["matrix"]
+        finite = table_of([[0 if e == "inf" else e for e in row] for row in given], (k, k))
+        return lambda x, z: None if given[x][z] == "inf" else (finite[x][z] + extra, one)
     if notion in WHOLE and not is_lift(table):
         pairs = tied_pairs(statement, table)
-        return [[None if a is None else (a, one) for a in row] for row in pairs]
+        return lambda x, z: None if (a := pairs[x][z]) is None else (a, one)
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
-    limits: list[list[Limit | None]] = [[(epsilon, one)] * k for _ in range(k)]
+    budget = (epsilon, one)
     if notion == "high-low":
         sensitive = _labels(statement, table["sensitive"])
-        for x, label in enumerate(statement.labels):
-            if label not in sensitive:
-                limits[x] = [None] * k
-    elif notion == "block":
+        protected = [label in sensitive for label in statement.labels]
+        return lambda x, _: budget if protected[x] else None
+    if notion == "block":
         member = _blocks(statement, table)
-        limits = [[(epsilon, one) if a == b else None for b in member] for a in member]
-    elif notion == "metric":
-        rows = _distances(statement, table["distance"])
-        limits = [[(epsilon * d, one) for d in row] for row in rows]
-    elif notion == "differential-identifiability":
-        if 0 in statement.prior and k > 1:
+        return lambda x, z: budget if member[x] == member[z] else None
+    if notion == "metric":
+        distance = _distances(statement, table["distance"])
+        return lambda x, z: (epsilon * distance(x, z), one)
+    if notion == "differential-identifiability":
+        prior = statement.prior
+        if 0 in prior and k > 1:
             raise CertificateError(f"{notion} cannot hold where an input has prior 0")
-        limits = [[(epsilon, b / a) for b in statement.prior] for a in statement.prior]
-    return limits
+        return lambda x, z: (epsilon, prior[z] / prior[x])
+    return lambda _x, _z: budget
 
 
 def _labels(statement: Statement, labels: Any) -> list[Any]:
@@ -143,13 +157,30 @@ def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
     return [(r // rows, c // columns) for r, c in statement.labels]
 
 
-def _distances(statement: Statement, kind: Any) -> list[list[Fraction]]:
+def _distances(statement: Statement, kind: Any) -> Callable[[int, int], Fraction]:
     """Return distances rounded down, so that what passes is private at the true ones."""
     if isinstance(kind, list):
-        return table_of(kind, (len(statement.labels), len(statement.labels)))
-    if statement.points is None:
-        raise CertificateError(f"the inputs have no coordinates for the distance {kind!r}")
-    return [[distance(a, b, kind)[0] for b in statement.points] for a in statement.points]
+        table = table_of(kind, (len(statement.labels), len(statement.labels)))
+        return lambda x, z: table[x][z]
+    return distances_between(statement, kind)
+
+
+def check_links(
+    by_distance: dict[Fraction, list[tuple[int, int]]],
+    epsilon: Fraction,
+    columns: Sequence[Column],
+) -> str | None:
+    """Check q_x <= e**(epsilon d) q_x' for the pairs (x, x') that all others follow from."""
+    rows = []
+    for distance, pairs in by_distance.items():
+        bound = exp_lower(epsilon * distance)
+        rows.append((bound.numerator, bound.denominator, pairs))
+    for y, q in enumerate(columns):
+        for top, bottom, pairs in rows:
+            for x, other in pairs:
+                if q[x] * bottom > top * q[other]:
+                    return f"output {y}: input {x} is too likely against {other}"
+    return None
 
 
 def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) -> str | None:
@@ -209,80 +240,23 @@ def check_lift(
     lower: Fraction | None,
 ) -> str | None:
     """Check q_x <= e**upper P . q and P . q <= e**lower q_x for all x and all priors P allowed."""
-    bounds = prior_bounds(statement, table)
+    bounds, whole = over_one_denominator(prior_bounds(statement, table))
+    rises, falls = (None if e is None else exp_lower(e) for e in (upper, lower))
     for y, q in enumerate(columns):
-        if upper is not None and max(q) > exp_lower(upper) * extreme_law(bounds, q, -1):
-            return f"output {y}: raises the odds of some input too much"
-        if lower is not None and extreme_law(bounds, q, +1) > exp_lower(lower) * min(q):
-            return f"output {y}: lowers the odds of some input too much"
+        if rises is not None:
+            law = extreme_law(bounds, q, -1, whole)
+            if max(q) * whole * rises.denominator > rises.numerator * law:
+                return f"output {y}: raises the odds of some input too much"
+        if falls is not None:
+            law = extreme_law(bounds, q, +1, whole)
+            if law * falls.denominator > falls.numerator * min(q) * whole:
+                return f"output {y}: lowers the odds of some input too much"
     return None
-
-
-def extreme_law(bounds: PriorBounds, q: Column, sign: int) -> Fraction:
-    """Return the largest (sign +1) or smallest (-1) P . q over the priors of a notion."""
-    listed, box, ball = bounds
-    if box is not None:
-        low, high = box
-        left = 1 - sum(low)
-        total = sum((p * v for p, v in zip(low, q, strict=True)), Fraction(0))
-        for x in sorted(range(len(q)), key=lambda x: -sign * q[x]):
-            step = min(high[x] - low[x], left)
-            total += step * q[x]
-            left -= step
-        return total
-    if ball is not None:
-        center, left = ball
-        total = sum((p * v for p, v in zip(center, q, strict=True)), Fraction(0))
-        best = max(q, key=lambda v: sign * v)
-        for x in sorted(range(len(q)), key=lambda x: sign * q[x]):
-            step = min(center[x], left)
-            total += step * (best - q[x])
-            left -= step
-        return total
-    laws = [
-        sum((p * v for p, v in zip(prior, q, strict=True) if p), Fraction(0)) for prior in listed
-    ]
-    return max(laws, key=lambda law: sign * law)
-
-
-def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
-    """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball."""
-    k = len(statement.prior)
-    if table["notion"] != "bounded-prior-lip":
-        return [statement.prior], None, None
-    if "lower" in table:
-        low, high = table_of([table["lower"], table["upper"]], (2, k))
-        if not sum(low) <= 1 <= sum(high) or any(a > b for a, b in zip(low, high, strict=True)):
-            raise CertificateError("the box of priors in the file is empty")
-        return [], (low, high), None
-    if "center" in table:
-        return [], None, (distribution(table["center"], k), nonnegative(table["radius"]))
-    listed = [distribution(prior, k) for prior in table["priors"]]
-    if not listed:
-        raise CertificateError("the list of priors in the file is empty")
-    return listed, None, None
 
 
 def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
     """Return whether a notion bounds the lift for the prior of the problem and no other."""
-    if ratio_limits(statement, table) is not None:
+    if ratio_bound(statement, table) is not None:
         return False
     listed, box, ball = prior_bounds(statement, table)
     return box is None and ball is None and all(prior == statement.prior for prior in listed)
-
-
-def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
-    """Raise unless ``prior`` is one of those that the notion protects against."""
-    listed, box, ball = bounds
-    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
-    if box is not None:
-        low, high = box
-        inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
-    elif ball is not None:
-        center, radius = ball
-        moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
-        inside = inside and moved <= 2 * radius
-    else:
-        inside = inside and prior in listed
-    if not inside:
-        raise CertificateError("a dual weight is on a prior that is not in the notion's set")

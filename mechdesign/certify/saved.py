@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.chain import chain_bound
 from mechdesign.certify.columns import columns_bound
 from mechdesign.certify.decoders import levels_bound
 from mechdesign.certify.estimation import estimation_bound
 from mechdesign.certify.gains import has_gain
 from mechdesign.certify.optimality import decoder, decoder_bound, dual_bound, value
-from mechdesign.certify.privacy import check, lift_limits, ratio_limits
+from mechdesign.certify.privacy import check, lift_limits, ratio_bound
 from mechdesign.certify.statement import (
     ACCURACY,
     Statement,
@@ -248,6 +249,8 @@ def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound that the weights of a certificate prove, by the form that they have."""
     if statement.is_risk:
         return estimation_bound(statement, dual)
+    if dual.get("search") == "chain":
+        return chain_bound(statement, dual)
     if dual.get("levels") is not None:
         return levels_bound(statement, dual)
     if dual.get("potential") is not None:
@@ -277,9 +280,10 @@ def _read_channel(
     for x, row in enumerate(rows):
         if min(row) < 0 or sum(row) != 1 << bits:
             raise CertificateError(f"row {x} of the channel does not sum to 2**{bits}")
-        shown = channel["matrix"][x]
+        shown, whole = channel["matrix"][x], 1 << bits
         if len(shown) != len(row) or any(
-            not _close(a, Fraction(b, 1 << bits)) for a, b in zip(shown, row, strict=True)
+            (type(a) is not float or a != b / whole) and not _close(a, Fraction(b, whole))
+            for a, b in zip(shown, row, strict=True)
         ):
             raise CertificateError(f"row {x} of the matrix is not that of the integers")
     allowed = outputs if statement.outputs is None else statement.outputs
@@ -291,7 +295,7 @@ def _read_channel(
 
 
 def _integer(entry: Any) -> int:
-    if not isinstance(entry, str) or not entry.isdecimal() or len(entry) > MOST_BITS:
+    if type(entry) is not str or not entry.isdecimal() or len(entry) > MOST_BITS:
         raise CertificateError(f"expected an integer as text, found {entry!r:.60}")
     return int(entry)
 
@@ -323,11 +327,7 @@ def _verify_privacy(
 
 def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
     """Return whether a notion has any row at all; without one, the leakage is written as 0."""
-    limits = ratio_limits(statement, table)
-    if limits is None:
+    bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
+    if bound is None:
         return lift_limits(table) != (None, None)
-    return any(
-        limit is not None and x != other
-        for x, row in enumerate(limits)
-        for other, limit in enumerate(row)
-    )
+    return any(bound(x, other) is not None for x in inputs for other in inputs if x != other)

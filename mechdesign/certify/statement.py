@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, TypeAlias
 
+from mechdesign.certify.fixed import over_one_denominator
+from mechdesign.certify.losses import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.errors import CertificateError, InputError
-from mechdesign.exact import as_fraction, sqrt_lower, sqrt_upper
+from mechdesign.exact import as_fraction
 
 __all__ = [
     "ACCURACY",
@@ -16,10 +20,8 @@ __all__ = [
     "L2_RISK",
     "POSTERIOR",
     "TV_RISK",
-    "Interval",
     "Statement",
     "check_different",
-    "distance",
     "distribution",
     "nonnegative",
     "number",
@@ -28,10 +30,7 @@ __all__ = [
     "values_of",
 ]
 
-Interval: TypeAlias = tuple[Fraction, Fraction]
-"""A rational at most, and one at least, some real number."""
-
-MOST_INPUTS = 10**6
+MOST_INPUTS, LARGEST = 10**6, 10**9
 
 POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
@@ -106,8 +105,20 @@ class Statement:
         return found
 
     @cached_property
-    def losses(self) -> list[list[Interval]]:
-        """The loss of each output y at each input x, between rational bounds."""
+    def masses(self) -> tuple[list[int], int]:
+        """The prior as integers over one denominator."""
+        return over_one_denominator(self.prior)
+
+    @cached_property
+    def lattice(self) -> tuple[list[tuple[int, ...]], int]:
+        """The points with whole coordinates, and the unit that these are over."""
+        if self.points is None:
+            raise CertificateError("the inputs have no coordinates")
+        return _on_lattice(self.points)
+
+    @cached_property
+    def losses(self) -> Losses:
+        """The loss of each output at each input, between rational bounds."""
         objective, outputs = self.utility["objective"], self.outputs
         if objective == ACCURACY:  # one less the accuracy is the Hamming loss of the best guess
             objective, outputs = "hamming", self.labels
@@ -115,10 +126,9 @@ class Statement:
             raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
         if objective == "distortion":
             shape = (len(self.labels), len(outputs))
-            return [[(e, e) for e in row] for row in table_of(self.utility["matrix"], shape)]
+            return TableLosses(table_of(self.utility["matrix"], shape))
         if objective == "hamming":
-            one, zero = (Fraction(1),) * 2, (Fraction(0),) * 2
-            return [[zero if x == y else one for y in outputs] for x in self.labels]
+            return HammingLosses(self.labels, outputs)
         kinds = {
             "mean-absolute-error": "absolute",
             "mean-squared-distance": "squared",
@@ -130,11 +140,22 @@ class Statement:
             tuple(self.spacing * number(part) for part in (y if isinstance(y, list) else [y]))
             for y in outputs
         ]
-        return [[distance(p, t, kinds[objective]) for t in targets] for p in self.points]
+        places, unit = _on_lattice([*self.points, *targets])
+        k = len(self.points)
+        return DistanceLosses(places[:k], places[k:], unit, kinds[objective])
+
+
+def _on_lattice(points: Sequence[Point]) -> tuple[list[tuple[int, ...]], int]:
+    """Return points with whole coordinates, and the unit that these are over."""
+    flat, unit = over_one_denominator([part for point in points for part in point])
+    parts = iter(flat)
+    return [tuple(islice(parts, len(point))) for point in points], unit
 
 
 def number(value: Any) -> Fraction:
     """Return the exact rational that a number or text of the file stands for."""
+    if type(value) is int and -LARGEST < value < LARGEST:  # most are, and need no more reading
+        return Fraction(value)
     try:
         return as_fraction(value)
     except InputError:
@@ -160,22 +181,10 @@ def table_of(rows: Any, shape: tuple[int, int]) -> list[list[Fraction]]:
 def distribution(values: Any, size: int) -> list[Fraction]:
     """Return ``size`` nonnegative numbers that sum to 1."""
     found = [nonnegative(value) for value in values]
-    if len(found) != size or sum(found) != 1:
+    parts, whole = over_one_denominator(found)
+    if len(found) != size or sum(parts) != whole:
         raise CertificateError("the prior in the file is no distribution on its inputs")
     return found
-
-
-def distance(a: Point, b: Point, kind: str) -> Interval:
-    """Return bounds on the distance of two points; they agree where it is rational."""
-    steps = [abs(s - t) for s, t in zip(a, b, strict=True)]
-    if kind in ("absolute", "manhattan") and (len(steps) == 1 or kind == "manhattan"):
-        return (sum(steps, Fraction(0)),) * 2
-    square = sum((step * step for step in steps), Fraction(0))
-    if kind == "squared":
-        return (square, square)
-    if kind == "euclidean":
-        return (sqrt_lower(square), sqrt_upper(square))
-    raise CertificateError(f"no distance {kind!r} is known in {len(steps)} dimensions")
 
 
 def read_statement(problem: Any) -> Statement:
@@ -215,7 +224,7 @@ def _plain(label: Any) -> Any:
     """Return a label in a form that is equal exactly if it is: 1 and 1.0 are, [1, 0] too."""
     if isinstance(label, list) and label and not any(isinstance(part, list) for part in label):
         return tuple(_plain(part) for part in label)
-    return label if isinstance(label, str) else number(label)
+    return label if type(label) in (str, int) else number(label)
 
 
 def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from mechdesign.certify.alike import subset_selection
@@ -17,8 +18,8 @@ from mechdesign.certify.estimation import (
     risk_of,
     unconstrained_risk,
 )
+from mechdesign.certify.fixed import over_one_denominator
 from mechdesign.certify.gains import gain, has_gain, offset, total_gain
-from mechdesign.certify.inverse import over_one_denominator
 from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
 from mechdesign.certify.simplicial import universal_columns
 from mechdesign.certify.statement import ACCURACY, INFORMATION, POSTERIOR, Statement, number
@@ -42,17 +43,15 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
         return total_gain(statement, columns, up=True)
     if statement.utility.get("worst_case"):
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
-    k, m = len(statement.prior), len(statement.losses[0])
-    flat, unit = over_one_denominator([loss[0] for row in statement.losses for loss in row])
-    by_output = [flat[y::m] for y in range(m)]
-    total = ZERO
+    losses, total = statement.losses, ZERO
+    by_output = [losses.lower(y) for y in range(losses.n_outputs)]
     for q in columns:
         joint, whole = over_one_denominator(
             [p * v for p, v in zip(statement.prior, q, strict=True)]
         )
-        given = [x for x in range(k) if joint[x]]
+        given = [x for x, mass in enumerate(joint) if mass]
         least = min(sum(joint[x] * loss[x] for x in given) for loss in by_output)
-        total += Fraction(least, whole * unit)
+        total += Fraction(least, whole * losses.denominator)
     return total
 
 
@@ -60,10 +59,16 @@ def nothing_constrained(statement: Statement) -> Fraction:
     """No channel beats the best output for every single input."""
     if statement.is_risk:
         return unconstrained_risk(statement)
+    if has_gain(statement):
+        k = len(statement.prior)
+        return total_gain(
+            statement, [[Fraction(x == y) for x in range(k)] for y in range(k)], up=True
+        )
+    least, unit = statement.losses.least(), statement.losses.denominator
     if statement.utility.get("worst_case"):
-        return max(min(loss[0] for loss in row) for row in statement.losses)
-    k = len(statement.prior)
-    return best_after(statement, [[Fraction(int(x == y)) for x in range(k)] for y in range(k)])
+        return Fraction(max(least), unit)
+    masses, whole = statement.masses
+    return Fraction(sum(map(mul, masses, least)), whole * unit)
 
 
 def equal_rows(statement: Statement) -> Fraction:

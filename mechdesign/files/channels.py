@@ -49,7 +49,19 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
     InputError
         If the file cannot be written.
     """
-    write_atomically(Path(path), json.dumps(solution.document(), indent=1) + "\n")
+    write_atomically(Path(path), _text(solution.document()))
+
+
+def _text(document: dict[str, Any]) -> str:
+    """Return indented JSON, but each row of a large table on a line of its own."""
+    channel = dict(document["channel"])
+    tables = {key: channel[key] for key in ("matrix", "numerators")}
+    channel |= {key: f"{key} of the channel" for key in tables}
+    text = json.dumps({**document, "channel": channel}, indent=1) + "\n"
+    for key, rows in tables.items():
+        lines = ",\n   ".join(map(json.dumps, rows))
+        text = text.replace(f'  "{key}": "{channel[key]}"', f'  "{key}": [\n   {lines}\n  ]', 1)
+    return text
 
 
 def load_channel(path: str | os.PathLike[str]) -> SavedChannel:

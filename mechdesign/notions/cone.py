@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ __all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,12 @@ class Family(ABC):
     def violation(self, column: Sequence[int]) -> str | None:
         """Return the name of a row that an integer column breaks, exactly; None if none."""
 
+    def all_hold(self, numerators: npt.NDArray[Any]) -> bool:
+        """Return whether every column of ``(n_inputs, n_outputs)`` integers satisfies the rows."""
+        return all(self.violation(column) is None for column in numerators.T.tolist())
+
     @abstractmethod
-    def estimate(self, columns: Sequence[Sequence[int]]) -> float:
+    def estimate(self, numerators: npt.NDArray[Any]) -> float:
         """Return the least epsilon at which all rows hold, in floating point.
 
         It is -inf where the rows say nothing, and inf where no epsilon does.
@@ -147,11 +152,21 @@ class Family(ABC):
 
     @abstractmethod
     def support(self, positive: BoolArray) -> BoolArray:
-        """Return the least set of inputs, with those given, that a column can be positive on."""
+        """Return the least sets of inputs, with those given, that columns can be positive on.
+
+        ``positive`` has shape ``(n_inputs, n_outputs)``.
+        """
 
     @abstractmethod
-    def raised(self, column: list[int]) -> list[int]:
-        """Raise entries of an integer column as far as that alone is sure to mend rows."""
+    def raised(self, columns: Integers) -> Integers:
+        """Raise entries of columns as far as that alone is sure to mend rows.
+
+        ``columns`` are integers from 0 to 2**62, shape ``(n_inputs, n_outputs)``.
+        """
+
+    @abstractmethod
+    def holding(self, columns: Integers) -> BoolArray:
+        """Say of each column whether it satisfies the rows for sure; no may mean perhaps."""
 
     @abstractmethod
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
@@ -176,13 +191,12 @@ class Family(ABC):
         The estimate is rounded up until the exact check passes, so it is never too small, and
         too large by a few units in the last place at most.
         """
-        columns = channel.columns()
+        numerators = channel.numerators
 
         def holds(epsilon: Fraction) -> bool:
-            trial = self.at(epsilon)
-            return all(trial.violation(column) is None for column in columns)
+            return self.at(epsilon).all_hold(numerators)
 
-        guess = self.estimate(columns)
+        guess = self.estimate(numerators)
         if not np.isfinite(guess) or not holds(BEYOND):
             return float("inf") if guess > 0 else 0.0
         asked = float(self.epsilon)
@@ -234,7 +248,7 @@ class Cone:
 
     def holds(self, channel: Channel) -> bool:
         """Return whether the exact channel satisfies every row, exactly."""
-        return all(self.violation(column) is None for column in channel.columns())
+        return all(family.all_hold(channel.numerators) for family in self.families)
 
     def components(self) -> IntArray:
         """Return the number of the component that each input belongs to, from 0.
@@ -249,8 +263,12 @@ class Cone:
 
 
 def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:
-    joined = sp.csr_array((size, size), dtype=np.float64)
-    for graph in graphs:
+    """Return the number of the part that each input is in, joined by some graph, from 0."""
+    joining = [graph for graph in graphs if graph.nnz]
+    if not joining:
+        return np.arange(size)
+    joined = joining[0]
+    for graph in joining[1:]:
         joined = joined + graph
     _, labels = connected_components(joined, directed=False)
     return np.asarray(labels, dtype=np.intp)

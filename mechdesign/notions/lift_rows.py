@@ -11,8 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from operator import mul
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.exact import exp_lower
@@ -22,6 +25,7 @@ from mechdesign.notions.cone import (
     Family,
     FloatArray,
     IntArray,
+    Integers,
     Multipliers,
     Row,
 )
@@ -131,29 +135,36 @@ class LiftRows(Family):
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Compare the extreme entries with the extreme laws, exactly."""
+        whole = self.priors.denominator
         if self._upper is not None:
-            x = max(range(self.size), key=lambda z: column[z])
-            if column[x] > self._upper * self.priors.law(column, largest=False):
-                return f"{self.name} upper x={x}"
+            limit, most = self._upper, max(column)
+            law = self._law(column, largest=False)
+            if most * whole * limit.denominator > limit.numerator * law:
+                return f"{self.name} upper x={list(column).index(most)}"
         if self._lower is not None:
-            x = min(range(self.size), key=lambda z: column[z])
-            if self.priors.law(column, largest=True) > self._lower * column[x]:
-                return f"{self.name} lower x={x}"
+            limit, least = self._lower, min(column)
+            law = self._law(column, largest=True)
+            if law * limit.denominator > limit.numerator * least * whole:
+                return f"{self.name} lower x={list(column).index(least)}"
         return None
 
-    def estimate(self, columns: Sequence[Sequence[int]]) -> float:
+    def estimate(self, numerators: npt.NDArray[Any]) -> float:
         """Return the largest excess of a log lift over the base of its bound, by slope."""
-        worst = -math.inf
-        for column in columns:
+        worst, whole = -math.inf, self.priors.denominator
+        for column in numerators.T.tolist():
             if not any(column):
                 continue
             if self.upper is not None:
-                law = self.priors.law(column, largest=False)
-                worst = max(worst, self._excess(self.upper, Fraction(max(column)), law))
+                law = self._law(column, largest=False)
+                worst = max(worst, self._excess(self.upper, max(column) * whole, law))
             if self.lower is not None:
-                law = self.priors.law(column, largest=True)
-                worst = max(worst, self._excess(self.lower, law, Fraction(min(column))))
+                law = self._law(column, largest=True)
+                worst = max(worst, self._excess(self.lower, law, min(column) * whole))
         return worst
+
+    def _law(self, column: Sequence[int], *, largest: bool) -> int:
+        """Return the extreme law of a column times the denominator of the priors."""
+        return sum(map(mul, self.priors.extreme_numerators(column, largest=largest), column))
 
     @property
     def largest_base(self) -> float:
@@ -161,35 +172,40 @@ class LiftRows(Family):
         return max((float(bound.base) for _, bound in self.sides()), default=0.0)
 
     @staticmethod
-    def _excess(bound: Bound, left: Fraction, right: Fraction) -> float:
+    def _excess(bound: Bound, left: int, right: int) -> float:
         if left == 0:
             return -math.inf
         if right == 0:
             return math.inf
-        ratio = left / right
-        near = abs(ratio - 1) < Fraction(1, 2)
-        log_ratio = math.log1p(ratio - 1) if near else math.log(ratio)
+        near = 2 * abs(left - right) < right
+        log_ratio = math.log1p((left - right) / right) if near else math.log(left / right)
         return (log_ratio - float(bound.base)) / float(bound.slope)
 
     def links(self) -> sp.csr_array:
         """Join all inputs: the law involves every one, or is compared with every one."""
-        joined = sp.csr_array((self.size, self.size))
-        return joined if not self.sides() else sp.csr_array(np.ones((self.size, self.size)))
+        return self._star(bool(self.sides()))
 
     def forced_equal(self) -> sp.csr_array:
         """Join all inputs if a bound is 1: entries that never pass their mean are equal."""
-        tight = any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides())
-        return sp.csr_array(np.full((self.size, self.size), float(tight)))
+        return self._star(any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides()))
+
+    def _star(self, joined: bool) -> sp.csr_array:
+        """Return a graph that joins all inputs to the first, or no edges."""
+        others = np.arange(1, self.size if joined else 1)
+        ends = (np.zeros(len(others), dtype=np.intp), others)
+        return sp.csr_array((np.ones(len(others)), ends), shape=(self.size, self.size))
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs where the lift is bounded from below, and any is positive."""
-        if self.lower is not None and positive.any():
-            return np.ones_like(positive)
-        return positive
+        return positive | positive.any(axis=0) if self.lower is not None else positive
 
-    def raised(self, column: list[int]) -> list[int]:
-        """Return the column as it is: raising an entry raises the law as well."""
-        return column
+    def raised(self, columns: Integers) -> Integers:
+        """Return the columns as they are: raising an entry raises the law as well."""
+        return columns
+
+    def holding(self, columns: Integers) -> BoolArray:
+        """Compare the extreme entries with the extreme laws, exactly."""
+        return np.array([self.violation(column) is None for column in columns.T.tolist()])
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
         """Give each weight the side, the input and the prior of its row."""
@@ -203,39 +219,42 @@ class LiftRows(Family):
         return found, vertices
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve the worst row of each side for t, and again while the worst prior changes."""
+        """Solve the worst row of each side for t, and again while the worst prior changes.
+
+        Of the inputs that are raised, and of those that are not, the extreme entry asks for most.
+        """
         raised, total = list(column), 0
         for _ in range(64):
-            needed = self._raise_once(raised, direction)
+            parts = [(1, [q for q, d in zip(raised, direction, strict=True) if d])]
+            parts.append((0, [q for q, d in zip(raised, direction, strict=True) if not d]))
+            extremes = [(moved, min(part), max(part)) for moved, part in parts if part]
+            needed = self._raise_once(raised, direction, extremes)
             if needed is None or needed == 0:
                 return None if needed is None else total
             total += needed
             raised = [q + needed * d for q, d in zip(raised, direction, strict=True)]
         return None
 
-    def _raise_once(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Return what the rows at the worst prior of each side ask for.
-
-        Of the inputs that are raised, and of those that are not, the extreme entry asks for most.
-        """
+    def _raise_once(
+        self,
+        column: Sequence[int],
+        direction: Sequence[int],
+        extremes: list[tuple[int, int, int]],
+    ) -> int | None:
+        """Return what the rows at the worst prior of each side ask for."""
         needed, whole = 0, self.priors.denominator
-        for limit, side in ((self._upper, "upper"), (self._lower, "lower")):
+        for limit, upper in ((self._upper, True), (self._lower, False)):
             if limit is None:
                 continue
-            upper = side == "upper"
             prior = self.priors.extreme_numerators(column, largest=not upper)
-            law = sum(p * q for p, q in zip(prior, column, strict=True))
-            drift = sum(p for p, d in zip(prior, direction, strict=True) if d)
+            law, drift = sum(map(mul, prior, column)), sum(map(mul, prior, direction))
             top, bottom = limit.numerator, limit.denominator
-            for moved in (0, 1):
-                entries = [q for q, d in zip(column, direction, strict=True) if d == moved]
-                if not entries:
-                    continue
+            for moved, least, most in extremes:
                 if upper:
-                    lack = max(entries) * bottom * whole - top * law
+                    lack = most * bottom * whole - top * law
                     gain = top * drift - moved * bottom * whole
                 else:
-                    lack = law * bottom - top * min(entries) * whole
+                    lack = law * bottom - top * least * whole
                     gain = moved * top * whole - drift * bottom
                 if lack > 0:
                     if gain <= 0:

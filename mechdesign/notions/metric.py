@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.cone import Bound
+from mechdesign.notions.cone import Bound, IntArray
 from mechdesign.notions.pair_rows import PairRows
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable
@@ -87,9 +89,34 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound for each distance that occurs."""
         table = self.distances(domain)
-        levels, index = np.unique(table.numerators, return_inverse=True)
+        levels, index = _levels(table.numerators)
         bounds = [Bound(slope=table.bound(int(level), up=False)) for level in levels]
-        return PairRows(self.name, bounds, index.reshape(table.shape).astype(np.intp), self.epsilon)
+        near = self._near(domain) if isinstance(self.distance, str) else None
+        return PairRows(self.name, bounds, index, self.epsilon, near)
+
+    def _near(self, domain: Domain) -> tuple[IntArray, IntArray]:
+        """Return the pairs that have no other input on a shortest way between them.
+
+        Distances add up along such ways, so that the bounds at these pairs imply all others:
+        neighbours on a line, steps on a grid, and for Euclidean distances on it pairs whose steps
+        along the two sides have no common factor.
+        """
+        place = np.arange(len(domain)).reshape(domain.grid_shape or (1, -1))
+        if domain.grid_shape is None:
+            place[0] = sorted(range(len(domain)), key=(domain.numbers or ()).__getitem__)
+        rows, columns = place.shape
+        pairs = []
+        for down in range(rows):
+            for right in range(columns):
+                near = down + right == 1 if self.distance != "euclidean" else gcd(down, right) == 1
+                if near:
+                    corner, across = place[down:, right:], place[down:, : columns - right]
+                    pairs.append((place[: rows - down, : columns - right], corner))
+                    if down and right:
+                        pairs.append((place[: rows - down, right:], across))
+        x = np.concatenate([np.zeros(0, np.intp), *(a.ravel() for a, _ in pairs)])
+        other = np.concatenate([np.zeros(0, np.intp), *(b.ravel() for _, b in pairs)])
+        return np.concatenate([x, other]), np.concatenate([other, x])
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
@@ -103,3 +130,14 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
             "epsilon": fraction_text(self.epsilon),
             "distance": distance,
         }
+
+
+def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
+    """Return the numbers that occur, in rising order, and the place of each entry among them."""
+    if numerators.dtype != object and int(numerators.max()) <= numerators.size:
+        occurs = np.zeros(int(numerators.max()) + 1, dtype=bool)
+        occurs[numerators] = True
+        places: IntArray = np.cumsum(occurs, dtype=np.intp) - 1
+        return np.flatnonzero(occurs).tolist(), places[numerators]
+    levels, index = np.unique(numerators, return_inverse=True)
+    return levels.tolist(), index.reshape(numerators.shape).astype(np.intp)

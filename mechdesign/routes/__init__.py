@@ -7,6 +7,7 @@ in `ways` when it is the way to go, and name it in :data:`ROUTES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
@@ -15,6 +16,9 @@ from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import solve_conic
 from mechdesign.routes.ways import Attempt, Considered
 from mechdesign.utilities import BayesAccuracy, ColumnUtility, ConvexUtility, LinearUtility
+
+if TYPE_CHECKING:
+    from mechdesign.routes.symmetry import Symmetry
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
 
@@ -31,13 +35,15 @@ def _extreme_rays(
 ) -> Iterator[Attempt]:
     _no_option("extreme-rays", option)
     if isinstance(problem.utility, ColumnUtility):
-        yield Attempt(lambda: ways.by_rays(problem), "asked for")
+        yield Attempt(lambda limits: ways.by_rays(problem, limits), ASKED)
 
 
 def _estimation(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
     _no_option("estimation", option)
     yield from ways.estimations(problem)
 
+
+ASKED = "asked for"
 
 Route = Callable[[Problem, str, list[Considered]], Iterator[Attempt]]
 
@@ -65,11 +71,21 @@ def _linear_program(
     if option and option not in methods:
         expected = f"linear-program:METHOD with METHOD one of {', '.join(methods)}"
         raise InputError("route", expected, f"linear-program:{option}")
-    if option:
-        solve = ways.best_guess if isinstance(problem.utility, BayesAccuracy) else ways.linear
-        yield Attempt(lambda: solve(problem, option), "asked for")
-    else:
-        yield from ways.linear_programs(problem)
+    if isinstance(problem.utility, LinearUtility | BayesAccuracy):
+        for method in (option,) if option else ("auto", "ipm", "simplex"):
+            yield ways.for_loss(problem, ways.by_highs(method), ASKED)
+
+
+def _interior(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
+    _no_option("interior", option)
+    if isinstance(problem.utility, LinearUtility | BayesAccuracy):
+        yield ways.for_loss(problem, ways.interior, ASKED)
+
+
+def _columns(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
+    _no_option("columns", option)
+    if isinstance(problem.utility, LinearUtility | BayesAccuracy):
+        yield ways.for_loss(problem, ways.columns, ASKED)
 
 
 def _conic(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
@@ -80,18 +96,18 @@ def _conic(problem: Problem, option: str, _considered: list[Considered]) -> Iter
 def _cvxpy(problem: Problem, option: str, _considered: list[Considered]) -> Iterator[Attempt]:
     if not option:
         raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
-    if isinstance(problem.utility, BayesAccuracy):
-        yield Attempt(lambda: ways.best_guess(problem, option, solve_conic), "asked for")
-    elif isinstance(problem.utility, ConvexUtility):
-        yield Attempt(lambda: ways.own(problem, option), "asked for")
+    if isinstance(problem.utility, ConvexUtility):
+        yield Attempt(lambda limits: ways.own(problem, option, limits), ASKED)
     else:
-        yield Attempt(lambda: solve_conic(problem, option), "asked for")
+        yield ways.for_loss(problem, lambda loss, limits: solve_conic(loss, option, limits), ASKED)
 
 
 ROUTES: dict[str, Route] = {
     "auto": _auto,
     "closed-form": _closed_form,
     "linear-program": _linear_program,
+    "interior": _interior,
+    "columns": _columns,
     "decoder-grid": _decoder_grid,
     "extreme-rays": _extreme_rays,
     "estimation": _estimation,
@@ -103,6 +119,10 @@ ROUTES: dict[str, Route] = {
 
 ROUTES_FOR_RULES = ("auto", "closed-form", "conic", "cvxpy")
 """The routes that reckon with notions about the whole channel; the others work on columns."""
+
+
+ROUTES_FOR_SYMMETRY = ("auto", "interior", "linear-program")
+"""The routes that reckon with symmetries that the user names."""
 
 
 def _check_whole(problem: Problem, route: str) -> None:
@@ -118,7 +138,12 @@ def _check_whole(problem: Problem, route: str) -> None:
         raise UnsupportedError("utility.objective", expected, given)
 
 
-def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator[Attempt]:
+def plan(
+    problem: Problem,
+    route: str,
+    considered: list[Considered],
+    symmetry: Symmetry | None = None,
+) -> Iterator[Attempt]:
     """Yield ways to solve a problem, best first.
 
     Parameters
@@ -129,6 +154,8 @@ def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator
         One of :data:`ROUTES`, as in ``"auto"`` or ``"cvxpy:CLARABEL"``.
     considered
         Filled with the closed forms that were looked at and do not apply.
+    symmetry
+        Symmetries that the user has named. They come first with the routes that know them.
 
     Raises
     ------
@@ -143,6 +170,10 @@ def plan(problem: Problem, route: str, considered: list[Considered]) -> Iterator
         raise InputError("route", f"one of {', '.join(ROUTES)}", shown(route), hint)
     if not problem.is_conic:
         _check_whole(problem, name)
+    if symmetry is not None:
+        if name not in ROUTES_FOR_SYMMETRY:
+            raise UnsupportedError("route", f"one of {', '.join(ROUTES_FOR_SYMMETRY)}", name)
+        yield from ways.symmetric(problem, symmetry)
     none = True
     for attempt in ROUTES[name](problem, option.strip(), considered):
         none = False

@@ -23,8 +23,9 @@ from mechdesign.problem import Problem
 from mechdesign.routes.band_program import solve_band_program
 from mechdesign.routes.bands import Band, Cheapest
 from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.limits import Limits
 
-__all__ = ["merge_columns", "solve_band_decoders"]
+__all__ = ["least_on_gaps", "merge_columns", "solve_band_decoders"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,6 +33,9 @@ FIRST_DECODERS, FIRST_PROBES = 65, 65
 ROUNDS = 40
 GOAL, ENOUGH = 1e-10, 1e-7
 """Relative to the error: what the first rounds aim at, and what is good enough in the end."""
+
+WITHIN = 0.9
+"""The share of a gap that is wanted which rounds aim at, where that is larger."""
 
 FIRM_ROUNDS, LENIENCE = 4, 4.0
 """After so many rounds the goal grows by that factor a round."""
@@ -58,7 +62,9 @@ class _Bound:
     found: Cheapest
 
 
-def solve_band_decoders(problem: Problem, band: Band, f: FloatArray) -> RawSolution:
+def solve_band_decoders(
+    problem: Problem, band: Band, f: FloatArray, limits: Limits, unit: float
+) -> RawSolution:
     """Minimise the posterior-mean squared error of a scalar under a band.
 
     Parameters
@@ -69,8 +75,13 @@ def solve_band_decoders(problem: Problem, band: Band, f: FloatArray) -> RawSolut
         Its notion.
     f
         ``(n_supported,)`` values of f on the inputs of positive prior, scaled to [0, 1].
+    limits
+        When to stop. Both sides of the first round are there at once: a channel that tells nothing,
+        and a bound of prices 0.
+    unit
+        What an error of 1 is in the unit of the objective.
     """
-    search = _Search(band, f)
+    search = _Search(band, f, limits, unit)
     search.run()
     k = len(problem.domain)
     matrix = np.tile(band.prior @ search.matrix, (k, 1))
@@ -89,8 +100,8 @@ def solve_band_decoders(problem: Problem, band: Band, f: FloatArray) -> RawSolut
 class _Search:
     """Decoders, the channel for them, and the prices that bound every other."""
 
-    def __init__(self, band: Band, f: FloatArray) -> None:
-        self.band, self.f = band, f
+    def __init__(self, band: Band, f: FloatArray, limits: Limits, unit: float) -> None:
+        self.band, self.f, self.limits, self.unit = band, f, limits, unit
         self.matrix: FloatArray = np.ones((len(f), 1))
         self.value = self._error(self.matrix)
         self.rounds = 0
@@ -103,14 +114,15 @@ class _Search:
         for self.rounds in range(1, ROUNDS + 1):
             gap = self.value - self.bound.least
             aim = max(0.05 * self._goal, 0.003 * gap)
-            Q, prices, _ = solve_band_program(self.band, self._cost(decoders), aim)
+            Q, prices, _ = solve_band_program(self.band, self._cost(decoders), aim, self.limits)
             means = self._offer(Q)
             bound = self._probed(prices, means, 0.1 * self._goal)
             if bound.least > self.bound.least:
                 self.bound = bound
+            self.limits.tell(self.rounds, self.unit * self.value, self.unit * self.bound.least)
             gap = self.value - self.bound.least
             idle, best = (0, gap) if gap < BETTER * best else (idle + 1, best)
-            if gap <= self._goal or idle > PATIENCE:
+            if gap <= self._goal or idle > PATIENCE or self.limits.over():
                 return
             near = 2 * np.sqrt(0.02 * gap)
             wanted = np.concatenate([wanted, self._failing(bound)])
@@ -119,7 +131,8 @@ class _Search:
     @property
     def _goal(self) -> float:
         lenience = LENIENCE ** max(0, self.rounds - FIRM_ROUNDS)
-        return max(min(GOAL * lenience, ENOUGH) * self.value, LEAST_GOAL)
+        share = max(min(GOAL * lenience, ENOUGH), WITHIN * self.limits.gap)
+        return max(share * self.value, LEAST_GOAL)
 
     def _cost(self, decoders: FloatArray) -> FloatArray:
         cost: FloatArray = (self.f[:, None] - decoders) ** 2
@@ -150,7 +163,7 @@ class _Search:
             order = np.argsort(np.concatenate([s, todo]))
             s = np.concatenate([s, todo])[order]
             found = found.joined(new, order)
-            least = _least_on_gaps(s, found.cost)
+            least = least_on_gaps(s, found.cost)
             worst = min(0.0, float(found.cost.min()))
             slack_here = max(slack, 0.01 * (self.value - paid - worst))
             halve = (least < worst - slack_here) & (np.diff(s) > SAME)
@@ -176,7 +189,7 @@ def _writable(numbers: FloatArray) -> FloatArray:
     return kept
 
 
-def _least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
+def least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
     """Return the least of (1 - t) a + t b - t (1 - t) d**2 on each gap."""
     a, b, square = cost[:-1], cost[1:], np.diff(s) ** 2
     t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from mechdesign.routes.bands import Band
 from mechdesign.routes.blocks import factored, gram
+from mechdesign.routes.limits import Limits
 
 __all__ = ["Interior", "solve_band_program"]
 
@@ -83,7 +84,7 @@ class Interior:
 
 
 def solve_band_program(
-    band: Band, cost: FloatArray, goal: float
+    band: Band, cost: FloatArray, goal: float, limits: Limits | None = None
 ) -> tuple[FloatArray, FloatArray, float]:
     """Minimise Sum_xy P_x Q[x, y] c[x, y] over private channels with given outputs.
 
@@ -95,6 +96,8 @@ def solve_band_program(
         ``(n_supported, n_outputs)`` numbers c >= 0.
     goal
         The absolute gap to stop at.
+    limits
+        When to stop before; every step has a channel and prices.
 
     Returns
     -------
@@ -106,8 +109,9 @@ def solve_band_program(
     program = _Program(band, cost)
     point = best = program.start()
     idle = 0
+    limits = limits or Limits()
     for _ in range(ROUNDS):
-        if point.gap <= goal or idle > PATIENCE:
+        if point.gap <= goal or idle > PATIENCE or limits.over():
             break
         following = program.step(point)
         if following is None:

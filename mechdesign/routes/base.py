@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ import numpy.typing as npt
 from mechdesign.domain import Label
 from mechdesign.notions.cone import Multipliers
 from mechdesign.prior_sets import Weights
+
+if TYPE_CHECKING:
+    from mechdesign.routes.interior_point import Path
 
 __all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "RawSolution"]
 
@@ -100,8 +103,8 @@ class Dual:
         With prices for a posterior-mean squared error, ``(n_decoders,)``: the level of each
         decoder. Prices, decoders and levels are then in units in which f runs from 0 to 1.
     search
-        How the checker finds what the prices leave: ``"rays"``, ``"classes"``, ``"lifts"`` or
-        ``"decoders"``.
+        How the checker finds what the prices leave: ``"rays"``, ``"classes"``, ``"lifts"``,
+        ``"decoders"``, or ``"chain"`` for a linear loss on a line.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     priors
@@ -143,6 +146,8 @@ class RawSolution:
     numeric_bound
         A bound on the objective computed in floating point, for an objective that the checker does
         not know: it stands in the place of a proof. None where the dual is to be checked.
+    path
+        Where the search for a problem nearby can start, if it has such a thing.
     """
 
     matrix: FloatArray
@@ -151,3 +156,4 @@ class RawSolution:
     route: str
     notes: Sequence[str] = field(default=())
     numeric_bound: Fraction | None = None
+    path: Path | None = field(default=None, repr=False)

@@ -23,6 +23,7 @@ from mechdesign.notions.lift_rows import LARGEST_EXPONENT, LiftRows
 from mechdesign.notions.pair_rows import PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.box_parts import NO_ROWS, ColumnProgram, Leaf, Priced
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["WORTH", "BoxSearch"]
@@ -123,11 +124,13 @@ class BoxSearch:
         low, high = np.maximum(low, least), np.minimum(high, most)
         return low, high, float(low.min()), min(1.0, float(high.min()))
 
-    def price(self, u: FloatArray, goal: float, boxes: int) -> Priced:
+    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
         """Return a bound on the gain above the prices, and points of the boxes that have some.
 
-        The points satisfy P . r = 1 and the bounds on entries, not those on ratios.
+        The points satisfy P . r = 1 and the bounds on entries, not those on ratios. The bound holds
+        whenever the search ends: when it is at most the goal, after so many boxes, or at a limit.
         """
+        limits = limits or Limits()
         tie, rays = count(), list[FloatArray]()
         root = self._shrunk(self.root())
         if root is None:
@@ -135,7 +138,7 @@ class BoxSearch:
         first = self._judged(root, u)
         heap = [(-first.bound, next(tie), first)]
         settled, seen = -np.inf, 1
-        while heap and seen < boxes:
+        while heap and seen < boxes and not limits.over():
             _, _, top = heapq.heappop(heap)
             surplus = float(self.worth(top.ray).sum() - u @ top.ray)
             if surplus > WORTH * goal:

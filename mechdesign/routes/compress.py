@@ -20,13 +20,13 @@ from mechdesign.notions.cone import Family, Multipliers
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
+from mechdesign.routes.presolve import implied_pairs, lengths, masked
 
 __all__ = ["Compressed", "chain_reduced", "compress", "stacked"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-CHAIN_TOLERANCE = 1e-13
 FEWEST_IN_SET = 3
 
 TIED = 1 - 1e-10
@@ -91,21 +91,28 @@ def compress(family: Family, _priors: tuple[Weights, ...] = ()) -> Compressed:
 def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
     """One helper for the law of each prior, and two rows for each input and prior."""
     k, n = family.size, len(priors)
-    unit = sp.eye_array(k)
-    blocks: list[list[sp.sparray | None]] = []
+    entries = np.arange(k)
     sides: list[tuple[str, int]] = []
+    values: list[FloatArray] = []
+    columns: list[IntArray] = []
+    lengths: list[IntArray] = []
     for number, prior in enumerate(priors):
-        law = sp.csr_array(np.array([float(p) for p in prior])[None, :])
-        helper = np.zeros((1, n))
-        helper[0, number] = 1
-        blocks.append([law, sp.csr_array(-helper)])
+        helper = k + number
+        values.append(np.array([*map(float, prior), -1.0]))
+        columns.append(np.append(entries, helper))
+        lengths.append(np.array([k + 1]))
         for side, bound in family.sides():
             shrink = min(float(np.exp(-float(bound.exponent(family.epsilon)))), TIED)
-            column = sp.csr_array(np.tile(helper, (k, 1)))
-            upper = side == "upper"
-            blocks.append([shrink * unit, -column] if upper else [-unit, shrink * column])
+            row = [shrink, -1.0] if side == "upper" else [-1.0, shrink]
+            values.append(np.tile(row, k))
+            columns.append(np.column_stack([entries, np.full(k, helper)]).ravel())
+            lengths.append(np.full(k, 2))
             sides.append((side, number))
-    A = sp.csr_array(sp.block_array(blocks))
+    starts = np.concatenate([[0], np.cumsum(np.concatenate([[], *lengths]))]).astype(np.intp)
+    places = np.concatenate([np.zeros(0, dtype=np.intp), *columns])
+    A = sp.csr_array(
+        (np.concatenate([[], *values]), places, starts), shape=(len(starts) - 1, k + n)
+    )
     per_prior = 1 + k * len(family.sides())
     equal = np.zeros(A.shape[0], dtype=bool)
     equal[::per_prior] = True
@@ -215,27 +222,20 @@ def stacked(parts: Sequence[Compressed], k: int) -> sp.csr_array:
 
 
 def chain_reduced(family: PairRows) -> PairRows:
-    """Drop every pair that a chain through a third input implies.
+    """Drop every pair that a chain through other inputs implies.
 
     With E the exponents, all positive, a pair with some z such that E[x, z] + E[z, x'] <= E[x, x']
     follows from the other two, and all such pairs can go at once: of the pairs that imply one, each
     is shorter than it. On a line only neighbours stay, on a city-block grid the four next to each.
     What is dropped by rounding only is caught by the exact check of the result.
     """
-    exponents = np.array([float(b.exponent(family.epsilon)) for b in family.bounds])
-    lengths = exponents + np.log(family.factors)
-    E = np.where(family.index == FREE, np.inf, np.append(lengths, np.inf)[family.index])
-    np.fill_diagonal(E, np.inf)
-    if family.size < 3 or not np.isfinite(E).any() or E.min() <= 1e-9:
-        return family
-    implied = np.zeros_like(E, dtype=bool)
-    for z in range(family.size):
-        implied |= E[:, [z]] + E[[z], :] <= E * (1 + CHAIN_TOLERANCE)
-    implied &= np.isfinite(E)
-    if not implied.any():
-        return family
-    index = np.where(implied, FREE, family.index)
-    return PairRows(family.name, family.bounds, index, family.epsilon)
+    finite = family.index != FREE
+    if family.near is None:
+        kept = finite & ~implied_pairs(lengths(family))
+    else:
+        kept = np.zeros_like(finite)
+        kept[family.near] = True
+    return family if (kept == finite).all() else masked(family, kept)
 
 
 def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from mechdesign.notions.excess_rule import ExcessRule
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, Information, RawSolution
 from mechdesign.routes.information import least_with_levels, levels
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import LinearUtility
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 """Settings by solver: as tight as each is known to bear."""
 
+TIME_LIMITS = {
+    "CLARABEL": "time_limit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
+"""The settings that end a solver after so many seconds; one that has none is not stopped."""
+
 CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
 """Solvers for what is no linear program, the most precise first."""
 
@@ -48,7 +58,7 @@ NO_PRICE = 1e-9
 """A nat that costs less than this, relative to the loss, is free: its bound does not bind."""
 
 
-def solve_conic(problem: Problem, solver: str) -> RawSolution:
+def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> RawSolution:
     """State a problem in cvxpy and solve it.
 
     Parameters
@@ -57,6 +67,8 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
         With a loss that is convex in the channel.
     solver
         The name of a solver that cvxpy finds installed.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
@@ -65,7 +77,7 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
     UnsupportedError
         If the loss is not convex.
     SolverError
-        If it stops without an answer; the message carries its status.
+        If it stops without an answer, or time is over before; the message says why.
     """
     import cvxpy as cp
 
@@ -87,7 +99,7 @@ def solve_conic(problem: Problem, solver: str) -> RawSolution:
         per_input = [cp.sum(cp.multiply(cost, Q), axis=1) <= top]
         loss = top
     constraints = [cp.sum(Q, axis=1) == 1, *notions.constraints, *per_input]
-    run(cp.Problem(cp.Minimize(loss / scale), constraints), name)
+    run(cp.Problem(cp.Minimize(loss / scale), constraints), name, limits)
     mass = None
     if per_input:
         dual = per_input[0].dual_value
@@ -111,22 +123,30 @@ def solver_named(solver: str) -> str:
     return name
 
 
-def run(stated: cp.Problem, name: str) -> None:
-    """Solve a stated problem, as tightly as the solver bears.
+def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
+    """Solve a stated problem, as tightly as the solver bears, within the time that is left.
 
     Raises
     ------
     SolverError
-        If it stops without an answer; the message carries its status.
+        If it stops without an answer, or time is over before; the message says why.
     """
     import cvxpy as cp
 
+    limits, options = limits or Limits(), dict(OPTIONS.get(name, {}))
+    if limits.over():
+        raise SolverError(f"{name} was not started: {limits.ended}")
+    if name in TIME_LIMITS and math.isfinite(limits.left):
+        options[TIME_LIMITS[name]] = limits.left
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the certificate will tell
         try:
-            stated.solve(solver=name, **OPTIONS.get(name, {}))
+            stated.solve(solver=name, **options)
         except cp.SolverError as error:
-            raise SolverError(f"{name} stopped: {error}") from None
+            why = limits.ended if limits.over() else error
+            raise SolverError(f"{name} stopped: {why}") from None
+    if stated.status == cp.USER_LIMIT and limits.over():
+        raise SolverError(f"{name} stopped: {limits.ended}")
     if any(variable.value is None for variable in stated.variables()):
         raise SolverError(f"{name} stopped: {stated.status}")
 

@@ -21,6 +21,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic import CONIC_SOLVERS, OPTIONS, StatedNotions, run, solver_named
 from mechdesign.routes.lagrangian import linearised, priced, solver_gap
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ class OwnTerms:
         sense = "maximize" if isinstance(objective, cp.Maximize) else "minimize"
         self.problem.utility = ExpressionUtility(objective.args[0], Q, sense)
 
-    def solve(self, route: str) -> RawSolution:
-        """Solve by the route ``"auto"`` or ``"cvxpy:NAME"``."""
+    def solve(self, route: str, limits: Limits | None = None) -> RawSolution:
+        """Solve by the route ``"auto"`` or ``"cvxpy:NAME"``, within limits."""
         name, _, option = route.partition(":")
         if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
             expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
@@ -96,7 +97,7 @@ class OwnTerms:
         failures = []
         for solver in names:
             try:
-                return solve_custom(self.problem, self.constraints, solver)
+                return solve_custom(self.problem, self.constraints, solver, limits)
             except SolverError as error:
                 failures.append(str(error))
         raise SolverError("; ".join(failures))
@@ -130,7 +131,10 @@ def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:
 
 
 def solve_custom(
-    problem: Problem, constraints: Sequence[cp.Constraint], solver: str
+    problem: Problem,
+    constraints: Sequence[cp.Constraint],
+    solver: str,
+    limits: Limits | None = None,
 ) -> RawSolution:
     """State a problem with further constraints in cvxpy, solve it, and bound its optimum.
 
@@ -142,6 +146,8 @@ def solve_custom(
         Constraints on ``problem.Q``.
     solver
         The name of an installed solver.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
@@ -172,7 +178,7 @@ def solve_custom(
         cp.Minimize(goal / scale), [*sums, *notions.constraints, *per_input, *constraints]
     )
     try:
-        run(stated, solver)
+        run(stated, solver, limits)
     except SolverError:
         if stated.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             raise InfeasibleError("no private channel meets your constraints") from None

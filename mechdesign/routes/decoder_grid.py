@@ -29,14 +29,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.closed_forms.base import name_outputs
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.exact import as_fraction
 from mechdesign.notions.cone import Cone
 from mechdesign.problem import Problem
-from mechdesign.routes.band_decoders import solve_band_decoders
+from mechdesign.routes.band_decoders import least_on_gaps, solve_band_decoders
 from mechdesign.routes.bands import Band
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.hot_column import HotColumn
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.linear_program import Part
 from mechdesign.utilities import PosteriorMeanSquaredError
 
@@ -46,8 +47,8 @@ FloatArray = npt.NDArray[np.float64]
 
 FIRST_DECODERS = 17
 ROUNDS = 40
-GOAL = 1e-8
-"""Relative to the value: what the rounds aim at."""
+GOAL, ENOUGH = 1e-8, 0.5
+"""Relative to the value: what the rounds aim at, or this share of the gap that is wanted."""
 
 MOST_PROBES = 4000
 SAME = 1e-9
@@ -66,21 +67,33 @@ class _Probe:
     weights: FloatArray
 
 
-def solve_decoder_grid(problem: Problem) -> RawSolution:
+@dataclass(frozen=True)
+class _Bound:
+    """The error that probes prove to be the least possible, and what the proof takes."""
+
+    least: float
+    probes: dict[float, _Probe]
+    pricer: HotColumn | None
+
+
+def solve_decoder_grid(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Minimise the posterior-mean squared error of a scalar, for any notion.
 
     Parameters
     ----------
     problem
         With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
     UnsupportedError
         If the utility is another.
     SolverError
-        If HiGHS fails.
+        If HiGHS fails, or time is over before there is an answer.
     """
+    limits = limits or Limits()
     utility = problem.utility
     if not isinstance(utility, PosteriorMeanSquaredError):
         raise UnsupportedError("objective", "posterior-mean-squared-error", utility.name)
@@ -93,16 +106,16 @@ def solve_decoder_grid(problem: Problem) -> RawSolution:
     band = Band.of(problem)
     if band is not None:
         f = np.array([float((value - low) / (high - low)) for value in occur])
-        return solve_band_decoders(problem, band, f)
+        return solve_band_decoders(problem, band, f, limits, float(high - low) ** 2)
     low, high = min(exact_values), max(exact_values)
     f = np.array([float((value - low) / (high - low)) for value in exact_values])
-    search = _Search(problem.cone, problem.prior.array, f)
+    span = float(high - low)
+    search = _Search(problem.cone, problem.prior.array, f, span**2, limits)
     search.run()
     # back to the unit of f: decoders exactly as written, errors times the square of the range
-    span = float(high - low)
-    decoders = [as_fraction(float(low) + span * s) for s in search.probes]
+    decoders = [as_fraction(float(low) + span * s) for s in sorted(search.bound.probes)]
     decoders[0], decoders[-1] = low, high
-    dual = Dual(search.multipliers(span**2), decoders=tuple(decoders))
+    dual = Dual(search.multipliers(), decoders=tuple(decoders))
     note = f"{search.rounds} rounds of linear programs, bound from {len(decoders)} probes"
     kept = search.matrix.max(axis=0) > 0
     matrix = search.matrix[:, kept]
@@ -111,15 +124,18 @@ def solve_decoder_grid(problem: Problem) -> RawSolution:
 
 
 class _Search:
-    """Decoders, the channel for them, and the probes that bound every other."""
+    """Decoders, the channel for them, and the probes that bound every other.
 
-    def __init__(self, cone: Cone, prior: FloatArray, f: FloatArray) -> None:
-        self.cone, self.prior, self.f = cone, prior, f
+    Errors are in units in which f runs from 0 to 1; ``unit`` is what those are in the user's.
+    """
+
+    def __init__(
+        self, cone: Cone, prior: FloatArray, f: FloatArray, unit: float, limits: Limits
+    ) -> None:
+        self.cone, self.prior, self.f, self.unit, self.limits = cone, prior, f, unit, limits
         self.matrix: FloatArray = np.ones((len(f), 1))
-        self.probes: list[float] = []
+        self.bound = _Bound(-np.inf, {}, None)
         self.rounds = 0
-        self._found: dict[float, _Probe] = {}
-        self._pricer: HotColumn | None = None
 
     def run(self) -> None:
         """Solve, move the decoders to the posterior means, and again until the bound is near."""
@@ -127,20 +143,27 @@ class _Search:
         best = np.inf
         for self.rounds in range(1, ROUNDS + 1):
             part = Part(self.cone, self._cost(decoders), False, "auto")
-            part.solve()
+            try:
+                part.solve(self.limits)
+            except SolverError:
+                if self.rounds > 1 and self.limits.over():
+                    return
+                raise
             means, matrix = self._merged(part.matrix)
             value = self._value(matrix)
             if value < best:
                 best, self.matrix = value, matrix
-            self._pricer = HotColumn(self.cone, self.prior, part.prior_table)
-            goal = max(GOAL * value, LEAST_GOAL)
-            wanted = self._probe(part.potentials, means, goal)
+            pricer = HotColumn(self.cone, self.prior, part.prior_table)
+            goal = max(max(GOAL, ENOUGH * self.limits.gap) * value, LEAST_GOAL)
+            wanted = self._probe(pricer, part.potentials, means, goal)
             # those that were wanted once stay, or the dual goes back and forth
             more = _distinct(np.concatenate([decoders, means, wanted]))
-            if not wanted:
+            self.limits.tell(self.rounds, self.unit * best, self.unit * self.bound.least)
+            near = best - self.bound.least <= self.limits.gap * best
+            if near or not wanted or self.limits.over():
                 return
             if len(more) == len(decoders) or self.rounds == ROUNDS:
-                self._probe(part.potentials, means, goal, final=True)
+                self._probe(pricer, part.potentials, means, goal, final=True)
                 return
             decoders = more
 
@@ -171,56 +194,54 @@ class _Search:
         return (self.prior * self.f) @ merged / (self.prior @ merged), merged
 
     def _probe(
-        self, u: FloatArray, means: FloatArray, goal: float, *, final: bool = False
+        self,
+        pricer: HotColumn,
+        u: FloatArray,
+        means: FloatArray,
+        goal: float,
+        *,
+        final: bool = False,
     ) -> list[float]:
         """Probe the decoders in use and halve gaps until none breaks the bound by ``goal``.
 
         Returns better decoders, if a probe shows that there are any; else the bound is good. If
-        it is final, gaps are halved until none is much worse than the worst probe.
+        it is final, gaps are halved until none is much worse than the worst probe. The best bound
+        is kept. Once time is over there are no more probes than what a bound takes.
         """
-        pricer = self._pricer
-        if pricer is None:
-            return []
-        self._found = {}
+        probes: dict[float, _Probe] = {}
         todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
         better: list[float] = []
-        while todo and len(self._found) + len(todo) <= MOST_PROBES:
+        while todo and len(probes) + len(todo) <= MOST_PROBES:
+            needed = not probes
             for s in todo:
-                r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
-                mean = float((self.prior * self.f) @ r)
-                weights = np.maximum(-found.dual[:-1], 0.0)
-                self._found[s] = _Probe(float(found.dual[-1]), mean, weights)
-            better += [
-                p.mean for s in todo if (p := self._found[s]).gamma < -goal and 0 <= p.mean <= 1
-            ]
-            self.probes = sorted(self._found)
-            if better and not final:
-                return better
-            todo = self._gaps_to_halve(goal, self._worst() if final else 0.0)
+                if not needed and self.limits.over():
+                    break
+                probe = probes[s] = self._probed(pricer, u, s)
+                if probe.gamma < -goal and 0 <= probe.mean <= 1:
+                    better.append(probe.mean)
+            points, gamma = np.array(sorted((s, p.gamma) for s, p in probes.items())).T
+            least = least_on_gaps(points, gamma)
+            if (better and not final) or self.limits.over():
+                break
+            floor = min(0.0, gamma.min()) if final else 0.0
+            halved = (least < floor - goal) & (np.diff(points) > SAME)
+            todo = ((points[:-1] + points[1:]) / 2)[halved].tolist()
+        bound = float(u.sum() + least.min())
+        if bound > self.bound.least:
+            self.bound = _Bound(bound, probes, pricer)
         return better
 
-    def _worst(self) -> float:
-        return min(0.0, *(probe.gamma for probe in self._found.values()))
+    def _probed(self, pricer: HotColumn, u: FloatArray, s: float) -> _Probe:
+        """Price at one decoder."""
+        r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
+        mean = float((self.prior * self.f) @ r)
+        return _Probe(float(found.dual[-1]), mean, np.maximum(-found.dual[:-1], 0.0))
 
-    def _gaps_to_halve(self, goal: float, floor: float) -> list[float]:
-        """Return the middles of gaps in which the chord of gamma minus t(1-t) d**2 may go below."""
-        s = np.array(self.probes)
-        gamma = np.array([self._found[point].gamma for point in self.probes])
-        a, b, d2 = gamma[:-1], gamma[1:], np.diff(s) ** 2
-        t = np.clip(0.5 - (b - a) / (2 * d2), 0, 1)
-        least = a + t * (b - a) - t * (1 - t) * d2
-        middle = (s[:-1] + s[1:]) / 2
-        wide = np.diff(s) > SAME
-        wanted: list[float] = middle[(least < floor - goal) & wide].tolist()
-        return wanted
-
-    def multipliers(self, scale: float) -> tuple[FamilyDual, ...]:
-        """Return the weights of all probes, as rows of the notions."""
-        pricer = self._pricer
-        if pricer is None:
-            return ()
-        weights = [self._found[s].weights for s in self.probes]
-        return pricer.families(weights, scale)
+    def multipliers(self) -> tuple[FamilyDual, ...]:
+        """Return the weights of all probes, as rows of the notions, in the user's unit."""
+        pricer, probes = self.bound.pricer, self.bound.probes
+        weights = [probes[s].weights for s in sorted(probes)]
+        return () if pricer is None else pricer.families(weights, self.unit)
 
 
 def _distinct(points: FloatArray) -> FloatArray:

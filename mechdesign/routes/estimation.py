@@ -23,6 +23,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
 from mechdesign.routes.extreme_rays import set_vertices
 from mechdesign.routes.highs import LinearProgram, solve_lp
+from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.mixture_risk import Rays
 from mechdesign.routes.ray_classes import RayClasses
 from mechdesign.routes.ray_search import search_rays
@@ -39,7 +40,10 @@ AT_ONCE = 400
 """Up to so many rays the program takes all."""
 
 ROUNDS, ADDED, FIRST = 60, 100, 250
-GOAL = 1e-11
+GOAL, ENOUGH = 1e-11, 0.25
+"""Relative to the risk: a ray is taken in if it promises as much, or this share of the gap that is
+wanted, which is also what each program may leave."""
+
 USED = 1e-8
 SHARES, EXACT = (1e-8, 1e-14), 1e-11
 """Weights below this share of the largest are left out, if the rest can do without."""
@@ -50,13 +54,15 @@ PRIOR_BITS = 60
 LEAST_PRIOR = 1e-12
 
 
-def solve_estimation(problem: Problem) -> RawSolution:
+def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the best channel to estimate the distribution of the inputs.
 
     Parameters
     ----------
     problem
         With an :class:`~mechdesign.utilities.EstimationRisk`.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
@@ -65,6 +71,7 @@ def solve_estimation(problem: Problem) -> RawSolution:
     SolverError
         If the method stalls.
     """
+    limits = limits or Limits()
     utility = problem.utility
     if not isinstance(utility, EstimationRisk):
         raise UnsupportedError("objective", "a risk of estimation", utility.name)
@@ -73,18 +80,18 @@ def solve_estimation(problem: Problem) -> RawSolution:
         return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), None, "estimation: one input")
     classes = RayClasses.of(problem.cone)
     if classes is not None and classes.fit(problem):
-        mixture = _by_classes(problem, utility, classes)
+        mixture = _by_classes(problem, utility, classes, limits)
         matrix = classes.columns(mixture.theta)
         dual = _dual(utility, mixture, "classes")
         note = f"{len(mixture.theta)} classes of extreme rays, alike but for a permutation"
     else:
-        R = _listed(problem, classes)
+        R = _listed(problem, classes, limits)
         if R is None:
-            R, mixture = search_rays(problem, utility)
+            R, mixture = search_rays(problem, utility, limits)
             note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
         else:
             R = R / R.mean(axis=0)
-            mixture = _by_rays(problem, utility, R)
+            mixture = _by_rays(problem, utility, R, limits)
             dual = replace(_dual(utility, mixture, "rays"), priors=set_vertices(problem.cone))
             note = f"all {R.shape[1]} extreme rays of the cone were listed"
         matrix = _sparse(R, utility, mixture)
@@ -93,20 +100,21 @@ def solve_estimation(problem: Problem) -> RawSolution:
     return RawSolution(matrix, outputs, dual, "estimation: Newton's method on rays", notes)
 
 
-def class_dual(problem: Problem) -> Dual | None:
+def class_dual(problem: Problem, limits: Limits | None = None) -> Dual | None:
     """Return evidence by classes of rays, whatever the number of inputs; None without classes."""
     utility, classes = problem.utility, RayClasses.of(problem.cone)
     if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):
         return None
-    return _dual(utility, _by_classes(problem, utility, classes), "classes")
+    mixture = _by_classes(problem, utility, classes, limits or Limits())
+    return _dual(utility, mixture, "classes")
 
 
-def _listed(problem: Problem, classes: RayClasses | None) -> FloatArray | None:
+def _listed(problem: Problem, classes: RayClasses | None, limits: Limits) -> FloatArray | None:
     """Return all extreme rays, or None if they are too many."""
     R = None if classes is None else classes.subset_rays(MOST_SUBSETS)
     if R is None:
         with contextlib.suppress(UnsupportedError):
-            R = all_rays(problem.cone)
+            R = all_rays(problem.cone, limits)
     return R
 
 
@@ -115,35 +123,51 @@ def _first_prior(problem: Problem, utility: EstimationRisk) -> FloatArray:
     return np.full(k, 1 / k) if utility.worst_case else problem.prior.array
 
 
-def _by_classes(problem: Problem, utility: EstimationRisk, classes: RayClasses) -> Mixture:
+def _by_classes(
+    problem: Problem, utility: EstimationRisk, classes: RayClasses, limits: Limits
+) -> Mixture:
     prior = _first_prior(problem, utility)
-    found = best_mixture(classes.rays(), utility, prior, moving=utility.worst_case)
-    return classes.evened(found)
+    rays = classes.rays()
+    found = best_mixture(rays, utility, prior, moving=utility.worst_case, limits=limits)
+    mixture = classes.evened(found)
+    if limits.over() or limits.gap > OPTIMAL:  # every class is still in use
+        mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
+    return mixture
 
 
-def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray) -> Mixture:
+def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: Limits) -> Mixture:
     """Return the best mixture of many rays: take those into the program that prices ask for."""
     prior, moving, n = _first_prior(problem, utility), utility.worst_case, R.shape[1]
     if n <= AT_ONCE:
-        return best_mixture(Rays.single(R), utility, prior, moving=moving)
-    chosen = _first_rays(R)
-    for _ in range(ROUNDS):
-        found = best_mixture(Rays.single(R[:, chosen]), utility, prior, moving=moving)
+        return best_mixture(Rays.single(R), utility, prior, moving=moving, limits=limits)
+    chosen, within = _first_rays(R), limits.part()
+    within.gap *= ENOUGH
+    rays = Rays.single(R[:, chosen])
+    found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+    for round_ in range(1, ROUNDS + 1):
         theta = np.zeros(n)
         theta[chosen] = found.theta
         slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
         law = found.prior @ R
         gain = slope @ (found.inverse @ R) ** 2 / law
         excess = (gain - found.price @ R) / law
-        found = Mixture(theta, found.prior, found.inverse, found.price, gain, found.risk)
+        best = Mixture(theta, found.prior, found.inverse, found.price, gain, found.risk)
+        least = found.risk + float((theta * law) @ excess - excess.max())
+        sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
+        if limits.tell(round_, *sides) and (limits.over() or limits.gap > OPTIMAL):
+            break
         order = np.argsort(-excess)[:ADDED]
-        new = order[excess[order] > GOAL * found.risk]
+        new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
         if not len(set(new.tolist()) - set(chosen.tolist())):
             break
         # those far below their price will hardly come back
         useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
         chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
-    return found
+        rays = Rays.single(R[:, chosen])
+        found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+        if limits.over():  # it was cut short: that before is better
+            break
+    return best
 
 
 def _first_rays(R: FloatArray) -> IntArray:
@@ -191,6 +215,32 @@ def _fewest(
         slope = utility.deviations(np.diag(mixture.inverse).copy(), mixture.prior).slope
         equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / law**2)
         targets.append(equations[-1] @ theta)
+    return _factors(equations, targets, theta)
+
+
+def _few_classes(rays: Rays, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+    """Return weights of few classes that tell as much as the mixture; its own if there are none.
+
+    Two inputs of each group stand for all: M has one entry for any two of a group, one for its
+    diagonal, and one for two groups. In a class all rays are worth the same.
+    """
+    groups = [np.flatnonzero(rays.alike == group)[:2] for group in np.unique(rays.alike)]
+    some = np.concatenate(groups)
+    law, level = mixture.prior @ rays.level, rays.level[some]
+    a, b = np.triu_indices(len(some))
+    moments = rays.spread[:, some[a], some[b]].T / law - level[a] - level[b] + law
+    equations, targets = [moments, level], [moments @ mixture.theta, np.ones(len(some))]
+    if utility.worst_case:
+        equations.append(level * mixture.gain / law)
+        targets.append(equations[-1] @ mixture.theta)
+    factors, residual = _factors(equations, targets, mixture.theta)
+    return mixture.theta * factors if residual <= EXACT else mixture.theta
+
+
+def _factors(
+    equations: list[FloatArray], targets: list[FloatArray], theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return factors for weights that keep all sums, and how far those are from the same."""
     units = [max(float(np.abs(b).max()), 1e-300) for b in targets]
     rows = [eq * theta / unit for eq, unit in zip(equations, units, strict=True)]
     right = np.concatenate([b / unit for b, unit in zip(targets, units, strict=True)])

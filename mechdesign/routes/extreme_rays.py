@@ -29,7 +29,8 @@ from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.box_parts import Priced
 from mechdesign.routes.boxes import WORTH, BoxSearch
 from mechdesign.routes.lift_rays import LiftPolytope
-from mechdesign.routes.local_rays import climb_for_rays
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.local_rays import climb_for_rays, loss_of
 from mechdesign.routes.master import Master, master
 from mechdesign.routes.rays import all_rays
 from mechdesign.utilities import ColumnUtility
@@ -40,8 +41,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 ROUNDS = 1000
-GOAL = 3e-7
-"""Relative to the value: what the rounds aim at."""
+GOAL, ENOUGH = 3e-7, 0.4
+"""Relative to the value: what the rounds aim at, or this share of the gap that is wanted. They end
+within twice as much."""
 
 LEAST_GOAL = 1e-13
 FIRST_BOXES, MOST_ENTRIES = 64, 600_000
@@ -62,13 +64,15 @@ MOST_CUTS = 40_000
 """Boxes times inputs that the bound after climbing may take."""
 
 
-def solve_by_rays(problem: Problem) -> RawSolution:
+def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the best channel for a sum of gains, by its extreme rays.
 
     Parameters
     ----------
     problem
         With a :class:`~mechdesign.utilities.ColumnUtility`.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
@@ -77,18 +81,18 @@ def solve_by_rays(problem: Problem) -> RawSolution:
     SolverError
         If HiGHS fails.
     """
-    utility = problem.utility
+    limits, utility = limits or Limits(), problem.utility
     if not isinstance(utility, ColumnUtility):
         raise UnsupportedError("objective", "a sum of gains over outputs", utility.name)
     utility = utility.on(problem.domain)
     lifts = LiftPolytope.of(problem) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
-        found = _by_lifts(problem, utility, lifts)
+        found = _by_lifts(problem, utility, lifts, limits)
     else:
         try:
-            found = _by_all_rays(problem, utility)
+            found = _by_all_rays(problem, utility, limits)
         except UnsupportedError:
-            found = _by_climbing(problem, utility)
+            found = _by_climbing(problem, utility, limits)
     used = found.theta > USED
     matrix = found.rays[:, used] * found.theta[used]
     bound = None
@@ -111,25 +115,29 @@ class _Found:
     notes: list[str]
 
 
-def _by_lifts(problem: Problem, utility: ColumnUtility, lifts: LiftPolytope) -> _Found:
-    search = _Search(lifts, utility, problem)
+def _by_lifts(
+    problem: Problem, utility: ColumnUtility, lifts: LiftPolytope, limits: Limits
+) -> _Found:
+    search = _Search(lifts, utility, problem, limits)
     search.run()
     return _Found(search.program.rays, search.theta, search.dual(), search.upper, search.notes())
 
 
-def _by_all_rays(problem: Problem, utility: ColumnUtility) -> _Found:
-    prior, rays = problem.prior.array, all_rays(problem.cone)
+def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
+    prior, rays = problem.prior.array, all_rays(problem.cone, limits)
     gain, law = utility.gain(rays, prior), prior @ rays
     theta, u = master(rays, gain)
     occurs = law > 0
     most = float(u.sum() + ((gain - u @ rays)[occurs] / law[occurs]).max())
+    value = loss_of(problem, utility, float(gain @ theta))
+    limits.tell(1, value, loss_of(problem, utility, most))
     dual = Dual((), potential=u, search="rays", priors=set_vertices(problem.cone))
     notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
     return _Found(rays, theta, dual, most, notes)
 
 
-def _by_climbing(problem: Problem, utility: ColumnUtility) -> _Found:
-    rays, theta, u = climb_for_rays(problem, utility)
+def _by_climbing(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
+    rays, theta, u = climb_for_rays(problem, utility, limits)
     notes = [f"too many extreme rays to list: {rays.shape[1]} were found by climbing"]
     own = utility.surplus(u, problem)
     if own is not None:
@@ -138,7 +146,9 @@ def _by_climbing(problem: Problem, utility: ColumnUtility) -> _Found:
     if boxes is None:
         return _Found(rays, theta, None, np.inf, notes)
     cuts = max(64, MOST_CUTS // len(u))
-    priced = boxes.price(u, LEAST_GOAL, cuts)
+    loss = abs(loss_of(problem, utility, float(utility.gain(rays, problem.prior.array) @ theta)))
+    goal = max(LEAST_GOAL, ENOUGH * limits.gap * loss)
+    priced = boxes.price(u, goal, cuts, limits)
     dual = Dual((), potential=u, search="boxes", tree=priced.tree)
     notes.append(f"the bound is from branch and bound over {priced.boxes} boxes")
     return _Found(rays, theta, dual, float(u.sum()) + priced.surplus, notes)
@@ -165,10 +175,11 @@ class _Search:
     which keeps them from swinging (Wentges 1997).
     """
 
-    def __init__(self, lifts: LiftPolytope, utility: ColumnUtility, problem: Problem) -> None:
-        self.lifts, self.utility = lifts, utility
-        self.whole = float(utility.offset(problem.domain, problem.prior))
-        first = lifts.first_rays()
+    def __init__(
+        self, lifts: LiftPolytope, utility: ColumnUtility, problem: Problem, limits: Limits
+    ) -> None:
+        self.lifts, self.utility, self.problem, self.limits = lifts, utility, problem, limits
+        first = lifts.first_rays(limits)
         self.program = Master(first, lifts.gain(first))
         self.theta: FloatArray = np.zeros(first.shape[1])
         self.rounds = self.boxes = 0
@@ -183,14 +194,15 @@ class _Search:
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potential = self.program.solve()
             value = float(self.program.gain @ self.theta)
-            loss = abs(value if self.utility.is_maximised else self.whole - value)
-            goal = max(GOAL * loss, LEAST_GOAL)
+            loss = loss_of(self.problem, self.utility, value)
+            goal = max(max(GOAL, ENOUGH * self.limits.gap) * abs(loss), LEAST_GOAL)
             before = self.upper
             priced = self._try(self._smoothed(potential), goal, boxes)
             useful = self._useful(priced.rays, potential, goal)
-            if not useful:
+            if not useful and not self.limits.over():
                 useful = self._useful(self._try(potential, goal, boxes).rays, potential, goal)
-            if self.upper - value <= 2 * goal:
+            self.limits.tell(self.rounds, loss, loss_of(self.problem, self.utility, self.upper))
+            if self.upper - value <= 2 * goal or self.limits.over():
                 return
             idle = 0 if self.upper < before - 0.05 * (before - value) else idle + 1
             if self.boxes > MOST_BOXES_IN_ALL:
@@ -210,7 +222,7 @@ class _Search:
 
     def _try(self, u: FloatArray, goal: float, boxes: int) -> Priced:
         """Price, and keep the prices if their bound is the least so far."""
-        priced = self.lifts.price(u, goal, boxes)
+        priced = self.lifts.price(u, goal, boxes, self.limits)
         self.boxes += priced.boxes
         upper = float(u.sum()) + priced.surplus
         if upper < self.upper:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import highspy
 import numpy as np
@@ -10,10 +12,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
+from mechdesign.routes.limits import Limits
 
-__all__ = ["BoundedProgram", "HotProgram", "LPResult", "LinearProgram", "solve_lp"]
+__all__ = ["PRIMAL", "BoundedProgram", "HotProgram", "LPResult", "LinearProgram", "solve_lp"]
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 TOLERANCE = 1e-10
 """The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
@@ -22,6 +26,9 @@ UNIT = 4096.0
 """What stands for 1 in the right-hand sides and costs that HiGHS sees: tolerances shrink by it."""
 
 SMALLEST_COEFFICIENT = 1e-12
+
+PRIMAL = 4
+"""HiGHS's number for the primal simplex method, whose basis stays feasible when costs change."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,12 @@ class HotProgram:
         What to solve.
     method
         ``"simplex"`` or ``"ipm"`` (interior point with crossover).
+    limits
+        What ends a long run; None where runs are so short that asking would take longer.
     """
 
-    def __init__(self, program: LinearProgram, method: str) -> None:
-        self.program, self.method = program, method
+    def __init__(self, program: LinearProgram, method: str, limits: Limits | None = None) -> None:
+        self.program, self.method, self._limits = program, method, limits
         self._ways = iter(
             ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
         )
@@ -76,7 +85,26 @@ class HotProgram:
         self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
         self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
         self._solver.passModel(_model(self.program, self._unit))
+        if self._limits is not None:
+            _ask_between_steps(self._solver, self._limits)
         return True
+
+    def start_at(self, columns: BoolArray, rows: BoolArray) -> None:
+        """Start the primal simplex method at a vertex.
+
+        Parameters
+        ----------
+        columns, rows
+            Which of them are basic, as many as there are rows; the other columns are at 0 and the
+            other rows at their upper bounds.
+        """
+        status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
+        basis.col_status = [status.kBasic if basic else status.kLower for basic in columns]
+        basis.row_status = [status.kBasic if basic else status.kUpper for basic in rows]
+        basis.valid, basis.alien = True, False
+        self._solver.setOptionValue("presolve", "off")
+        self._solver.setOptionValue("simplex_strategy", PRIMAL)
+        self._solver.setBasis(basis)
 
     def solve(self, cost: FloatArray | None = None) -> LPResult:
         """Solve, at other costs if they are given; where HiGHS stops short, in other ways.
@@ -84,20 +112,33 @@ class HotProgram:
         Raises
         ------
         SolverError
-            If every way stops without an optimum; the message carries the last status.
+            If every way stops without an optimum, or time is over; the message says why.
         """
         if cost is not None:
             self.program = replace(self.program, cost=cost)
             places = np.arange(len(cost), dtype=np.int32)
             self._solver.changeColsCost(len(cost), places, cost * self._unit)
         while True:
+            self._check_limits()
             self._solver.run()
             status = self._solver.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
                 return self._result()
+            self._check_limits()
             if not self._next_way():
                 said = self._solver.modelStatusToString(status)
                 raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
+
+    def _check_limits(self) -> None:
+        """Let HiGHS stop when time will be over; if it is, say so."""
+        limits = self._limits
+        if limits is None:
+            return
+        if limits.over():
+            raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
+        if math.isfinite(limits.left):  # HiGHS counts the time of all its runs
+            until = self._solver.getRunTime() + limits.left
+            self._solver.setOptionValue("time_limit", until)
 
     def _result(self) -> LPResult:
         solution = self._solver.getSolution()
@@ -136,9 +177,20 @@ class BoundedProgram:
         return LPResult(*(np.array(value) for value in values))
 
 
-def solve_lp(program: LinearProgram, method: str) -> LPResult:
+def solve_lp(program: LinearProgram, method: str, limits: Limits | None = None) -> LPResult:
     """Solve a linear program once; see :class:`HotProgram`."""
-    return HotProgram(program, method).solve()
+    return HotProgram(program, method, limits).solve()
+
+
+def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
+    """Let HiGHS ask at every step whether to stop; so Python sees a Ctrl-C as well."""
+
+    def ask(event: Any) -> None:
+        if limits.over():
+            event.interrupt()
+
+    solver.cbSimplexInterrupt.subscribe(ask)
+    solver.cbIpmInterrupt.subscribe(ask)
 
 
 def _model(program: LinearProgram, unit: float) -> highspy.HighsLp:

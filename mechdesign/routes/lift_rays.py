@@ -17,6 +17,7 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.box_parts import Priced
 from mechdesign.routes.boxes import WORTH, BoxSearch
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LiftPolytope"]
@@ -72,12 +73,18 @@ class LiftPolytope:
         total: FloatArray = parts.sum(axis=0)
         return total
 
-    def first_rays(self) -> FloatArray:
-        """Return rays with the lifts at the top in random orders, the same in every run."""
+    def first_rays(self, limits: Limits | None = None) -> FloatArray:
+        """Return rays with the lifts at the top in random orders, the same in every run.
+
+        That which tells nothing comes first; once time is over no more are made.
+        """
+        limits = limits or Limits()
         rng = np.random.default_rng(0)
         low, high = self.boxes.root()[:2]
         found = [np.ones(self.size)]
         for _ in range(20 * self.size):
+            if limits.over():
+                break
             order = rng.permutation(self.size)
             order = order[self.prior[order] > 0]
             r = np.where(self.prior > 0, low, 1.0)
@@ -91,7 +98,7 @@ class LiftPolytope:
             found.append(r)
         return np.column_stack(found)
 
-    def price(self, u: FloatArray, goal: float, boxes: int) -> Priced:
+    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
         """Return how much a ray can gain above the prices, and rays that do.
 
         Parameters
@@ -102,8 +109,12 @@ class LiftPolytope:
             A surplus that is small enough.
         boxes
             At most so many boxes are looked at, where it takes branch and bound.
+        limits
+            When branch and bound stops.
         """
-        return self._by_sums(u, goal) if self.counts else self.boxes.price(u, goal, boxes)
+        if self.counts:
+            return self._by_sums(u, goal)
+        return self.boxes.price(u, goal, boxes, limits)
 
     def _by_sums(self, u: FloatArray, goal: float) -> Priced:
         """Take each input in turn as the one in between, the others by dynamic programming."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.cone import Cone, Multipliers
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList, Weights
@@ -24,9 +24,10 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.compress import Compressed, compress, stacked
 from mechdesign.routes.highs import LinearProgram, solve_lp
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import LinearUtility
 
-__all__ = ["Part", "program_cost", "solve_linear"]
+__all__ = ["Part", "few_listed", "program_cost", "renumbered", "solve_linear"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -42,7 +43,9 @@ BREACH = 1e-14
 FEW_PRIORS = 16
 
 
-def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
+def solve_linear(
+    problem: Problem, method: str = "auto", limits: Limits | None = None
+) -> RawSolution:
     """Solve a problem whose loss is linear in the channel.
 
     Parameters
@@ -51,13 +54,15 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
         With a :class:`~mechdesign.utilities.LinearUtility`.
     method
         ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
+    limits
+        When to stop; default at the optimum.
 
     Raises
     ------
     UnsupportedError
         If the loss is not linear.
     SolverError
-        If HiGHS fails.
+        If HiGHS fails, or time is over before there is an answer.
     """
     cost, scale = program_cost(problem)
     outputs: tuple[Label, ...] = problem.outputs or ()
@@ -76,10 +81,10 @@ def solve_linear(problem: Problem, method: str = "auto") -> RawSolution:
     for part in range(n_parts):
         inputs = np.flatnonzero(component == part)
         piece = Part(cone.restricted(inputs), cost[inputs], worst_case, method)
-        piece.solve()
+        piece.solve(limits)
         matrix[inputs] = piece.matrix
         for n, multipliers in enumerate(piece.multipliers):
-            duals[n] += [_renumber(m, inputs, scale) for m in multipliers]
+            duals[n] += [renumbered(m, inputs, scale) for m in multipliers]
             priors[n] = piece.prior_table[n]
         weights = piece.weights
         used.add(piece.method)
@@ -112,15 +117,15 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
         raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
     outputs: tuple[Label, ...] = problem.outputs or ()
     cost = utility.cost(problem.domain, problem.prior, outputs)
-    if not utility.worst_case:
-        never = problem.prior.array == 0
+    never = problem.prior.array == 0
+    if never.any() and not utility.worst_case:
         loss = utility.loss(problem.domain, outputs).array
         cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
     scale = float(cost.max()) or 1.0
     return cost / scale, scale
 
 
-def _renumber(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:
+def renumbered(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:
     """Return multipliers of a part in terms of the inputs and the unit of the whole."""
     other = inputs[found.other] if found.side == "ratio" else found.other
     return Multipliers(found.side, found.output, inputs[found.x], other, found.weight * scale)
@@ -160,7 +165,7 @@ class Part:
         family = self.cone.families[n]
         if not isinstance(family, LiftRows):
             return
-        listed = _few_listed(family)
+        listed = few_listed(family)
         if listed:
             for y in range(self.cost.shape[1]):
                 for prior in listed:
@@ -181,17 +186,32 @@ class Part:
         self.active[n][y].append(number)
         return True
 
-    def solve(self) -> None:
-        """Solve, add the priors whose rows the answer breaks, and again until none is."""
+    def solve(self, limits: Limits | None = None) -> None:
+        """Solve, add the priors whose rows the answer breaks, and again until none is.
+
+        Where time is over after some rounds, the last answer stands: its weights prove a bound,
+        and the repair will make it private.
+
+        Raises
+        ------
+        SolverError
+            If HiGHS fails, or time is over before there is an answer.
+        """
+        limits = limits or Limits()
         for self.rounds in range(1, ROUNDS + 1):
-            self._solve_once()
+            try:
+                self._solve_once(limits)
+            except SolverError:
+                if self.rounds > 1 and limits.over():
+                    return
+                raise
             if not self._separate():
                 return
 
     def _separate(self) -> bool:
         added = False
         for n, family in enumerate(self.cone.families):
-            if not isinstance(family, LiftRows) or _few_listed(family):
+            if not isinstance(family, LiftRows) or few_listed(family):
                 continue
             for y in range(self.cost.shape[1]):
                 q = self.matrix[:, y].tolist()
@@ -204,8 +224,10 @@ class Part:
                         added = self._activate(n, y, prior) or added
         return added
 
-    def _solve_once(self) -> None:
+    def _solve_once(self, limits: Limits) -> None:
         """Build the program for the priors in use, solve it, and read the answer."""
+        if limits.over():
+            raise SolverError(f"no linear program was built: {limits.ended}")
         k, m = self.cost.shape
         blocks = self._blocks()
         columns = [stacked([block.rows for block in mine], k) for mine in blocks]
@@ -238,7 +260,7 @@ class Part:
             shared = all(block.rows.shares_least for mine in blocks for block in mine)
             self.method = "simplex" if shared or A.shape[0] < MANY_ROWS else "ipm"
         program = LinearProgram(cost, A, low, high)
-        primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k))
+        primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k), limits)
         self.matrix = primal[q]
         self.potentials = -dual[-k:]
         self._read_dual(np.maximum(dual, 0.0), blocks, body.shape[0])
@@ -272,7 +294,7 @@ class Part:
                 self.weights = np.ones(len(self.cost))
 
 
-def _few_listed(family: LiftRows) -> tuple[Weights, ...]:
+def few_listed(family: LiftRows) -> tuple[Weights, ...]:
     """Return the priors of a family if they are a short list, all of which can be in use."""
     members = family.priors.members if isinstance(family.priors, PriorList) else ()
     return members if len(members) <= FEW_PRIORS else ()
@@ -306,7 +328,7 @@ def _all_least(blocks: list[list[_Block]], starts: IntArray, k: int) -> list[Int
 
 
 def _solve_by_least(
-    program: LinearProgram, method: str, least: list[IntArray]
+    program: LinearProgram, method: str, least: list[IntArray], limits: Limits
 ) -> tuple[FloatArray, FloatArray]:
     """Solve with s = q - t >= 0 in place of q where t is the least entry of a set.
 
@@ -323,7 +345,7 @@ def _solve_by_least(
     A.sort_indices()
     cost = np.asarray(change.T @ program.cost)
     changed = LinearProgram(cost, A, program.low[kept], program.high[kept])
-    result = solve_lp(changed, method)
+    result = solve_lp(changed, method, limits)
     dual = np.zeros(n_rows)
     dual[kept] = -result.dual
     dual[row] = result.reduced[q]

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
 from mechdesign.routes.hot_column import HotColumn
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.master import Master
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["climb_for_rays"]
+__all__ = ["climb_for_rays", "loss_of"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -31,10 +32,20 @@ RISE = 1e-10
 IDLE_ROUNDS = 3
 
 
+def loss_of(problem: Problem, utility: ColumnUtility, gain: float) -> float:
+    """Return what a sum of gains makes of the objective, as a loss."""
+    if utility.is_maximised:
+        return -gain
+    return float(utility.offset(problem.domain, problem.prior)) - gain
+
+
 def climb_for_rays(
-    problem: Problem, utility: ColumnUtility
+    problem: Problem, utility: ColumnUtility, limits: Limits
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return rays, the best weights of them, and the prices of the inputs.
+
+    While it climbs nothing bounds the gain but that of telling everything. Half the time that is
+    left is for a better bound.
 
     Raises
     ------
@@ -43,23 +54,33 @@ def climb_for_rays(
     """
     climber = _Climber(problem, utility)
     rng = np.random.default_rng(0)
-    k = len(problem.domain)
+    k, spare = len(problem.domain), limits.left / 2
+
+    def is_enough() -> bool:
+        return climber.programs >= MOST_PROGRAMS or limits.over() or limits.left < spare
+
     # the column that tells nothing, and rays in random directions
-    found = [np.ones(k), *(climber.best(rng.normal(size=k)) for _ in range(4 * k))]
+    found = [np.ones(k)]
+    while len(found) <= 4 * k and not is_enough():
+        found.append(climber.best(rng.normal(size=k)))
     rays = np.column_stack(found)
+    everything = loss_of(problem, utility, float(climber.gain(np.eye(k)).sum()))
     idle = 0
     program = Master(rays, climber.gain(rays))
     theta, u = program.solve()
-    for _ in range(ROUNDS):
+    for round_ in range(1, ROUNDS + 1):
+        value = loss_of(problem, utility, float(program.gain @ theta))
+        if limits.tell(round_, value, everything):
+            break
         starts = [*program.rays[:, theta > 0].T, *rng.dirichlet(np.ones(k), size=k)]
         better = []
         for start in starts:
-            if climber.programs >= MOST_PROGRAMS:
+            if is_enough():
                 break
             better += climber.climb(start, u)
         if not better:
             idle += 1
-            if idle >= IDLE_ROUNDS or climber.programs >= MOST_PROGRAMS:
+            if idle >= IDLE_ROUNDS or is_enough():
                 break
             continue
         idle = 0

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
 from mechdesign.routes.hot_column import HotColumn
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.mixture_risk import Rays
 from mechdesign.routes.saddle import Mixture, best_mixture
 from mechdesign.utilities import EstimationRisk
@@ -34,13 +35,17 @@ GOAL = 1e-8
 SAME = 1e-9
 
 
-def search_rays(problem: Problem, utility: EstimationRisk) -> tuple[FloatArray, Mixture]:
+def search_rays(
+    problem: Problem, utility: EstimationRisk, limits: Limits
+) -> tuple[FloatArray, Mixture]:
     """Return rays, ``(n_inputs, n_rays)``, and their best mixture.
 
     Parameters
     ----------
     problem, utility
         The problem and its utility.
+    limits
+        When to stop. Nothing bounds the risk meanwhile.
 
     Raises
     ------
@@ -53,14 +58,24 @@ def search_rays(problem: Problem, utility: EstimationRisk) -> tuple[FloatArray, 
     R = np.ones((k, 1))
     eye = np.eye(k)
     for x in range(k):
-        for direction in (eye[x], -eye[x], *rng.normal(size=(FIRST_PER_INPUT, k))):
+        for n, direction in enumerate((eye[x], -eye[x], *rng.normal(size=(FIRST_PER_INPUT, k)))):
+            if n > 1 and limits.over():
+                break
             R = _with(R, vertices.best(direction))
+    within, moving = limits.part(), utility.worst_case
     last, idle = np.inf, 0
-    for _ in range(ROUNDS):
-        found = best_mixture(Rays.single(R), utility, prior, moving=utility.worst_case)
+    try:
+        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
+    except SolverError:
+        if limits.over():
+            raise SolverError(f"too few rays were found: {limits.ended}") from None
+        raise
+    best = R, found
+    for round_ in range(1, ROUNDS + 1):
+        limits.tell(round_, utility.scale * (found.risk + found.rise), np.nan)
         idle = idle + 1 if found.risk > (1 - ENOUGH) * last else 0
         last = found.risk
-        if idle >= PATIENCE:
+        if idle >= PATIENCE or limits.over():
             break
         slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
         B = (found.inverse * slope) @ found.inverse
@@ -68,7 +83,7 @@ def search_rays(problem: Problem, utility: EstimationRisk) -> tuple[FloatArray, 
         order = np.argsort(-weight)
         starts = [R[:, i] for i in order[:STARTS]]
         starts += [np.abs(rng.normal(size=k)) for _ in range(STARTS)]
-        new = _climb(vertices, B, found, starts)
+        new = _climb(vertices, B, found, starts, limits)
         kept = R
         if R.shape[1] > MOST_KEPT:
             kept = R[:, np.sort(order[: MOST_KEPT // 2])]
@@ -78,15 +93,25 @@ def search_rays(problem: Problem, utility: EstimationRisk) -> tuple[FloatArray, 
             R = _with(R, ray)
         if not new or R.shape[1] == before == kept.shape[1]:
             break
-    return R, best_mixture(Rays.single(R), utility, prior, moving=utility.worst_case)
+        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
+        if limits.over():  # it was cut short: that before is better
+            break
+        best = R, found
+    return best
 
 
 def _climb(
-    vertices: _Vertices, B: FloatArray, found: Mixture, starts: list[FloatArray]
+    vertices: _Vertices,
+    B: FloatArray,
+    found: Mixture,
+    starts: list[FloatArray],
+    limits: Limits,
 ) -> list[FloatArray]:
     """Return vertices that are worth more than their prices."""
-    new = []
+    new: list[FloatArray] = []
     for start in starts:
+        if limits.over():
+            break
         r, worth = start / (found.prior @ start), -np.inf
         for _ in range(CLIMBS):
             # g(r) / (p . r) is homogeneous: its gradient is 2 B r - g(r) p where p . r = 1

@@ -7,6 +7,8 @@ Nothing is proved here: the checker enumerates again, in integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,12 +16,14 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.notions.pair_rows import PairRows
 from mechdesign.routes.compress import chain_reduced
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.one_budget import OneBudget
 
 __all__ = ["MOST_RAYS", "all_rays"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
 
 MOST_RAYS = 10_000
 MOST_LISTED = 1 << 14
@@ -29,18 +33,27 @@ MOST_PAIRS = 1 << 26
 TIGHT = 1e-11
 """A row that is this near 0, relative to its terms, is tight."""
 
-CHUNK = 1 << 22
+CHUNK = 1 << 20
+
+ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+"""The number of ones in each byte."""
 
 
-def all_rays(cone: Cone) -> FloatArray:
+def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     """Return all extreme rays, largest entry 1, shape ``(n_inputs, n_rays)``.
 
     Raises
     ------
     UnsupportedError
-        If there are more than :data:`MOST_RAYS`, or finding them would take too long; or if the
-        cone is so thin that rounding leaves none.
+        If there are more than :data:`MOST_RAYS`, or finding them would take too long, or more than
+        half the time that is left; or if the cone is so thin that rounding leaves none.
     """
+    limits = limits or Limits()
+    spare = limits.left / 2
+
+    def is_late() -> bool:
+        return limits.over() or limits.left < spare
+
     if not cone.equal_classes().any():  # all inputs are tied: one ray, which floats might miss
         return np.ones((cone.size, 1))
     budget = OneBudget.of(cone)
@@ -57,9 +70,9 @@ def all_rays(cone: Cone) -> FloatArray:
         value = rays @ row
         near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
         bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
-        if len(bad) * len(good) > MOST_PAIRS:
+        if len(bad) * len(good) > MOST_PAIRS or is_late():
             raise _too_many()
-        first, second = _adjacent(tight, bad, good, k)
+        first, second = _adjacent(tight, bad, good, k, is_late)
         made = value[first, None] * rays[second] - value[second, None] * rays[first]
         made /= made.max(axis=1, keepdims=True, initial=1e-300)
         kept = np.concatenate([np.flatnonzero(near), good])
@@ -75,24 +88,65 @@ def all_rays(cone: Cone) -> FloatArray:
 
 
 def _adjacent(
-    tight: BoolArray, bad: npt.NDArray[np.intp], good: npt.NDArray[np.intp], k: int
+    tight: BoolArray,
+    bad: npt.NDArray[np.intp],
+    good: npt.NDArray[np.intp],
+    k: int,
+    is_late: Callable[[], bool],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the pairs, one of each side, that no third ray shares all tight rows with."""
-    ones = tight.astype(np.float32)
+    words = _packed(tight)
+    i, j = _sharing(words[bad], words[good], k - 2)
     first: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
     second: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
-    shared = ones[bad] @ ones[good].T
-    i, j = np.nonzero(shared >= k - 2)
     step = max(1, CHUNK // max(1, len(tight)))
     for start in range(0, len(i), step):
+        if is_late():
+            raise _too_many()
         a, b = bad[i[start : start + step]], good[j[start : start + step]]
-        both = ones[a] * ones[b]
-        sizes = both.sum(axis=1)
-        holders = ((both @ ones.T) >= sizes[:, None] - 0.5).sum(axis=1)
-        alone = holders == 2
+        both = words[a] & words[b]
+        holds = np.ones((len(a), len(tight)), dtype=bool)
+        for column, needed in zip(words.T, both.T, strict=True):
+            holds &= (column & needed[:, None]) == needed[:, None]
+        alone = holds.sum(axis=1) == 2
         first.append(a[alone])
         second.append(b[alone])
     return np.concatenate(first), np.concatenate(second)
+
+
+def _packed(flags: BoolArray) -> Words:
+    """Return each row of flags as the bits of some 64-bit words."""
+    width = -flags.shape[1] % 64
+    padded = np.pad(flags, ((0, 0), (0, width)))
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _sharing(
+    one: Words, other: Words, least: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the pairs of rows that have at least so many bits in common."""
+    found = [np.zeros((0, 2), dtype=np.intp)]
+    step = max(1, CHUNK // max(1, len(other)))
+    for start in range(0, len(one), step):
+        part = one[start : start + step]
+        shared = np.zeros((len(part), len(other)), dtype=np.int64)
+        for mine, theirs in zip(part.T, other.T, strict=True):
+            shared += _count(mine[:, None] & theirs)
+        pairs = np.argwhere(shared >= least)
+        pairs[:, 0] += start
+        found.append(pairs)
+    i, j = np.concatenate(found).T
+    return i, j
+
+
+def _count(words: Words) -> npt.NDArray[np.uint8]:
+    """Return the number of ones in each word."""
+    if hasattr(np, "bitwise_count"):
+        counts: npt.NDArray[np.uint8] = np.bitwise_count(words)
+        return counts
+    in_bytes = words[..., None].view(np.uint8)  # before numpy 2
+    ones: npt.NDArray[np.uint8] = ONES[in_bytes].sum(axis=-1, dtype=np.uint8)
+    return ones
 
 
 def _too_many() -> UnsupportedError:

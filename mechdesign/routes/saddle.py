@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from mechdesign.errors import SolverError
 from mechdesign.routes.highs import LinearProgram, solve_lp
+from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.mixture_risk import Expansion, MixtureRisk, Rays
 from mechdesign.utilities import EstimationRisk
 
@@ -54,6 +55,8 @@ class Mixture:
         ``(n_rays,)``: g_i, what a unit of each ray lowers the risk by.
     risk
         The sum of the deviations.
+    rise
+        How much larger it can be at another prior, for a worst case.
     """
 
     theta: FloatArray
@@ -62,6 +65,7 @@ class Mixture:
     price: FloatArray
     gain: FloatArray
     risk: float
+    rise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,16 @@ class _Point:
 
 
 def best_mixture(
-    rays: Rays, utility: EstimationRisk, prior: FloatArray, *, moving: bool
+    rays: Rays,
+    utility: EstimationRisk,
+    prior: FloatArray,
+    *,
+    moving: bool,
+    limits: Limits | None = None,
 ) -> Mixture:
     """Return the mixture of least risk: at a prior, or, if it is ``moving``, at the worst one.
+
+    Every step has a mixture and a bound; limits end the steps.
 
     Raises
     ------
@@ -98,8 +109,8 @@ def best_mixture(
     """
     start, kept = _start(rays)
     rays = rays.chosen(kept)
-    size = _Method(rays, utility, prior, moving, start[kept])
-    point, model = size.run()
+    method = _Method(rays, utility, prior, moving, start[kept])
+    point, model = method.run(limits or Limits())
     theta = np.zeros(len(start))
     theta[kept] = point.theta
     gain = np.zeros(len(start))
@@ -107,7 +118,8 @@ def best_mixture(
     counts = np.bincount(rays.alike)
     groups, place = np.unique(rays.alike, return_inverse=True)
     price = (-point.y / counts[groups])[place]
-    return Mixture(theta, point.prior, model.A, price, gain, model.value)
+    rise = method.rise(point, model)
+    return Mixture(theta, point.prior, model.A, price, gain, model.value, rise)
 
 
 def _start(rays: Rays) -> tuple[FloatArray, npt.NDArray[np.intp]]:
@@ -161,10 +173,10 @@ class _Method:
             mu / prior[:k],
         )
 
-    def run(self) -> tuple[_Point, Expansion]:
-        """Iterate until complementarity is as small as it gets."""
+    def run(self, limits: Limits) -> tuple[_Point, Expansion]:
+        """Iterate until complementarity is as small as it gets, or limits end it."""
         share, best = 0.1, (np.inf, self.point)
-        for _ in range(MOST_STEPS):
+        for step in range(1, MOST_STEPS + 1):
             point = self.point
             left = float(point.theta @ point.z + (point.prior @ point.s if self.moving else 0.0))
             model = self._at(point)
@@ -175,6 +187,10 @@ class _Method:
             scale = model.value / self.unit
             if off < best[0]:
                 best = (off, point)
+            value, bound = self._sides(point, model)
+            if limits.tell(step, value, bound) and (limits.over() or limits.gap > OPTIMAL):
+                best = (off, point)  # else to the last digit: a step or two
+                break
             if left <= GOAL * scale and off <= 100 * GOAL * scale:
                 break
             taken = self._step(point, model, residual, mu)
@@ -183,6 +199,26 @@ class _Method:
             share = 0.5 if taken < 0.5 else 0.1 if taken < 0.9 else 0.02
         point = replace(best[1], y=best[1].y * self.unit)
         return point, self.model.at(point.theta, point.prior, second=False)
+
+    def _sides(self, point: _Point, model: Expansion) -> tuple[float, float]:
+        """Return a risk that the mixture is at most at any prior, and one that none is below.
+
+        By convexity in theta, with Sum theta_i p . l_i = 1 for all mixtures, the risk is at least
+        what it is here less the most that a ray is worth above its price. By concavity in p it is
+        at most what it is here and how much its tangent rises towards one input.
+        """
+        excess = (model.gain + point.y @ self.C) / (point.prior @ self.model.rays.level)
+        used = point.theta * (point.prior @ self.model.rays.level)
+        value = bound = model.value / self.unit
+        bound += float(used @ excess - excess.max())
+        unit = self.unit * self.model.utility.scale
+        return unit * (value + self.rise(point, model)), unit * bound
+
+    def rise(self, point: _Point, model: Expansion) -> float:
+        """Return how much the risk can be larger at another prior."""
+        if not self.moving:
+            return 0.0
+        return float(model.slope_p.max() - model.slope_p @ point.prior)
 
     def _at(self, point: _Point, second: bool = True) -> Expansion:
         found = self.model.at(point.theta, point.prior, second)

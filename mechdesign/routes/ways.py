@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
 from mechdesign.closed_forms.base import name_outputs
@@ -19,6 +19,7 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic import CONIC_SOLVERS, solve_conic
+from mechdesign.routes.limits import Limits
 from mechdesign.utilities import (
     BayesAccuracy,
     ColumnUtility,
@@ -28,18 +29,27 @@ from mechdesign.utilities import (
     PosteriorMeanSquaredError,
 )
 
+if TYPE_CHECKING:
+    from mechdesign.routes.interior_point import Path
+    from mechdesign.routes.symmetry import Symmetry
+
 __all__ = [
     "Attempt",
     "Considered",
-    "best_guess",
+    "by_highs",
     "by_rays",
     "closed_forms",
+    "columns",
     "decoder_grids",
     "estimations",
+    "for_loss",
+    "interior",
+    "is_by_interior",
     "linear",
     "linear_programs",
     "numeric",
     "own",
+    "symmetric",
     "whole_channels",
 ]
 
@@ -48,11 +58,15 @@ NUMERIC_BOUND_UP_TO, NUMERIC_ERROR_BOUND_UP_TO = 64, 16
 posterior-mean squared error, where it takes longer."""
 
 
+LARGE, MOST_FOR_HIGHS = 3_000, 200_000
+"""Rows for all outputs, compressed, from which the interior-point method comes first, and up to
+which HiGHS is tried after it."""
+
 USED = 1e-12
 """A column all of whose entries are below this is left out."""
 
 
-Solve = Callable[[Problem, str], RawSolution]
+Solve = Callable[[Problem, str, Limits], RawSolution]
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ class Attempt:
     Attributes
     ----------
     run
-        Finds a raw solution.
+        Finds a raw solution within limits, as far as its method heeds them.
     why
         Why this way, in a sentence.
     theorem
@@ -81,51 +95,109 @@ class Attempt:
         Finds dual weights in another way, to stand beside the theorem.
     """
 
-    run: Callable[[], RawSolution]
+    run: Callable[[Limits], RawSolution]
     why: str
     theorem: str | None = None
     theorem_data: Mapping[str, Any] = field(default_factory=dict)
-    numeric_bound: Callable[[], Dual | None] | None = None
+    numeric_bound: Callable[[Limits], Dual | None] | None = None
 
 
-def linear(problem: Problem, method: str) -> RawSolution:
+def linear(problem: Problem, method: str, limits: Limits) -> RawSolution:
     """Solve the linear program, by a method of HiGHS."""
     from mechdesign.routes.linear_program import solve_linear  # scipy and HiGHS on demand
 
-    return solve_linear(problem, method)
+    return solve_linear(problem, method, limits)
 
 
-def _whole(problem: Problem, method: str) -> RawSolution:
+def interior(
+    problem: Problem,
+    limits: Limits,
+    symmetry: Symmetry | None = None,
+    path: Path | None = None,
+) -> RawSolution:
+    """Solve the linear program by the interior-point method made for it, where that can be."""
+    from mechdesign.routes.large_programs import solve_interior
+
+    try:
+        return solve_interior(problem, limits, symmetry, path)
+    except UnsupportedError:  # a cone without an inside, or too many priors
+        return linear(problem, "auto", limits)
+
+
+def by_symmetry(problem: Problem, limits: Limits, symmetry: Symmetry | None = None) -> RawSolution:
+    """Solve by HiGHS what symmetries leave; without any, the whole."""
+    from mechdesign.routes.orbits import solve_orbits
+    from mechdesign.routes.symmetries import symmetries
+
+    symmetry = symmetry or symmetries(problem)
+    if symmetry is None:
+        return linear(problem, "auto", limits)
+    return solve_orbits(problem, symmetry, "ipm", limits)
+
+
+def symmetric(problem: Problem, symmetry: Symmetry) -> Iterator[Attempt]:
+    """Yield ways to solve a problem with a linear loss by symmetries that the user has named."""
+    why = "what the symmetries named leave is solved"
+    if not getattr(problem.utility, "worst_case", False):
+        yield for_loss(problem, partial(interior, symmetry=symmetry), why)
+    yield for_loss(problem, partial(by_symmetry, symmetry=symmetry), why)
+
+
+def columns(problem: Problem, limits: Limits) -> RawSolution:
+    """Solve by column generation over extreme rays."""
+    from mechdesign.routes.columns import solve_columns
+
+    return solve_columns(problem, limits)
+
+
+def _whole(problem: Problem, method: str, limits: Limits) -> RawSolution:
     from mechdesign.routes.whole_channel import solve_whole
 
-    return solve_whole(problem, method)
+    return solve_whole(problem, method, limits)
 
 
-def best_guess(problem: Problem, method: str, solve: Solve = linear) -> RawSolution:
-    """Release the guess itself, which is as good as anything that it can be made from."""
+def best_guess(
+    problem: Problem, solve: Callable[[Problem, Limits], RawSolution], limits: Limits
+) -> RawSolution:
+    """Release the guess itself, which is as good as anything that it can be made from.
+
+    The gap of the loss is to be as small as makes that of the accuracy small: it is at least that
+    of guessing the likeliest input.
+    """
     guesses = Problem(problem.domain, problem.privacy, BayesAccuracy.as_loss, prior=problem.prior)
-    raw = solve(guesses, method)
+    within = limits.part(unit=1.0)
+    within.gap = limits.gap * float(max(problem.prior))
+    raw = solve(guesses, within)
     matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
     return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
 
 
-def by_rays(problem: Problem) -> RawSolution:
+def for_loss(
+    problem: Problem, solve: Callable[[Problem, Limits], RawSolution], why: str
+) -> Attempt:
+    """Return the attempt of what solves linear losses, on one of those or on the accuracy."""
+    if isinstance(problem.utility, BayesAccuracy):
+        return Attempt(lambda limits: best_guess(problem, solve, limits), why)
+    return Attempt(lambda limits: solve(problem, limits), why)
+
+
+def by_rays(problem: Problem, limits: Limits) -> RawSolution:
     """Solve by extreme rays of the cone."""
     from mechdesign.routes.extreme_rays import solve_by_rays
 
-    return solve_by_rays(problem)
+    return solve_by_rays(problem, limits)
 
 
-def _by_estimation(problem: Problem) -> RawSolution:
+def _by_estimation(problem: Problem, limits: Limits) -> RawSolution:
     from mechdesign.routes.estimation import solve_estimation
 
-    return solve_estimation(problem)
+    return solve_estimation(problem, limits)
 
 
-def _class_dual(problem: Problem) -> Dual | None:
+def _class_dual(problem: Problem, limits: Limits) -> Dual | None:
     from mechdesign.routes.estimation import class_dual
 
-    return class_dual(problem)
+    return class_dual(problem, limits)
 
 
 def _is_scalar_error(problem: Problem) -> bool:
@@ -133,10 +205,10 @@ def _is_scalar_error(problem: Problem) -> bool:
     return isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram
 
 
-def _by_decoders(problem: Problem) -> RawSolution:
+def _by_decoders(problem: Problem, limits: Limits) -> RawSolution:
     from mechdesign.routes.decoder_grid import solve_decoder_grid
 
-    return solve_decoder_grid(problem)
+    return solve_decoder_grid(problem, limits)
 
 
 def closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Attempt]:
@@ -157,18 +229,18 @@ def closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Att
 
 
 def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attempt:
-    def run() -> RawSolution:
+    def run(_limits: Limits) -> RawSolution:
         found = form.formula(problem)
         return RawSolution(found.matrix, found.outputs, None, f"closed-form: {form.name}")
 
     linear = isinstance(problem.utility, LinearUtility)
     solve = next((way.run for way in numeric(problem)), None)
 
-    def numeric_bound() -> Dual | None:
+    def numeric_bound(limits: Limits) -> Dual | None:
         try:
             if by_classes:
-                return _class_dual(problem)
-            return None if solve is None else solve().dual
+                return _class_dual(problem, limits)
+            return None if solve is None else solve(limits).dual
         except (SolverError, UnsupportedError):
             return None
 
@@ -181,29 +253,70 @@ def _closed_form_attempt(problem: Problem, form: ClosedForm, why: str) -> Attemp
 
 
 def linear_programs(problem: Problem) -> Iterator[Attempt]:
-    """Yield linear programs, for losses that are linear in the channel."""
-    why, solve = "the loss and the notion are linear in the channel", linear
+    """Yield linear programs, for losses that are linear in the channel: best first by structure.
+
+    Small programs go to the simplex method, whose channels are vertices, with few outputs. Lines go
+    to rays, which are priced one input after the other. Large programs go to the interior-point
+    method that takes them apart by outputs, and to HiGHS after it only where that ends in time.
+    """
+    why = "the loss and the notion are linear in the channel"
     if isinstance(problem.utility, BayesAccuracy):
-        why, solve = "releasing the best guess itself makes the accuracy linear", best_guess
+        why = "releasing the best guess itself makes the accuracy linear"
     elif not isinstance(problem.utility, LinearUtility):
         return
-    again = f"{why}; a second method for a smaller gap"
-    yield Attempt(lambda: solve(problem, "auto"), why)
-    yield Attempt(lambda: solve(problem, "ipm"), again)
-    yield Attempt(lambda: solve(problem, "simplex"), again)
+    again, rows = f"{why}; a second method for a smaller gap", _program_rows(problem)
+    if rows >= LARGE and not getattr(problem.utility, "worst_case", False):
+        line = _suits_columns(problem)
+        if line:
+            yield for_loss(problem, columns, f"{why}; {line}")
+        yield for_loss(problem, interior, f"{why}; it is large, and falls apart by outputs")
+        if rows > MOST_FOR_HIGHS:
+            return
+    elif rows >= LARGE:
+        yield for_loss(problem, by_symmetry, f"{why}; what symmetries leave is solved, if any")
+    yield for_loss(problem, by_highs("auto"), again if rows >= LARGE else why)
+    yield for_loss(problem, by_highs("ipm"), again)
+    yield for_loss(problem, by_highs("simplex"), again)
+
+
+def is_by_interior(problem: Problem) -> bool:
+    """Return whether the interior-point method comes first."""
+    if not problem.is_conic or next(closed_forms(problem, []), None) is not None:
+        return False
+    loss = BayesAccuracy.as_loss if isinstance(problem.utility, BayesAccuracy) else problem.utility
+    if not isinstance(loss, LinearUtility) or getattr(loss, "worst_case", False):
+        return False
+    return _program_rows(problem) >= LARGE and not _suits_columns(problem)
+
+
+def by_highs(method: str) -> Callable[[Problem, Limits], RawSolution]:
+    """Return what solves linear programs by a method of HiGHS, within limits."""
+    return lambda problem, limits: linear(problem, method, limits)
+
+
+def _program_rows(problem: Problem) -> int:
+    from mechdesign.routes.interior import program_rows
+
+    return program_rows(problem)
+
+
+def _suits_columns(problem: Problem) -> str | None:
+    from mechdesign.routes.columns import suits
+
+    return suits(problem) if isinstance(problem.utility, LinearUtility) else None
 
 
 def decoder_grids(problem: Problem) -> Iterator[Attempt]:
     """Yield the search over decoders, for the posterior-mean error of a scalar."""
     if _is_scalar_error(problem):
         why = "for fixed decoders the error is linear in the channel"
-        yield Attempt(lambda: _by_decoders(problem), why)
+        yield Attempt(lambda limits: _by_decoders(problem, limits), why)
 
 
 def _ray_programs(problem: Problem) -> Iterator[Attempt]:
     if isinstance(problem.utility, ColumnUtility) and not _is_scalar_error(problem):
         why = "the objective is a sum over outputs, best at extreme rays of the cone"
-        yield Attempt(lambda: by_rays(problem), why)
+        yield Attempt(lambda limits: by_rays(problem, limits), why)
 
 
 def estimations(problem: Problem) -> Iterator[Attempt]:
@@ -211,7 +324,7 @@ def estimations(problem: Problem) -> Iterator[Attempt]:
     if isinstance(problem.utility, EstimationRisk):
         why = "the risk is convex in the weights of the extreme rays of the cone"
         theorem = "erasure" if _bounds_lift_from_below(problem) else None
-        yield Attempt(lambda: _by_estimation(problem), why, theorem)
+        yield Attempt(lambda limits: _by_estimation(problem, limits), why, theorem)
 
 
 def _bounds_lift_from_below(problem: Problem) -> bool:
@@ -225,16 +338,14 @@ def _bounds_lift_from_below(problem: Problem) -> bool:
 
 def whole_channels(problem: Problem) -> Iterator[Attempt]:
     """Yield ways that reckon with notions about the whole channel, for a loss that is linear."""
-    why, guess = "a notion speaks of the whole channel, convexly", False
+    why = "a notion speaks of the whole channel, convexly"
     if isinstance(problem.utility, BayesAccuracy):
-        why, guess = "releasing the best guess itself makes the accuracy linear", True
+        why = "releasing the best guess itself makes the accuracy linear"
     elif not isinstance(problem.utility, LinearUtility):
         return
 
     def attempt(solve: Solve, name: str, tail: str = "") -> Attempt:
-        if guess:
-            return Attempt(lambda: best_guess(problem, name, solve), why + tail)
-        return Attempt(lambda: solve(problem, name), why + tail)
+        return for_loss(problem, lambda loss, limits: solve(loss, name, limits), why + tail)
 
     again = "; another method for a smaller gap"
     if all(rule is None or isinstance(rule, ExcessRule) for rule in problem.rules):
@@ -249,19 +360,20 @@ def whole_channels(problem: Problem) -> Iterator[Attempt]:
         yield attempt(solve_conic, name, again if n else "")
 
 
-def own(problem: Problem, solver: str) -> RawSolution:
+def own(problem: Problem, solver: str, limits: Limits) -> RawSolution:
     """Solve with a loss of the user's own, by a solver that cvxpy knows."""
     from mechdesign.routes.conic import solver_named
     from mechdesign.routes.custom import solve_custom
 
-    return solve_custom(problem, (), solver_named(solver))
+    return solve_custom(problem, (), solver_named(solver), limits)
 
 
 def numeric(problem: Problem) -> Iterator[Attempt]:
     """Yield every way that computes, best first."""
     if isinstance(problem.utility, ConvexUtility):
         for name in CONIC_SOLVERS:
-            yield Attempt(partial(own, problem, name), "a loss of your own, convex in the channel")
+            why = "a loss of your own, convex in the channel"
+            yield Attempt(partial(own, problem, name), why)
         return
     if not problem.is_conic:
         yield from whole_channels(problem)

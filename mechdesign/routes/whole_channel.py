@@ -15,11 +15,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.excess_rule import ExcessRule
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.highs import LinearProgram, solve_lp
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.linear_program import program_cost
 
 __all__ = ["solve_whole"]
@@ -37,7 +38,9 @@ BREACH, LEAST_BREACH = 1e-9, 1e-14
 """A sum above its limit by this, relative and absolute, is broken."""
 
 
-def solve_whole(problem: Problem, method: str = "simplex") -> RawSolution:
+def solve_whole(
+    problem: Problem, method: str = "simplex", limits: Limits | None = None
+) -> RawSolution:
     """Solve a problem with a linear loss and notions about the whole channel.
 
     Parameters
@@ -47,20 +50,25 @@ def solve_whole(problem: Problem, method: str = "simplex") -> RawSolution:
         mixed until it keeps them, and far from optimal.
     method
         ``"simplex"`` or ``"ipm"``.
+    limits
+        When to stop; default at the optimum. Every round proves a bound, and the repair makes its
+        channel private, however many sums it breaks.
 
     Raises
     ------
     UnsupportedError
         If the loss is another, or the program too large to be written out.
     SolverError
-        If HiGHS fails.
+        If HiGHS fails, or time is over before there is an answer.
     """
+    limits = limits or Limits()
     cost, scale = program_cost(problem)
     k, m = cost.shape
     worst_case = bool(getattr(problem.utility, "worst_case", False))
     sums = [_Sums(place, rule, m) for place, rule in _excess_rules(problem)]
-    rounds, broken = 0, True
-    while broken and rounds < ROUNDS:
+    every = all(rule is None or isinstance(rule, ExcessRule) for rule in problem.rules)
+    rounds, broken, done = 0, True, False
+    while broken and not done and rounds < ROUNDS:
         rounds += 1
         active = [(some.place, some.rule.part(np.flatnonzero(some.active))) for some in sums]
         program = _Program(problem, cost, worst_case, active)
@@ -70,12 +78,20 @@ def solve_whole(problem: Problem, method: str = "simplex") -> RawSolution:
             raise UnsupportedError("privacy", most, given)
         high = np.concatenate([*program.high, np.ones(k)])
         low = np.concatenate([np.full(len(high) - k, -np.inf), np.ones(k)])
-        result = solve_lp(LinearProgram(program.cost, program.A, low, high), method)
+        stated = LinearProgram(program.cost, program.A, low, high)
+        try:
+            result = solve_lp(stated, method, limits)
+        except SolverError:
+            if rounds > 1 and limits.over():
+                break
+            raise
         matrix = result.primal[: k * m].reshape(k, m)
+        found, mass = program.read_dual(np.maximum(-result.dual, 0.0), scale)
         broken = sum(some.add_broken(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
+        least = scale * float(program.cost @ result.primal)
+        done = limits.tell(rounds, least if every and not broken else np.nan, least)
         if rounds > FEW_ROUNDS:  # nearly all of them bind: a large program, for which this is best
             method = "ipm"
-    found, mass = program.read_dual(np.maximum(-result.dual, 0.0), scale)
     notes = [f"sums were added as they were broken, in {rounds} rounds"] if rounds > 1 else []
     outputs: tuple[Label, ...] = problem.outputs or ()
     evidence = Dual(tuple(found), mass)

@@ -161,12 +161,13 @@ class LinearUtility(Utility):
     ) -> Fraction:
         """Return the exact loss of a channel, rounded up where distances are irrational."""
         allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
-        table = self.loss(channel.inputs, allowed)
+        table, unit = self.loss(channel.inputs, allowed).upper_integers()
         place = [allowed.index(label) for label in channel.outputs]
-        per_input = []
-        for x, row in enumerate(channel.numerators.tolist()):
-            terms = (table.upper(x, place[y]) * q for y, q in enumerate(row) if q)
-            per_input.append(sum(terms, Fraction(0)) / channel.denominator)
+        per_input = [
+            Fraction(sum(losses[y] * q for y, q in zip(place, row, strict=True)), unit)
+            / channel.denominator
+            for losses, row in zip(table, channel.numerators.tolist(), strict=True)
+        ]
         return max(per_input) if self.worst_case else prior.mean(per_input)
 
     def objective(
@@ -205,6 +206,8 @@ def label_points(
     inputs = domain.coordinates
     if inputs is None:
         raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
+    if outputs == domain.labels:
+        return inputs, inputs
     step = domain.spacing or Fraction(1)
     points = []
     for label in outputs:

@@ -81,9 +81,9 @@ def test_the_two_agree_at_the_border(kind: str, data: Any) -> None:
     utility = data.draw(distortions(len(case.domain), worst_case=False))
     problem = Problem(case.domain, case.notion, utility, prior=case.prior)
     rows, _ = repair(problem.cone, lp_optimum(problem).matrix)
-    assert all(both(problem, [list(c) for c in zip(*rows, strict=True)]))
+    assert all(both(problem, [list(c) for c in zip(*rows.tolist(), strict=True)]))
     moved_out = 0
-    for column in zip(*rows, strict=True):
+    for column in zip(*rows.tolist(), strict=True):
         for x, step in itertools.product(range(len(column)), (-1, 1)):
             moved = list(column)
             moved[x] = max(0, moved[x] + step)

@@ -1,0 +1,172 @@
+"""One contender on one problem, in a process of its own: times, memory, value, privacy.
+
+Run by `design_speed`, which ends it when time is up. Every finished run is a line of JSON in a file
+that is watched, so that nothing that was measured is lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import json
+import os
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.speed_cases import SUITES, Suite, contenders
+from mechdesign.certify import verify
+from mechdesign.errors import CertificateError
+from mechdesign.problem import Problem
+from solvers import FailedError, Solver, SolverResult, UnsuitableError
+from solvers.base import stopwatch
+from solvers.raw_privacy import RawPrivacy, raw_privacy
+
+__all__ = ["Record", "answer", "measure", "peak_memory"]
+
+Record = dict[str, Any]
+
+LEAST_RUNS, MOST_RUNS = 3, 15
+MEMORY_SHARE = 0.8
+"""Of the machine's memory, what one contender may ask for."""
+
+LONG_ENOUGH = 1.0
+"""Three runs that take so many seconds together are enough."""
+
+
+def measure(
+    suite: str, size: int, name: str, limit: float, most: int = MOST_RUNS
+) -> Iterator[Record]:
+    """Yield a record when ready, one after every run, and then what there is to say.
+
+    Parameters
+    ----------
+    suite, size
+        The problem.
+    name
+        The contender.
+    limit
+        Seconds: no further run is begun that would not end before, as far as can be told.
+    most
+        Runs at most.
+    """
+    kind = SUITES[suite]
+    solver = contenders(kind.limits)[name]
+    _warm_up(kind, solver)
+    yield {"base_mb": peak_memory()}
+    times: list[float] = []
+    while not times or not _enough(times, limit, most):
+        gc.collect()
+        try:
+            result, run = _one_run(kind, size, solver)
+        except (UnsuitableError, FailedError) as error:
+            status = "unsuitable" if isinstance(error, UnsuitableError) else "failed"
+            yield {"status": status, "reason": str(error)}
+            return
+        times.append(run["seconds"])
+        yield {"run": run, "peak_mb": peak_memory()}
+    yield from answer(kind.problem(size), result)
+
+
+def _warm_up(kind: Suite, solver: Solver) -> None:
+    """Import what the solver imports, so that no run pays for it."""
+    with contextlib.suppress(UnsuitableError, FailedError):  # it may take the problem itself
+        solver(kind.problem(kind.small))
+
+
+def _enough(times: list[float], limit: float, most: int) -> bool:
+    total = sum(times)
+    settled = len(times) >= LEAST_RUNS and total >= LONG_ENOUGH
+    return settled or len(times) >= most or total + statistics.median(times) > limit
+
+
+def _one_run(kind: Suite, size: int, solver: Solver) -> tuple[SolverResult, Record]:
+    """Return the answer and the seconds; of ours, with those of stating, which compiles."""
+    start, cpu = time.perf_counter(), time.process_time()
+    problem = kind.problem(size)
+    stating, cpu_stating = time.perf_counter() - start, time.process_time() - cpu
+    result = solver(problem)
+    cpu_all = time.process_time() - cpu
+    if result.solution is None:
+        run = {"seconds": result.seconds, "cpu": cpu_all - cpu_stating, **result.parts}
+    else:
+        run = {
+            "seconds": stating + result.seconds,
+            "cpu": cpu_all,
+            "build": stating,
+            **result.parts,
+        }
+    return result, run
+
+
+def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
+    """Yield what is to be said of an answer: its value, how private it is, and, of ours, the proof.
+
+    What takes longest comes last.
+    """
+    solution = result.solution
+    found: Record = {"status": "solved", "inputs": len(problem.domain), "value": result.value}
+    if solution is not None:
+        found |= {"gap": solution.gap, "bound": float(solution.bound), "route": solution.route}
+    yield found
+    raw = result.matrix if result.raw is None else result.raw
+    yield {"raw_privacy": _told(raw_privacy(problem, raw))}
+    if solution is not None:
+        exact = np.ldexp(solution.channel.numerators.astype(np.longdouble), -solution.channel.bits)
+        yield {"privacy": _told(raw_privacy(problem, exact))}
+        document = json.loads(json.dumps(solution.document()))
+        with stopwatch() as seconds:
+            try:
+                verify(document)
+                proof: Record = {"certified": True}
+            except CertificateError as error:
+                proof = {"certified": False, "reason": str(error)}
+            yield {**proof, "verify": seconds()}
+
+
+def _told(privacy: RawPrivacy | None) -> Record | None:
+    """Return a verdict as JSON has it, where infinity is a word."""
+    if privacy is None:
+        return None
+    return {
+        key: str(value) if isinstance(value, float) and not np.isfinite(value) else value
+        for key, value in dataclasses.asdict(privacy).items()
+    }
+
+
+def peak_memory() -> float:
+    """Return the most memory that this process has had, in MB.
+
+    Linux tells it for the program that runs now; the figure of ``getrusage`` is at least that of
+    the process that started it.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def limit_memory() -> None:
+    """Let this process fail, and not the machine, when it asks for too much memory."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (int(MEMORY_SHARE * whole), hard))
+
+
+if __name__ == "__main__":
+    limit_memory()
+    asked, watched = json.loads(sys.argv[1]), Path(sys.argv[2])
+    with watched.open("a", encoding="utf-8") as stream:
+        for record in measure(**asked):
+            stream.write(json.dumps(record, allow_nan=False) + "\n")
+            stream.flush()

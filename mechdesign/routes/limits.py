@@ -1,0 +1,135 @@
+"""When a search ends: at a wanted gap, after a time, or when it is interrupted; and who is told.
+
+A search tells its best value and its best bound after every round. Whatever ends it, both stand:
+the channel is repaired and the bound is proved as ever, and the gap says how far apart they are.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+
+__all__ = ["OPTIMAL", "Limits", "Progress"]
+
+OPTIMAL = 1e-8
+"""The gap that a search aims at where none is asked for: below what counts as optimal."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search stands.
+
+    Attributes
+    ----------
+    rounds
+        Rounds, or iterations, so far.
+    value, bound
+        The best of each so far, in floating point; NaN where there is none yet. Both are losses:
+        a gain has its sign changed.
+    seconds
+        Since the search began.
+    """
+
+    rounds: int
+    value: float
+    bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """``|value - bound| / max(1e-12, |value|)``; infinite where one is missing."""
+        gap = abs(self.value - self.bound) / max(1e-12, abs(self.value))
+        return math.inf if math.isnan(gap) else gap
+
+
+@dataclass
+class Limits:
+    """What ends a search.
+
+    Parameters
+    ----------
+    gap
+        A search may end once its gap is at most this.
+    seconds
+        A search ends soon after so many seconds.
+    watch
+        Called with the :class:`Progress` after every round.
+    """
+
+    gap: float = OPTIMAL
+    seconds: float = math.inf
+    watch: Callable[[Progress], None] | None = None
+    ended: str = field(default="", init=False)
+    """Why the search ended before its aim: a few words, or nothing."""
+    interrupted: bool = field(default=False, init=False)
+    _start: float = field(default_factory=time.perf_counter, init=False)
+    _whole: Limits | None = field(default=None, init=False)
+    _unit: float = field(default=0.0, init=False)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the search began."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        return max(0.0, self.seconds - self.elapsed)
+
+    def part(self, unit: float = 0.0) -> Limits:
+        """Return these limits for a search within the search.
+
+        With a unit it tells what this would, its numbers times the unit; else it tells nobody.
+        """
+        part = Limits(self.gap, self.left)
+        part._whole, part._unit = self, unit
+        return part
+
+    def over(self) -> bool:
+        """Return whether time is up or the user has interrupted; :attr:`ended` then says which."""
+        if self._whole is not None:
+            self.ended = self._whole.ended if self._whole.over() else ""
+        elif self.interrupted:
+            self.ended = "interrupted"
+        elif self.elapsed >= self.seconds:
+            self.ended = f"the time limit of {self.seconds:g} s was reached"
+        return bool(self.ended)
+
+    def tell(self, rounds: int, value: float, bound: float) -> bool:
+        """Report a round; return whether to stop, for whatever reason."""
+        progress = Progress(rounds, value, bound, self.elapsed)
+        if self.watch is not None:
+            self.watch(progress)
+        if self._whole is not None and self._unit:
+            self._whole.tell(rounds, self._unit * value, self._unit * bound)
+        return self.over() or progress.gap <= self.gap
+
+    @contextmanager
+    def interruptible(self) -> Iterator[Limits]:
+        """Let the first Ctrl-C end the search and keep what was found; a second one is as usual.
+
+        Only in the main thread; elsewhere nothing changes.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            self.interrupted = True
+            signal.signal(signal.SIGINT, before)
+
+        if before is None:  # installed outside Python: left alone
+            yield self
+            return
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield self
+        finally:
+            signal.signal(signal.SIGINT, before)
