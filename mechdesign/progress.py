@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GapBar"]
 
-DELAY = 0.5
-"""Seconds before a bar appears: short work shows none."""
+DELAY, PAUSE = 0.5, 0.1
+"""Seconds before a bar appears, so that short work shows none, and between two looks of it."""
 
-FORMAT = "{desc} |{bar:20}| {postfix}"
+FORMAT = "design |{bar:20}| {desc}"
 WIDEST = 1.0
 """The gap at which the bar is empty; it fills as the logarithm of the gap falls to its aim."""
 
@@ -34,10 +34,8 @@ class GapBar:
         from tqdm import tqdm
 
         hidden = None if shown is None else not shown
-        self._aim = min(max(aim, 1e-12), WIDEST / 2)
-        self._bar = tqdm(
-            total=1.0, desc="design", bar_format=FORMAT, delay=DELAY, disable=hidden, leave=False
-        )
+        self._aim, self._last = min(max(aim, 1e-12), WIDEST / 2), DELAY - PAUSE
+        self._bar = tqdm(total=1.0, bar_format=FORMAT, delay=DELAY, disable=hidden, leave=False)
 
     def __enter__(self) -> GapBar:
         return self
@@ -52,10 +50,14 @@ class GapBar:
 
     def __call__(self, progress: Progress) -> None:
         """Show a round of the search."""
-        gap = progress.gap
+        if progress.seconds < self._last + PAUSE:
+            return
+        self._last, gap = progress.seconds, progress.gap
+        text = (
+            f"{progress.seconds:.0f} s, round {progress.rounds}: loss at least {progress.bound:.6g}"
+        )
         if gap < math.inf:
             share = math.log(WIDEST / max(gap, self._aim)) / math.log(WIDEST / self._aim)
             self._bar.n = min(1.0, max(0.0, share))
-        text = f"round {progress.rounds}, {progress.seconds:.0f} s, gap {gap:.1e}"
-        text += f": {progress.bound:.8g} <= {progress.value:.8g}"
-        self._bar.set_postfix_str(text)
+            text += f", at most {progress.value:.6g}, gap {gap:.1e}"
+        self._bar.set_description_str(text)

@@ -61,9 +61,8 @@ it gains so much."""
 SHARES = (1.0, 0.7, 0.4, 0.1)
 """How much of a corrector is taken: what lets the step go farthest."""
 
-REFINED_FROM, REFINED_FROM_CHEAP = 1e-2, 1e-5
-"""Gap below which Newton systems are solved once more for what rounding leaves of them; where
-factors are cheap they are also accurate."""
+REFINED_FROM = 1e-2
+"""Gap below which Newton systems are solved once more for what rounding leaves of them."""
 
 OFF = 1e-2
 """Weights are put back when what they are off by could cost the bound this share of the gap."""
@@ -201,7 +200,6 @@ class _Method:
     ) -> None:
         b, self.k, m = cost.shape
         self.correctors = 0 if blocks.cheap else CORRECTORS
-        self.refined_from = REFINED_FROM_CHEAP if blocks.cheap else REFINED_FROM
         self.limits, self.orbit, self.share = limits, orbit, share
         self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
         self.members[orbit, np.arange(self.k)] = 1
@@ -324,7 +322,7 @@ class _Method:
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
         self.system = (schur, unit)
-        self.refined = bool((self.gap < self.refined_from).any())
+        self.refined = bool((self.gap < REFINED_FROM).any())
         moved = self._newton(self.share(Part.to_zero, self.parts), self.missing)
         a, b = self._lengths(moved[1])
         left = self.share(lambda part, d: part.products_after(d, a, b), self.parts, moved[1])

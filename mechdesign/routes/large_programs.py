@@ -28,7 +28,7 @@ from mechdesign.routes.symmetry import Symmetry
 
 __all__ = ["solve_interior"]
 
-HEAVY = 2_000_000
+HEAVY = 1_000_000
 """Rows of all columns from which a step takes seconds."""
 
 ROUGH = 1e-5

@@ -7,7 +7,7 @@ shorter, so that they imply the rest, for the channel. The last round has all pa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.engines import Answer, Engine, in_parts
-from mechdesign.routes.limits import Limits
+from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.linear_program import program_cost
 from mechdesign.routes.presolve import lengths
 from mechdesign.routes.reductions import scaled_duals
@@ -69,10 +69,19 @@ def solve_spanner(
     while True:
         rounds, before = rounds + 1, limits.elapsed
         search = _Round(problem.cone, cost, per_input)
-        outer = search.outer(limits, solve)
+
+        def outside(p: Progress, value: float = value, bound: float = bound) -> None:
+            limits.tell(p.rounds, value * scale, max(bound, p.bound) * scale)
+
+        outer = search.outer(search.limits(limits, outside), solve)
         if outer.bound > bound:
             bound, duals, note = outer.bound, outer.duals, search.note
-        inner = None if limits.over() else search.inner(limits, solve, outer)
+
+        def inside(p: Progress, value: float = value, bound: float = bound) -> None:
+            limits.tell(p.rounds, min(value, p.value) * scale, bound * scale)
+
+        within = search.limits(limits, inside)
+        inner = None if limits.over() else search.inner(within, solve, outer)
         if inner is not None and float((cost * inner.matrix).sum()) < value:
             value, matrix = float((cost * inner.matrix).sum()), inner.matrix
         if limits.tell(rounds, value * scale, bound * scale) or search.is_exact:
@@ -118,7 +127,7 @@ class _Round:
             family if found is None else found.outer
             for family, found in zip(self.cone.families, self.spanners, strict=True)
         ]
-        return in_parts(Cone(families), self.cost, self._limits(limits), solve)
+        return in_parts(Cone(families), self.cost, limits, solve)
 
     def inner(self, limits: Limits, solve: Engine, outer: Answer) -> Answer:
         """Solve on the pairs with lengths that imply all others."""
@@ -130,12 +139,14 @@ class _Round:
                 self.cone.families, self.spanners, outer.duals, strict=True
             )
         ]
-        return in_parts(Cone(families), self.cost, self._limits(limits), solve)
+        return in_parts(Cone(families), self.cost, limits, solve)
 
-    def _limits(self, limits: Limits) -> Limits:
-        part = limits.part()
+    def limits(self, whole: Limits, watch: Callable[[Progress], None]) -> Limits:
+        """Return the limits of one of the two programs, which tells its progress to ``watch``."""
+        part = whole.part()
+        part.watch = watch
         if not self.is_exact:
-            part.gap = max(SHARE * limits.gap, ROUGH)
+            part.gap = max(SHARE * whole.gap, ROUGH)
         return part
 
 
