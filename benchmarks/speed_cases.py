@@ -62,6 +62,9 @@ SUITES: dict[str, Suite] = {
     ),
     "euclidean-grid": Suite("euclidean-grid", (5, 7, 8, 10), small=2),
     "euclidean-grid, random prior": Suite("euclidean-grid", (5, 7, 8, 10), {"seed": 0}, small=2),
+    "euclidean-grid, random prior, to 0.1 %": Suite(
+        "euclidean-grid", (10,), {"seed": 0}, limits={"gap": 1e-3}, only=("ours",), small=2
+    ),
     "euclidean-grid, random prior, to 2 %": Suite(
         "euclidean-grid",
         (15,),
@@ -138,6 +141,7 @@ GOALS: dict[tuple[str, int], float] = {
     ("manhattan-grid, random prior", 20): 45,
     ("euclidean-grid, random prior", 7): 1.5,
     ("euclidean-grid, random prior", 10): 35,
+    ("euclidean-grid, random prior, to 0.1 %", 10): 12,
     ("euclidean-grid", 10): 8,
     ("random-context-aware", 40): 5,
     ("euclidean-grid, random prior, to 2 %", 15): 180,

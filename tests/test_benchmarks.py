@@ -337,3 +337,10 @@ def test_libqif_with_and_without_implied_pairs(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(libqif, "implied", lambda E: np.zeros(E.shape, dtype=bool))
     assert math.isclose(libqif.solve(problem).value, short, rel_tol=1e-9)
     assert math.isclose(SOLVERS["ours"](problem).value, short, rel_tol=1e-6)
+
+
+def test_the_help_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        design_speed.main(["--help"])
+    assert ended.value.code == 0
+    assert "to 2 %" in capsys.readouterr().out

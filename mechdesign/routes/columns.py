@@ -107,13 +107,16 @@ def solve_columns(
     return RawSolution(search.matrix(), outputs, search.dual(), route, search.notes())
 
 
-def suits(problem: Problem) -> str | None:
-    """Return why a problem should be solved in this way, in a few words; None if no reason is."""
+def suits(problem: Problem, *, small: bool = False) -> str | None:
+    """Return why a problem should be solved in this way, in a few words; None if no reason is.
+
+    A small one should only be on a line.
+    """
     if problem.expected_loss is None or not problem.is_conic:
         return None
     if ChainPricer.of(problem, np.zeros((len(problem.domain), 1)), 1.0) is not None:
         return "the inputs lie on a line, where rays are found one input after the other"
-    E = ratio_lengths(problem.cone)
+    E = None if small else ratio_lengths(problem.cone)
     if E is None or not np.array_equal(E, E.T):
         return None
     if (np.isfinite(E) & ~implied_pairs(E)).sum() > (1 + FEW) * len(E):

@@ -67,8 +67,8 @@ REFINED_FROM = 1e-2
 OFF = 1e-2
 """Weights are put back when what they are off by could cost the bound this share of the gap."""
 
-PART = 1 << 16
-"""About so many entries of the rows make a part: what fits a processor's own memory is fast."""
+PART = 1 << 18
+"""About so many entries of the rows make a part: with fewer, threads cost more than they give."""
 
 RIDGE = 1e-15
 """Added to the system of the prices, whose diagonal is 1: it may be singular to rounding."""

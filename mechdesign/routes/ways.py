@@ -58,9 +58,9 @@ NUMERIC_BOUND_UP_TO, NUMERIC_ERROR_BOUND_UP_TO = 64, 16
 posterior-mean squared error, where it takes longer."""
 
 
-LARGE, MOST_FOR_HIGHS = 3_000, 200_000
-"""Rows for all outputs, compressed, from which the interior-point method comes first, and up to
-which HiGHS is tried after it."""
+MIDDLE, LARGE, MOST_FOR_HIGHS = 400, 3_000, 200_000
+"""Rows for all outputs, compressed: from the first on rays come first on a line, from the second on
+the interior-point method does in general, and up to the third HiGHS is tried after it."""
 
 USED = 1e-12
 """A column all of whose entries are below this is left out."""
@@ -265,16 +265,17 @@ def linear_programs(problem: Problem) -> Iterator[Attempt]:
     elif not isinstance(problem.utility, LinearUtility):
         return
     again, rows = f"{why}; a second method for a smaller gap", _program_rows(problem)
-    if rows >= LARGE and not getattr(problem.utility, "worst_case", False):
-        line = _suits_columns(problem)
-        if line:
-            yield for_loss(problem, columns, f"{why}; {line}")
+    expected = not getattr(problem.utility, "worst_case", False)
+    rays = _suits_columns(problem, small=rows < LARGE) if expected and rows >= MIDDLE else None
+    if rays:
+        yield for_loss(problem, columns, f"{why}; {rays}")
+    if expected and rows >= LARGE:
         yield for_loss(problem, interior, f"{why}; it is large, and falls apart by outputs")
         if rows > MOST_FOR_HIGHS:
             return
     elif rows >= LARGE:
         yield for_loss(problem, by_symmetry, f"{why}; what symmetries leave is solved, if any")
-    yield for_loss(problem, by_highs("auto"), again if rows >= LARGE else why)
+    yield for_loss(problem, by_highs("auto"), again if rays or rows >= LARGE else why)
     yield for_loss(problem, by_highs("ipm"), again)
     yield for_loss(problem, by_highs("simplex"), again)
 
@@ -300,10 +301,12 @@ def _program_rows(problem: Problem) -> int:
     return program_rows(problem)
 
 
-def _suits_columns(problem: Problem) -> str | None:
+def _suits_columns(problem: Problem, *, small: bool = False) -> str | None:
+    if not isinstance(problem.utility, LinearUtility):
+        return None
     from mechdesign.routes.columns import suits
 
-    return suits(problem) if isinstance(problem.utility, LinearUtility) else None
+    return suits(problem, small=small)
 
 
 def decoder_grids(problem: Problem) -> Iterator[Attempt]:
