@@ -156,6 +156,48 @@ def test_solving_leaves_no_file_that_was_not_asked_for(
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
 
 
+GRID = """\
+[domain]
+grid = { rows = 5, columns = 5, spacing = 1.0 }
+[prior]
+counts = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3]
+[privacy]
+notion = "metric"
+epsilon = 0.7
+distance = "euclidean"
+[utility]
+objective = "euclidean"
+"""
+
+
+def test_a_wanted_gap_and_a_time_limit_end_a_search(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "grid.toml").write_text(GRID, encoding="utf-8")
+    exact = json.loads(printed(capsys, "solve", "grid.toml", "--json"))
+    rough = json.loads(printed(capsys, "solve", "grid.toml", "--gap", "0.05", "--json"))
+    assert exact["status"] == "optimal"
+    assert rough["status"] == "bounded"
+    assert 1e-6 < rough["gap"] <= 0.05
+    assert rough["bound"] <= exact["value"] <= rough["value"]
+    ended = json.loads(printed(capsys, "solve", "grid.toml", "--time-limit", "1e-6", "--json"))
+    assert "ended early: the time limit of 1e-06 s was reached" in ended["notes"]
+    assert ended["privacy"][0]["certified"]
+
+
+@pytest.mark.parametrize("option", ["--gap", "--time-limit"])
+@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "soon"])
+def test_limits_that_are_none_are_refused(
+    option: str, given: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "small.toml", f"{option}={given}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"{option}: expected a number > 0, given" in error
+    assert error.count("\n") == 1
+
+
 # verify
 
 

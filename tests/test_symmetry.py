@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -32,7 +34,9 @@ from mechdesign import (
     Prior,
     Problem,
     UnsupportedError,
+    design,
 )
+from mechdesign.certify import verify
 from mechdesign.notions import Notion
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.limits import Limits
@@ -422,3 +426,34 @@ def test_large_problems(make: Make, left: int) -> None:
     found = symmetries(make())
     assert found is not None
     assert len(found.representatives) == left
+
+
+# through the facade
+
+CYCLE = [[0, 1, 3, 2], [2, 0, 1, 3], [3, 2, 0, 1], [1, 3, 2, 0]]
+"""Budgets that are the same around a ring, and nothing else: no two inputs can be swapped."""
+
+RING = [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
+
+
+@pytest.mark.parametrize("route", ["auto", "interior", "linear-program"])
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_symmetries_that_are_named_are_used_and_change_nothing(
+    route: str, worst_case: bool
+) -> None:
+    utility = Distortion(RING, worst_case=worst_case)
+    problem = Problem(["n", "e", "s", "w"], ContextAwareLDP(CYCLE), utility)
+    named = design(problem, route=route, symmetries=[["e", "s", "w", "n"]])
+    plain = design(problem, route="linear-program")
+    assert "symmetries leave 1 of 4 outputs and 1 of 4 prices" in named.notes
+    assert math.isclose(float(named.value), float(plain.value), rel_tol=1e-6)
+    assert named.status == "optimal"
+    verify(json.loads(json.dumps(named.document())))
+
+
+def test_what_is_no_symmetry_is_refused() -> None:
+    problem = Problem(["n", "e", "s", "w"], ContextAwareLDP(CYCLE), Distortion(RING))
+    with pytest.raises(InputError, match=r"symmetries\[1\]"):
+        design(problem, symmetries=[["e", "s", "w", "n"], ["e", "n", "s", "w"]])
+    with pytest.raises(UnsupportedError, match="route"):
+        design(problem, route="columns", symmetries=[["e", "s", "w", "n"]])
