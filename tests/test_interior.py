@@ -10,13 +10,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mechdesign import (
     LDP,
     LIP,
     PML,
+    BayesAccuracy,
     ContextAwareLDP,
     Domain,
     HammingLoss,
@@ -33,8 +34,10 @@ from mechdesign.routes.dense_blocks import DenseBlocks
 from mechdesign.routes.interior_point import interior_point
 from mechdesign.routes.large_programs import solve_interior
 from mechdesign.routes.limits import Limits, Progress
+from mechdesign.utilities import Utility
 from problems import families
 from solvers import SOLVERS
+from tests.strategies import examples
 
 FAMILIES = {
     "ldp": families.ldp_numeric(12),
@@ -81,12 +84,22 @@ def test_it_is_the_optimum_of_the_program_from_the_definitions(name: str) -> Non
     assert math.isclose(float(solution.value), reference, rel_tol=2e-6, abs_tol=1e-9)
 
 
+@pytest.mark.parametrize("utility", [HammingLoss(), BayesAccuracy()], ids=lambda u: u.name)
+def test_large_programs_come_to_it_by_themselves(utility: Utility) -> None:
+    """The accuracy of a guess is a program on as many outputs as there are inputs."""
+    notion = families.random_context_aware(40).privacy[0]
+    problem = Problem(range(40), notion, utility, prior=families.random_prior(40))
+    solution = design(problem)
+    assert solution.route.startswith("interior")
+    assert solution.status == "optimal"
+
+
 def budgets(k: int) -> st.SearchStrategy[list[list[str | Fraction]]]:
     entry = st.one_of(st.just("inf"), st.integers(1, 400).map(lambda n: Fraction(n, 100)))
     return st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(2, 6).flatmap(lambda k: st.tuples(budgets(k), st.just(k))), st.data())
 def test_any_budgets_any_loss(
     case: tuple[list[list[str | Fraction]], int], data: st.DataObject

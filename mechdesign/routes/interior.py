@@ -52,7 +52,8 @@ def program_rows(problem: Problem) -> int:
         blocks = _Stack.of(problem.cone).blocks
     except UnsupportedError:
         return 0
-    return len(problem.outputs or ()) * sum(block.A.shape[0] for block in blocks)
+    n_outputs = len(problem.outputs or problem.domain)  # a guess is one of the inputs
+    return n_outputs * sum(block.A.shape[0] for block in blocks)
 
 
 @dataclass(frozen=True)

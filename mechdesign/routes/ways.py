@@ -273,9 +273,10 @@ def linear_programs(problem: Problem) -> Iterator[Attempt]:
         yield for_loss(problem, interior, f"{why}; it is large, and falls apart by outputs")
         if rows > MOST_FOR_HIGHS:
             return
-    elif rows >= LARGE:
-        yield for_loss(problem, by_symmetry, f"{why}; what symmetries leave is solved, if any")
-    yield for_loss(problem, by_highs("auto"), again if rays or rows >= LARGE else why)
+    if not expected and rows >= LARGE:
+        yield for_loss(problem, by_symmetry, f"{why}; by its symmetries, if there are any")
+    else:
+        yield for_loss(problem, by_highs("auto"), again if rays or rows >= LARGE else why)
     yield for_loss(problem, by_highs("ipm"), again)
     yield for_loss(problem, by_highs("simplex"), again)
 
