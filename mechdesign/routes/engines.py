@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior import InteriorPart
 from mechdesign.routes.interior_point import Path
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.linear_program import Part
+from mechdesign.routes.linear_program import Part, renumbered
 
 __all__ = ["Answer", "Engine", "by_highs", "by_interior", "in_parts", "reduced_costs"]
 
@@ -36,23 +37,29 @@ class Answer:
 
     Attributes
     ----------
+    cone, cost
+        What it was asked.
     matrix
         ``(n_inputs, n_outputs)``, a channel up to a tolerance.
     duals
         Weights on rows of the cone, one for each of its families, in the unit of the cost.
-    bound
-        What the weights prove, in floating point; see :func:`reduced_costs`.
     method
         How it was found, for the report.
     path
         Where a program nearby can start, if the engine has such a thing.
     """
 
+    cone: Cone
+    cost: FloatArray
     matrix: FloatArray
     duals: tuple[FamilyDual, ...]
-    bound: float
     method: str
     path: Path | None = None
+
+    @cached_property
+    def bound(self) -> float:
+        """What the weights prove, in floating point; see :func:`reduced_costs`."""
+        return float(reduced_costs(self.cone, self.cost, self.duals).min(axis=1).sum())
 
 
 Engine: TypeAlias = Callable[[Cone, FloatArray, Limits], Answer]
@@ -63,7 +70,9 @@ def by_highs(cone: Cone, cost: FloatArray, limits: Limits) -> Answer:
     """Solve by HiGHS, all at once."""
     part = Part(cone, cost, worst_case=False, method="auto")
     part.solve(limits)
-    return _answer(cone, cost, part.matrix, part.multipliers, part.prior_table, part.method)
+    pairs = zip(part.multipliers, part.prior_table, strict=True)
+    duals = tuple(FamilyDual(n, tuple(found), table) for n, (found, table) in enumerate(pairs))
+    return Answer(cone, cost, part.matrix, duals, part.method)
 
 
 def by_interior(cone: Cone, cost: FloatArray, limits: Limits, path: Path | None = None) -> Answer:
@@ -71,22 +80,7 @@ def by_interior(cone: Cone, cost: FloatArray, limits: Limits, path: Path | None 
     part = InteriorPart(cone, cost)
     part.solve(limits, path)
     method = f"interior: {part.kind} blocks"
-    answer = _answer(cone, cost, part.matrix, part.multipliers, part.tables, method)
-    return replace(answer, path=part.path)
-
-
-def _answer(
-    cone: Cone,
-    cost: FloatArray,
-    matrix: FloatArray,
-    multipliers: Sequence[Sequence[Multipliers]],
-    priors: Sequence[tuple[Weights, ...]],
-    method: str,
-) -> Answer:
-    pairs = zip(multipliers, priors, strict=True)
-    duals = tuple(FamilyDual(n, tuple(found), table) for n, (found, table) in enumerate(pairs))
-    bound = float(reduced_costs(cone, cost, duals).min(axis=1).sum())
-    return Answer(matrix, duals, bound, method)
+    return Answer(cone, cost, part.matrix, tuple(part.duals), method, part.path)
 
 
 def reduced_costs(cone: Cone, cost: FloatArray, duals: Sequence[FamilyDual]) -> FloatArray:
@@ -139,19 +133,15 @@ def in_parts(cone: Cone, cost: FloatArray, limits: Limits, solve: Engine) -> Ans
     n_parts = int(component.max()) + 1
     if n_parts == 1:
         return solve(cone, cost, limits)
-    matrix, bound = np.zeros(cost.shape), 0.0
+    matrix = np.zeros(cost.shape)
     duals = [FamilyDual(n, ()) for n in range(len(cone.families))]
     methods: dict[str, None] = {}
     for part in range(n_parts):
         inputs = np.flatnonzero(component == part)
         answer = solve(cone.restricted(inputs), cost[inputs], limits.part())
         matrix[inputs] = answer.matrix
-        bound += answer.bound
         methods[answer.method] = None
         for n, dual in enumerate(answer.duals):  # rows on lifts join all inputs: ratios only
-            moved = tuple(
-                Multipliers(m.side, m.output, inputs[m.x], inputs[m.other], m.weight)
-                for m in dual.multipliers
-            )
+            moved = (renumbered(m, inputs, 1.0) for m in dual.multipliers)
             duals[n] = replace(duals[n], multipliers=(*duals[n].multipliers, *moved))
-    return Answer(matrix, tuple(duals), bound, " and ".join(methods))
+    return Answer(cone, cost, matrix, tuple(duals), " and ".join(methods))

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
-from mechdesign.notions.cone import Cone, Multipliers
+from mechdesign.notions.cone import Cone
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.compress import Compressed, compress, stacked
+from mechdesign.routes.column_rows import ColumnRows
 from mechdesign.routes.highs import HotProgram, LinearProgram, LPResult
 
 __all__ = ["HotColumn"]
@@ -45,15 +45,12 @@ class HotColumn:
         if tables is None:
             lifts = (isinstance(family, LiftRows) and family for family in cone.families)
             tables = [family.priors.vertices() if family else () for family in lifts]
-        self.size, self.tables = len(prior), tables
-        self.blocks: list[Compressed] = [
-            compress(family, table) for family, table in zip(cone.families, tables, strict=True)
-        ]
-        rows = stacked(self.blocks, self.size)
+        self.size, self.rows = len(prior), ColumnRows(cone, tables)
+        rows = self.rows.matrix()
         self._helpers = np.zeros(rows.shape[1] - self.size)
         law = sp.csr_array(np.concatenate([prior, self._helpers])[None, :])
         A = sp.csr_array(sp.vstack([rows, law], format="csr"))
-        equal = np.concatenate([*(block.equal for block in self.blocks), [True]])
+        equal = np.append(self.rows.equal, True)
         low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
         low[-1] = high[-1] = 1.0
         empty = LinearProgram(np.zeros(rows.shape[1]), A, low, high)
@@ -86,16 +83,9 @@ class HotColumn:
 
     def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
         """Return weights on the rows, an array for each output, as multipliers of the notions."""
-        found: list[FamilyDual] = []
-        row = 0
-        for n, block in enumerate(self.blocks):
-            last = row + block.A.shape[0]
-            multipliers: list[Multipliers] = []
-            for output, weight in enumerate(weights):
-                multipliers += block.carry_back(scale * weight[row:last], output)
-            found.append(FamilyDual(n, tuple(multipliers), self.tables[n]))
-            row = last
-        return tuple(found)
+        n = len(self.rows)  # the last row of the program is the law
+        mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
+        return tuple(self.rows.duals(scale * mine.T))
 
 
 def _tight_tree(A: sp.csr_array, ray: FloatArray) -> IntArray | None:

@@ -10,7 +10,6 @@ in proportion to the entries), else :class:`DenseBlocks`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,18 +17,16 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions.cone import Cone, Multipliers
-from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import Weights
+from mechdesign.notions.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.arrow_blocks import ArrowBlocks
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.compress import Compressed, compress, stacked
+from mechdesign.routes.column_rows import ColumnRows
 from mechdesign.routes.dense_blocks import DenseBlocks
 from mechdesign.routes.interior_parts import Blocks
 from mechdesign.routes.interior_point import Interior, Path, interior_point
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.linear_program import few_listed, program_cost
+from mechdesign.routes.linear_program import program_cost
 
 __all__ = ["InteriorPart", "joined", "program_rows", "solve_interior_batch"]
 
@@ -49,43 +46,10 @@ WORTH = 1e-2
 def program_rows(problem: Problem) -> int:
     """Return how many rows the program has, compressed, for all outputs; 0 for many priors."""
     try:
-        blocks = _Stack.of(problem.cone).blocks
+        rows = ColumnRows(problem.cone)
     except UnsupportedError:
         return 0
-    n_outputs = len(problem.outputs or problem.domain)  # a guess is one of the inputs
-    return n_outputs * sum(block.A.shape[0] for block in blocks)
-
-
-@dataclass(frozen=True)
-class _Stack:
-    """The rows of one column, by family, with the priors that lift rows are stated for."""
-
-    tables: tuple[tuple[Weights, ...], ...]
-    blocks: tuple[Compressed, ...]
-
-    @classmethod
-    def of(cls, cone: Cone) -> _Stack:
-        tables = []
-        for family in cone.families:
-            table = few_listed(family) if isinstance(family, LiftRows) else ()
-            if isinstance(family, LiftRows) and not table:
-                raise UnsupportedError("privacy", "a short list of priors", "a set of many")
-            tables.append(table)
-        pairs = zip(cone.families, tables, strict=True)
-        return cls(tuple(tables), tuple(compress(family, table) for family, table in pairs))
-
-    def multipliers(self, weights: FloatArray) -> list[list[Multipliers]]:
-        """Carry weights, ``(n_rows, m)`` on all rows in their order, back to the families."""
-        found: list[list[Multipliers]] = []
-        first = 0
-        for block in self.blocks:
-            last = first + block.A.shape[0]
-            mine = weights[first:last]
-            found.append([])
-            for y in range(weights.shape[1]):
-                found[-1] += block.carry_back(np.ascontiguousarray(mine[:, y]), y)
-            first = last
-        return found
+    return len(rows) * len(problem.outputs or problem.domain)  # a guess is one of the inputs
 
 
 class InteriorPart:
@@ -107,36 +71,32 @@ class InteriorPart:
         orbit: IntArray | None = None,
     ) -> None:
         self.cost, self.counts, self.orbit = cost, counts, orbit
-        self._stack = _Stack.of(cone)
-        self.tables = self._stack.tables
+        self._rows = ColumnRows(cone)
         self.matrix: FloatArray = np.zeros(cost.shape)
-        self.multipliers: list[list[Multipliers]] = [[] for _ in cone.families]
-        self.kind, self.steps = "dense", 0
+        self.duals: list[FamilyDual] = []
+        self.kind = "dense"
         self.path: Path | None = None
 
     def solve(self, limits: Limits, path: Path | None = None) -> None:
-        """Set ``matrix`` and ``multipliers``, and ``path`` for a program nearby to start from."""
+        """Set ``matrix`` and ``duals``, and ``path`` for a program nearby to start from."""
         k, m = self.cost.shape
-        n_rows = sum(block.A.shape[0] for block in self._stack.blocks)
-        if n_rows == 0:  # nothing is secret
+        weights = np.zeros((len(self._rows), m))
+        if not len(weights):  # nothing is secret
             self.matrix[np.arange(k), self.cost.argmin(axis=1)] = 1
-            self.kind = "no"
+            self.kind, self.duals = "no", self._rows.duals(weights)
             return
-        arrow = ArrowBlocks.of([self._stack.blocks], k)
+        arrow = ArrowBlocks.of([self._rows.blocks], k)
         blocks: Blocks
         if arrow is None:
-            blocks, places = _dense(self._stack.blocks, k)
+            blocks, places = _dense(self._rows)
         else:
             blocks, places, self.kind = arrow, arrow.places, "arrow"
         found = interior_point(
             blocks, self.cost[None], limits, counts=self.counts, orbit=self.orbit, path=path
         )
-        self.path = found.path
-        weights = np.zeros((n_rows, m))
         weights[places] = _checked(found).multipliers[0]
-        self.steps = found.steps
-        self.matrix = found.matrix[0]
-        self.multipliers = self._stack.multipliers(weights)
+        self.matrix, self.path = found.matrix[0], found.path
+        self.duals = self._rows.duals(weights)
 
 
 def _checked(found: Interior) -> Interior:
@@ -145,14 +105,13 @@ def _checked(found: Interior) -> Interior:
     return found
 
 
-def _dense(parts: Sequence[Compressed], k: int) -> tuple[DenseBlocks, IntArray]:
+def _dense(rows: ColumnRows) -> tuple[DenseBlocks, IntArray]:
     """Return the blocks of any rows, and which of the stacked rows they state.
 
     A helper that an equation defines is put into the other rows.
     """
-    stack = stacked(parts, k)
-    equal = np.concatenate([part.equal for part in parts])
-    definitions = stack[np.flatnonzero(equal)].toarray()
+    stack, k = rows.matrix(), rows.size
+    definitions = stack[np.flatnonzero(rows.equal)].toarray()
     defined = k + np.argmin(definitions[:, k:], axis=1) if len(definitions) else np.zeros(0, int)
     n = stack.shape[1]
     free = np.setdiff1d(np.arange(n), defined)
@@ -160,7 +119,7 @@ def _dense(parts: Sequence[Compressed], k: int) -> tuple[DenseBlocks, IntArray]:
     into[free, np.arange(len(free))] = 1
     for row, helper in zip(definitions, defined, strict=True):
         into[helper, :k] = -row[:k] / row[helper]
-    places = np.flatnonzero(~equal)
+    places = np.flatnonzero(~rows.equal)
     A = sp.csr_array(stack[places] @ sp.csr_array(into))
     A.sum_duplicates()
     start = _middle(A, k)
@@ -228,26 +187,20 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
         When to end: for all of them.
     """
     programs = [program_cost(problem) for problem in problems]
-    stacks = [_Stack.of(problem.cone) for problem in problems]
-    k = problems[0].cone.size
-    arrow = ArrowBlocks.of([stack.blocks for stack in stacks], k)
+    rows = [ColumnRows(problem.cone) for problem in problems]
+    arrow = ArrowBlocks.of([own.blocks for own in rows], rows[0].size)
     if arrow is None or len({cost.shape for cost, _ in programs}) > 1:
         return None
     found = interior_point(arrow, np.array([cost for cost, _ in programs]), limits)
     answers = []
-    n_rows = sum(block.A.shape[0] for block in stacks[0].blocks)
-    for n, (problem, stack, (cost, scale)) in enumerate(
-        zip(problems, stacks, programs, strict=True)
-    ):
+    for n, (problem, own, (cost, scale)) in enumerate(zip(problems, rows, programs, strict=True)):
         if not np.isfinite(found.value[n]):
             return None
-        weights = np.zeros((n_rows, cost.shape[1]))
+        weights = np.zeros((len(own), cost.shape[1]))
         weights[arrow.places] = scale * found.multipliers[n]
         matrix = joined(found.matrix[n], cost, limits.gap * float(found.value[n]))
-        multipliers = stack.multipliers(weights)
-        families = (
-            FamilyDual(i, tuple(mine), stack.tables[i]) for i, mine in enumerate(multipliers)
-        )
         route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"
-        answers.append(RawSolution(matrix, problem.outputs or (), Dual(tuple(families)), route))
+        answers.append(
+            RawSolution(matrix, problem.outputs or (), Dual(tuple(own.duals(weights))), route)
+        )
     return answers

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
@@ -19,7 +18,7 @@ from mechdesign.routes.engines import by_interior
 from mechdesign.routes.interior import joined
 from mechdesign.routes.interior_point import Path
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.linear_program import program_cost
+from mechdesign.routes.linear_program import expected_cost
 from mechdesign.routes.orbits import solve_symmetric
 from mechdesign.routes.reductions import solve_reduced
 from mechdesign.routes.spanning import solve_spanner
@@ -63,9 +62,7 @@ def solve_interior(
     SolverError
         If rounding leaves nothing.
     """
-    cost, scale = program_cost(problem)
-    if getattr(problem.utility, "worst_case", False):
-        raise UnsupportedError("objective", "an expected loss", "a worst case")
+    cost, scale = expected_cost(problem)
     secret = problem.cone.components().max() < problem.cone.size - 1  # some inputs share a row
     symmetry = (symmetry or symmetries(problem)) if secret else None
     if symmetry is not None:

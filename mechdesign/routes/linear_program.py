@@ -27,7 +27,14 @@ from mechdesign.routes.highs import LinearProgram, solve_lp
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import LinearUtility
 
-__all__ = ["Part", "few_listed", "program_cost", "renumbered", "solve_linear"]
+__all__ = [
+    "Part",
+    "expected_cost",
+    "few_listed",
+    "program_cost",
+    "renumbered",
+    "solve_linear",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -123,6 +130,20 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
         cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
     scale = float(cost.max()) or 1.0
     return cost / scale, scale
+
+
+def expected_cost(problem: Problem) -> tuple[FloatArray, float]:
+    """Return :func:`program_cost` of a loss that is an expectation.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear, or that of the worst case.
+    """
+    found = program_cost(problem)
+    if problem.expected_loss is None:
+        raise UnsupportedError("objective", "an expected loss", "a worst case")
+    return found
 
 
 def renumbered(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:

@@ -17,18 +17,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
-from mechdesign.notions.cone import Cone, Family, Multipliers
-from mechdesign.notions.lift_rows import LiftRows
-from mechdesign.prior_sets import Weights
+from mechdesign.notions.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.compress import compress, stacked
+from mechdesign.routes.column_rows import ColumnRows
 from mechdesign.routes.highs import LinearProgram, solve_lp
 from mechdesign.routes.interior import InteriorPart
 from mechdesign.routes.interior_point import Path
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.linear_program import few_listed, program_cost
+from mechdesign.routes.linear_program import expected_cost, program_cost
 from mechdesign.routes.reductions import scaled_duals
 from mechdesign.routes.symmetry import Symmetry
 
@@ -60,19 +57,14 @@ def solve_symmetric(
     SolverError
         If rounding leaves nothing.
     """
-    if getattr(problem.utility, "worst_case", False):
-        raise UnsupportedError("objective", "an expected loss", "a worst case")
-    cost, scale = program_cost(problem)
+    cost, scale = expected_cost(problem)
     counts = symmetry.multiplicity.astype(np.float64)
     left = cost[:, symmetry.representatives]
     part = InteriorPart(problem.cone, left, counts, symmetry.input_orbit)
     part.solve(limits.part(scale), path)
-    duals = [
-        FamilyDual(n, tuple(found), table)
-        for n, (found, table) in enumerate(zip(part.multipliers, part.tables, strict=True))
-    ]
+    duals = scaled_duals(part.duals, scale)
     route = f"interior: {part.kind} blocks, by symmetry"
-    whole = _expanded(problem, symmetry, part.matrix, scaled_duals(duals, scale), None, route)
+    whole = _expanded(problem, symmetry, part.matrix, duals, None, route)
     return replace(whole, path=part.path)
 
 
@@ -116,13 +108,9 @@ def solve_orbits(
     worst_case = bool(getattr(problem.utility, "worst_case", False))
     program = _Program(problem.cone, cost, symmetry, worst_case)
     program.solve(method, limits)
-    duals = [
-        FamilyDual(n, tuple(found), program.priors[n])
-        for n, found in enumerate(program.multipliers)
-    ]
     weights = None if program.weights is None else symmetry.expand_inputs(program.weights)
     route = f"linear-program: HiGHS {method}, by symmetry"
-    scaled = scaled_duals(duals, scale)
+    scaled = scaled_duals(program.duals, scale)
     return _expanded(problem, symmetry, program.columns, scaled, weights, route)
 
 
@@ -150,27 +138,23 @@ class _Program:
     worst_case: bool
 
     def __post_init__(self) -> None:
-        self.priors = [_priors(family) for family in self.cone.families]
-        self.rows = [
-            compress(family, priors)
-            for family, priors in zip(self.cone.families, self.priors, strict=True)
-        ]
+        self.rows = ColumnRows(self.cone)
         self.columns: FloatArray = np.zeros((0, 0))
-        self.multipliers: list[list[Multipliers]] = []
+        self.duals: list[FamilyDual] = []
         self.weights: FloatArray | None = None
 
     def solve(self, method: str, limits: Limits | None) -> None:
         """Build the program, solve it, and read the answer."""
         symmetry, k = self.symmetry, self.cone.size
         reps = symmetry.representatives
-        block = stacked(self.rows, k)
+        block = self.rows.matrix()
         n_rows, width = block.shape
         r, orbits = len(reps), len(symmetry.orbit_size)
         q = (np.arange(r)[:, None] * width + np.arange(k)).T
         n_variables = r * width + self.worst_case
         body = sp.coo_array(sp.block_diag([block] * r))
         parts = [sp.csr_array((body.data, (body.row, body.col)), (body.shape[0], n_variables))]
-        equal = [np.tile(np.concatenate([rows.equal for rows in self.rows]), r)]
+        equal = [np.tile(self.rows.equal, r)]
         share = 1 / symmetry.orbit_size[symmetry.input_orbit]
         place = np.repeat(symmetry.input_orbit, r)
         cost = np.zeros(n_variables)
@@ -194,26 +178,8 @@ class _Program:
         found = solve_lp(LinearProgram(cost, A, low, high), method, limits)
         self.columns = found.primal[q] / symmetry.multiplicity
         dual = np.maximum(-found.dual, 0.0)
-        self._read_dual(dual[: r * n_rows].reshape(r, n_rows))
+        self.duals = self.rows.duals(dual[: r * n_rows].reshape(r, n_rows).T)
         if self.worst_case:
             self.weights = dual[r * n_rows : r * n_rows + orbits]
             if self.weights.sum() <= 0:
                 self.weights = symmetry.orbit_size.astype(np.float64)
-
-    def _read_dual(self, dual: FloatArray) -> None:
-        ends = np.cumsum([0, *(rows.A.shape[0] for rows in self.rows)])
-        self.multipliers = [
-            [m for j, weights in enumerate(dual[:, a:b]) for m in rows.carry_back(weights, j)]
-            for rows, a, b in zip(self.rows, ends[:-1], ends[1:], strict=True)
-        ]
-
-
-def _priors(family: Family) -> tuple[Weights, ...]:
-    """Return the priors that rows on lifts are stated for."""
-    if not isinstance(family, LiftRows):
-        return ()
-    members = few_listed(family)
-    if not members:
-        expected = "bounds on the lift for a short list of priors"
-        raise UnsupportedError("privacy.priors", expected, repr(family.priors))
-    return members

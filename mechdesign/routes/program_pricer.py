@@ -24,8 +24,6 @@ __all__ = ["ProgramPricer"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-UNKNOWN = "unknown"
-
 
 class ProgramPricer:
     """Rays of a cone by linear programs.

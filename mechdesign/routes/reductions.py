@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions.cone import Cone, Multipliers
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
@@ -21,7 +20,7 @@ from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.compress import chain_reduced
 from mechdesign.routes.engines import Engine, in_parts
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.linear_program import program_cost
+from mechdesign.routes.linear_program import expected_cost
 from mechdesign.routes.merging import merged
 
 __all__ = ["scaled_duals", "solve_reduced", "thinned"]
@@ -57,9 +56,7 @@ def solve_reduced(problem: Problem, limits: Limits, solve: Engine) -> RawSolutio
     >>> raw.notes
     ['Presolve: 4 inputs merged to 3, as rows must be equal; 1 of 4 pairs follows from others']
     """
-    if getattr(problem.utility, "worst_case", False):
-        raise UnsupportedError("objective", "an expected loss", "a worst case")
-    cost, scale = program_cost(problem)
+    cost, scale = expected_cost(problem)
     small = merged(problem.cone, cost)
     cone = problem.cone if small is None else small.cone
     done = [] if small is None else [small.note]

@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions.cone import Cone
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.engines import Answer, Engine, in_parts
 from mechdesign.routes.limits import Limits, Progress
-from mechdesign.routes.linear_program import program_cost
+from mechdesign.routes.linear_program import expected_cost
 from mechdesign.routes.presolve import lengths
 from mechdesign.routes.reductions import scaled_duals
 from mechdesign.routes.spanner import Spanner, spanner
@@ -60,9 +59,7 @@ def solve_spanner(
     UnsupportedError
         If the loss is not linear, or a worst case.
     """
-    if getattr(problem.utility, "worst_case", False):
-        raise UnsupportedError("objective", "an expected loss", "a worst case")
-    cost, scale = program_cost(problem)
+    cost, scale = expected_cost(problem)
     value, bound, rounds = math.inf, -math.inf, 0
     matrix: FloatArray | None = None
     duals: Sequence[FamilyDual] = ()

@@ -264,50 +264,71 @@ def linear_programs(problem: Problem) -> Iterator[Attempt]:
         why = "releasing the best guess itself makes the accuracy linear"
     elif not isinstance(problem.utility, LinearUtility):
         return
-    again, rows = f"{why}; a second method for a smaller gap", _program_rows(problem)
-    expected = not getattr(problem.utility, "worst_case", False)
-    rays = _suits_columns(problem, small=rows < LARGE) if expected and rows >= MIDDLE else None
-    if rays:
-        yield for_loss(problem, columns, f"{why}; {rays}")
-    if expected and rows >= LARGE:
+    again, program = f"{why}; a second method for a smaller gap", _Program.of(problem)
+    if program.rays:
+        yield for_loss(problem, columns, f"{why}; {program.rays}")
+    if program.is_expected and program.is_large:
         yield for_loss(problem, interior, f"{why}; it is large, and falls apart by outputs")
-        if rows > MOST_FOR_HIGHS:
+        if program.rows > MOST_FOR_HIGHS:
             return
-    if not expected and rows >= LARGE:
+    if program.is_large and not program.is_expected:
         yield for_loss(problem, by_symmetry, f"{why}; by its symmetries, if there are any")
     else:
-        yield for_loss(problem, by_highs("auto"), again if rays or rows >= LARGE else why)
+        yield for_loss(
+            problem, by_highs("auto"), again if program.rays or program.is_large else why
+        )
     yield for_loss(problem, by_highs("ipm"), again)
     yield for_loss(problem, by_highs("simplex"), again)
 
 
+@dataclass(frozen=True)
+class _Program:
+    """What decides how the linear program of a problem is solved.
+
+    Attributes
+    ----------
+    rows
+        Rows for all outputs, compressed.
+    is_expected
+        Whether the loss is an expected one, not that of the worst case.
+    rays
+        Why it goes to columns over rays, if it does.
+    """
+
+    rows: int
+    is_expected: bool
+    rays: str | None
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Program:
+        from mechdesign.routes.columns import suits
+        from mechdesign.routes.interior import program_rows
+
+        rows, rays = program_rows(problem), None
+        if problem.expected_loss is not None and rows >= MIDDLE:
+            rays = suits(problem, small=rows < LARGE)
+        guess = isinstance(problem.utility, BayesAccuracy)
+        return cls(rows, guess or problem.expected_loss is not None, rays)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the simplex method would take long."""
+        return self.rows >= LARGE
+
+
 def is_by_interior(problem: Problem) -> bool:
     """Return whether the interior-point method comes first."""
-    if not problem.is_conic or next(closed_forms(problem, []), None) is not None:
+    if not problem.is_conic or not isinstance(problem.utility, LinearUtility | BayesAccuracy):
         return False
-    loss = BayesAccuracy.as_loss if isinstance(problem.utility, BayesAccuracy) else problem.utility
-    if not isinstance(loss, LinearUtility) or getattr(loss, "worst_case", False):
+    if next(closed_forms(problem, []), None) is not None:
         return False
-    return _program_rows(problem) >= LARGE and not _suits_columns(problem)
+    program = _Program.of(problem)
+    return program.is_expected and program.is_large and not program.rays
 
 
 def by_highs(method: str) -> Callable[[Problem, Limits], RawSolution]:
     """Return what solves linear programs by a method of HiGHS, within limits."""
     return lambda problem, limits: linear(problem, method, limits)
-
-
-def _program_rows(problem: Problem) -> int:
-    from mechdesign.routes.interior import program_rows
-
-    return program_rows(problem)
-
-
-def _suits_columns(problem: Problem, *, small: bool = False) -> str | None:
-    if not isinstance(problem.utility, LinearUtility):
-        return None
-    from mechdesign.routes.columns import suits
-
-    return suits(problem, small=small)
 
 
 def decoder_grids(problem: Problem) -> Iterator[Attempt]:
