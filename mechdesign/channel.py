@@ -13,6 +13,8 @@ from mechdesign.domain import Domain, Label, clean_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
+from mechdesign.reports import Labels, Reports, Tally, check_counts
+from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
 from mechdesign.text import format_table
 
 __all__ = ["BITS", "Channel"]
@@ -61,7 +63,7 @@ class Channel:
     no   0.2500  0.7500
     """
 
-    __slots__ = ("_bits", "_inputs", "_numerators", "_outputs")
+    __slots__ = ("_alphabet", "_bits", "_inputs", "_numerators", "_outputs", "_table")
 
     def __init__(
         self,
@@ -79,6 +81,8 @@ class Channel:
         self._numerators = _frozen(table)
         self._inputs = _inputs(inputs, len(table))
         self._outputs = _outputs(outputs, table.shape[1])
+        self._alphabet = Labels(Domain(self._outputs))
+        self._table: AliasTable | None = None  # made when it is first drawn from
 
     @classmethod
     def from_matrix(
@@ -162,6 +166,53 @@ class Channel:
         """Return the exact columns as lists of integers, one list for each output."""
         columns: list[list[int]] = self._numerators.T.tolist()
         return columns
+
+    @property
+    def alphabet(self) -> Labels:
+        """The reports that it may send: its outputs."""
+        return self._alphabet
+
+    def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
+        """Draw one report for each record, with exactly the law of the table.
+
+        Parameters
+        ----------
+        records
+            Input labels: a list, or a NumPy array, which is quickest where the labels are
+            0, 1, ..., k - 1.
+        rng
+            None for the cryptographic source of the operating system. A seed or a
+            ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.
+
+        Raises
+        ------
+        InputError
+            If a record is not in the domain.
+
+        Notes
+        -----
+        Every record takes the same number of random bits, and no floating point is used.
+
+        Examples
+        --------
+        >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["yes", "no"])
+        >>> warner.privatize([0, 1, 1], rng=1)
+        Reports(3: 'yes', 'no', 'yes'; simulation, not for release)
+        >>> len(warner.privatize([0, 1, 1]))
+        3
+        """
+        codes, source = self.inputs.codes(records), source_of(rng)
+        if self._table is None:
+            self._table = AliasTable(self._numerators, self.bits)
+        drawn = np.empty(len(codes), dtype=np.int64)
+        for piece in pieces(len(codes)):
+            drawn[piece] = self._table.draw(codes[piece], source)
+        return Reports(drawn, self.alphabet, source.simulated)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count how often each output was reported."""
+        counts = np.bincount(reports.data, minlength=len(self.outputs))
+        return Tally(check_counts(counts, len(self.outputs)), len(reports), reports.simulated)
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact law of the output, one probability for each output.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+import contextlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["Domain", "Label", "clean_label", "plain_label"]
 
@@ -69,7 +74,7 @@ class Domain:
     (Fraction(1, 2), Fraction(1, 2))
     """
 
-    __slots__ = ("_index", "coordinates", "grid_shape", "labels", "spacing")
+    __slots__ = ("_by_text", "_index", "coordinates", "grid_shape", "labels", "spacing")
 
     labels: tuple[Label, ...]
     coordinates: tuple[tuple[Fraction, ...], ...] | None
@@ -95,6 +100,7 @@ class Domain:
     ) -> None:
         self.labels, self.grid_shape, self.spacing = labels, grid_shape, spacing
         self._index = {label: i for i, label in enumerate(labels)}
+        self._by_text: dict[str, int] | None = None  # made when it is first asked for
         if grid_shape is not None and spacing is not None:
             self.coordinates = tuple(
                 (spacing * row, spacing * column)
@@ -163,6 +169,108 @@ class Domain:
             hint = did_you_mean(str(wanted), [str(known) for known in self.labels])
             raise InputError(key, f"labels of the domain ({self._listed()})", shown(label), hint)
         return self._index[wanted]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The labels as a file of records has them."""
+        return tuple(map(str, self.labels))
+
+    def codes(self, values: Iterable[Any], key: str = "records") -> npt.NDArray[np.int64]:
+        """Return the positions of many labels.
+
+        Parameters
+        ----------
+        values
+            Labels, as a list or a NumPy array. An array of whole numbers is read at once where the
+            labels are 0, 1, ..., k - 1.
+
+        Raises
+        ------
+        InputError
+            If one is not in the domain; the key names its place, counted from 0.
+
+        Examples
+        --------
+        >>> Domain(["yes", "no"]).codes(["no", "no", "yes"])
+        array([1, 1, 0])
+        """
+        import numpy as np
+
+        if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+            raise InputError(key, "a list of labels of the domain", shown(values))
+        if isinstance(values, np.ndarray):
+            if values.ndim == 1 and values.dtype.kind in "iu" and self._is_range():
+                return self._own_codes(values, key)
+            values = values.tolist()
+        given = list(values)
+        found = [self._index.get(value) if isinstance(value, Hashable) else None for value in given]
+        for n, (value, place) in enumerate(zip(given, found, strict=True)):
+            if place is None or isinstance(value, bool):
+                found[n] = self.index(value, f"{key}[{n}]")
+        return np.array(found, dtype=np.int64)
+
+    def _is_range(self) -> bool:
+        return self.labels == tuple(range(len(self)))
+
+    def _own_codes(self, values: npt.NDArray[Any], key: str) -> npt.NDArray[np.int64]:
+        """Return an array of positions as it is, once checked."""
+        import numpy as np
+
+        wrong = (values < 0) | (values >= len(self))
+        if wrong.any():
+            n = int(np.argmax(wrong))
+            self.index(int(values[n]), f"{key}[{n}]")
+        return values.astype(np.int64)
+
+    def read(self, texts: Sequence[str], key: str = "records") -> npt.NDArray[np.int64]:
+        """Return the positions of labels given as text, as a file of records has them.
+
+        ``"0.50"`` is the number 0.5; spaces around a label do not count.
+
+        Raises
+        ------
+        InputError
+            If one is not in the domain; the key names its place, counted from 0.
+
+        Examples
+        --------
+        >>> Domain([0, 0.5]).read(["0.50", " 0"])
+        array([1, 0])
+        """
+        import numpy as np
+
+        index = self._text_index()
+        found = [index.get(text) for text in texts]
+        for n, place in enumerate(found):
+            if place is None:
+                found[n] = self.index_of_text(texts[n], f"{key}[{n}]")
+        return np.array(found, dtype=np.int64)
+
+    def index_of_text(self, text: str, key: str) -> int:
+        """Return the position of a label given as text.
+
+        Raises
+        ------
+        InputError
+            If it is not in the domain, or two labels read alike.
+        """
+        place = self._text_index().get(text.strip())
+        if place is not None:
+            return place
+        if self.numbers is not None:
+            with contextlib.suppress(InputError):
+                number = as_fraction(text.strip())
+                if number in self.numbers:
+                    return self.numbers.index(number)
+        return self.index(text, key)
+
+    def _text_index(self) -> dict[str, int]:
+        if self._by_text is None:
+            index = {text: place for place, text in enumerate(self.texts)}
+            if len(index) < len(self):
+                raise InputError("domain", "labels that read differently as text", repr(self))
+            self._by_text = index
+        return self._by_text
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[domain]`` table of a problem file, numbers as exact text in a grid."""

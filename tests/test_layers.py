@@ -16,19 +16,20 @@ LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
     {"errors", "text"},
-    {"exact"},
+    {"exact", "sampling"},
     {"domain"},
-    {"prior"},
+    {"prior", "reports"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
     {"utilities", "repair"},
     {"problem", "universal"},
     {"closed_forms", "certify"},
-    {"routes"},
-    {"solution", "progress"},
+    {"routes", "mechanisms"},
+    {"solution", "progress", "curator"},
     {"candidate"},
     {"facade"},
-    {"files", "frontier", "many", "plots", "templates"},
+    {"accounting", "audit", "files", "frontier", "many", "personal", "plots", "templates"},
+    {"records", "transformer"},
     {"cli"},
 ]
 """Lowest first; the rooms of one floor do not know each other."""
@@ -39,6 +40,8 @@ STRANGERS: dict[str, set[str]] = {
     "utilities": {"notions"},
     "repair": {"certify", "closed_forms", "utilities"},
     "universal": {"utilities"},
+    "mechanisms": {"utilities", "problem", "closed_forms", "universal"},
+    "curator": {"routes", "closed_forms", "universal"},
     "certify": set(HEIGHT) - {"certify", "errors", "exact"},
 }
 """Rooms below that must not be known all the same."""
@@ -52,11 +55,24 @@ AT_HOME: dict[str, set[str]] = {
     "matplotlib": {"plots"},
     "joblib": {"many"},
     "dask": set(),
+    "cryptography": {"sampling"},
+    "pyarrow": {"records"},
+    "sklearn": set(),
+    "dp_accounting": {"accounting"},
     "tqdm": {"cli", "frontier", "many", "progress"},
 }
 """Where a package may be named; none means nowhere."""
 
-ON_DEMAND = {"cvxpy", "joblib", "matplotlib", "pandas", "tqdm"}
+ON_DEMAND = {
+    "cryptography",
+    "cvxpy",
+    "dp_accounting",
+    "joblib",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "tqdm",
+}
 """Packages that are slow to import: inside functions only."""
 
 FRONT_DOORS = {"__init__", "__main__"}

@@ -121,29 +121,15 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"data.{key}", "text", shown(data[key]))
     path = _find(data["file"], folder)
-    by_text = {str(label): label for label in domain.labels}
-    if len(by_text) < len(domain):
-        raise InputError("data", "inputs that read differently as text", domain)
     cells = _column(path, data["column"], data.get("separator", ","))
     counts = [0] * len(domain)
     for row, cell in enumerate(cells, 1):
         where = f"data.file: record {row} of {path.name}"
-        label = by_text[cell] if cell in by_text else _as_number(cell, domain)
-        counts[domain.index(label, where)] += 1
+        counts[domain.index_of_text(cell, where)] += 1
     if not any(counts):
         raise InputError("data.file", "a table with at least one record", f"none in {path.name}")
     with _inside("data"):
         return Prior.from_counts(counts, data.get("smoothing", 0))
-
-
-def _as_number(cell: str, domain: Domain) -> Any:
-    """Return the input that a cell is another way to write, as ``"0.50"`` is 0.5; else the cell."""
-    if domain.numbers is not None:
-        with contextlib.suppress(InputError):
-            number = as_fraction(cell)
-            if number in domain.numbers:
-                return domain.labels[domain.numbers.index(number)]
-    return cell
 
 
 def _find(name: str, folder: Path) -> Path:

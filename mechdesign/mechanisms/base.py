@@ -1,0 +1,315 @@
+"""What a structured mechanism is: a channel too large for a matrix, given by a rule."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import BITS, Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.exact import exp_lower, fraction_text, log_upper
+from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
+from mechdesign.prior import Prior
+from mechdesign.reports import Alphabet, Reports, Tally, check_counts
+from mechdesign.sampling import Randomness, Source, pieces, source_of
+
+__all__ = [
+    "WHOLE",
+    "Data",
+    "FloatArray",
+    "Frequencies",
+    "IntArray",
+    "Mechanism",
+    "held_mass",
+    "informative",
+    "inputs_of",
+]
+
+WHOLE = 1 << BITS
+"""Masses of a law are integers that sum to this."""
+
+MOST_BUDGET = 30
+"""Above it the masses of 2**62 would no longer be close to the law that is wanted."""
+
+MOST_OUTPUTS = 1 << 16
+"""Outputs that are listed at most."""
+
+Data = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """Unbiased estimates of how frequent each input is.
+
+    The estimate for input x is the mean over the reports of a score s_x(y) with
+    E[s_x(Y) | X = z] = 1{z = x}.
+
+    Attributes
+    ----------
+    estimates
+        ``(n_inputs,)`` means of the scores; they may be negative, and need not sum to 1.
+    squares
+        ``(n_inputs,)`` means of the squared scores, which give the standard errors.
+    """
+
+    estimates: FloatArray
+    squares: FloatArray
+
+
+class Mechanism(ABC):
+    """A channel given by a rule: records in, exactly drawn reports out, and back to frequencies.
+
+    A subclass states the law by integers (:meth:`law`), draws from it, computes its exact
+    probabilities, and knows a score for each input whose mean is unbiased.
+    """
+
+    name: ClassVar[str]
+    """The word for it in files."""
+
+    source: ClassVar[str]
+
+    inputs: Domain
+
+    @property
+    @abstractmethod
+    def privacy(self) -> Notion:
+        """The notion that it was made for, and satisfies."""
+
+    @property
+    @abstractmethod
+    def alphabet(self) -> Alphabet:
+        """The reports that it may send."""
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """How many different reports there are."""
+
+    @abstractmethod
+    def law(self) -> dict[str, Any]:
+        """Return the exact parameters, as they are saved: whole numbers and lists of them."""
+
+    @abstractmethod
+    def draw(self, codes: IntArray, source: Source) -> Data:
+        """Return one report for each input number, with exactly the law."""
+
+    @abstractmethod
+    def listed(self) -> Data:
+        """Return every report once, in the order of the outputs; see :meth:`outputs`."""
+
+    @abstractmethod
+    def mass(self, x: int, report: Data) -> Fraction:
+        """Return the exact probability of a report, given as an array of one, at input number x."""
+
+    @abstractmethod
+    def count(self, data: Data) -> IntArray:
+        """Return the counts that :meth:`frequencies` reads; those of two parts add up."""
+
+    @abstractmethod
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return unbiased estimates from the counts of reports."""
+
+    @abstractmethod
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the mean of the score Sum_x w_x s_x(Y) over the reports, and of its square.
+
+        The first is an unbiased estimate of Sum_x w_x p_x; both together give its standard error.
+        """
+
+    @abstractmethod
+    def ratio(self, x: int, other: int) -> Fraction | None:
+        """Return the largest Q(y|x) / Q(y|x') over the reports; None where it is infinite."""
+
+    @abstractmethod
+    def largest_ratio(self) -> Fraction:
+        """Return the largest ratio of two probabilities that its notion bounds by e**epsilon."""
+
+    @abstractmethod
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the least and the largest Q(y|x) / P(y), over the reports that occur, exactly."""
+
+    @property
+    def bits_per_report(self) -> float:
+        """The base-2 logarithm of the number of reports: what one costs to send."""
+        return math.log2(self.n_outputs)
+
+    @property
+    def leakage(self) -> float:
+        """The smallest epsilon for which the notion holds, in nats, rounded up."""
+        return math.nextafter(float(log_upper(self.largest_ratio())), math.inf)
+
+    def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
+        """Draw one report for each record; see :meth:`mechdesign.Channel.privatize`."""
+        codes, source = self.inputs.codes(records), source_of(rng)
+        if len(codes) == 0:
+            return Reports(self.draw(codes, source), self.alphabet, source.simulated)
+        parts = [self.draw(codes[piece], source) for piece in pieces(len(codes))]
+        return Reports(np.concatenate(parts), self.alphabet, source.simulated)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count reports."""
+        return Tally(self.count(reports.data), len(reports), reports.simulated)
+
+    def probability(self, x: Any, y: Any) -> Fraction:
+        """Return the exact probability of the report y at the input label x."""
+        return self.mass(self.inputs.index(x, "x"), self.alphabet.encode([y], "y"))
+
+    def output_probability(self, y: Any, prior: Prior) -> Fraction:
+        """Return the exact probability of the report y, over the inputs too."""
+        self.check_prior(prior)
+        report = self.alphabet.encode([y], "y")
+        return sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
+
+    def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
+        """Return the exact law of the report, in the order of :meth:`outputs`.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are more than 65,536 reports.
+        """
+        self.check_prior(prior)
+        return tuple(
+            sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
+            for report in self._each()
+        )
+
+    def outputs(self) -> list[Any]:
+        """Return every report, as a Python value.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are more than 65,536.
+        """
+        self._check_listable()
+        return self.alphabet.labels(self.listed())
+
+    def dense(self) -> Channel:
+        """Return the matrix, for small domains: entries rounded to whole multiples of 2**-62.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are more than 65,536 reports.
+        """
+        columns = [[self.mass(x, y) for x in range(len(self.inputs))] for y in self._each()]
+        rows = list(zip(*columns, strict=True))
+        return Channel.from_matrix(rows, inputs=self.inputs)
+
+    def check_prior(self, prior: Prior) -> None:
+        """Raise InputError unless the prior has one probability for each input."""
+        if len(prior) != len(self.inputs):
+            raise InputError("prior", f"{len(self.inputs)} probabilities", f"{len(prior)}")
+
+    def counted(self, tally: Tally, size: int) -> tuple[FloatArray, int]:
+        """Return the counts of a tally as floats, and how many reports there were.
+
+        Raises
+        ------
+        InputError
+            If there are none, or the counts are not of this mechanism.
+        """
+        if tally.total < 1:
+            raise InputError("tally", "at least one report", "none")
+        return check_counts(tally.counts, size).astype(np.float64), tally.total
+
+    def _each(self) -> list[Data]:
+        self._check_listable()
+        data = self.listed()
+        return [data[n : n + 1] for n in range(len(data))]
+
+    def _check_listable(self) -> None:
+        if self.n_outputs > MOST_OUTPUTS:
+            expected = f"a mechanism of at most {MOST_OUTPUTS} reports to list"
+            raise UnsupportedError("mechanism", expected, f"2**{self.bits_per_report:.0f} reports")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self.inputs == other.inputs
+            and self.privacy == other.privacy
+            and self.law() == other.law()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.inputs, repr(self.law())))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({len(self.inputs)} inputs, {self.privacy!r}, "
+            f"{self.bits_per_report:.4g} bits a report)"
+        )
+
+
+def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
+    """Return the domain that a user named: a Domain, its labels, or its size.
+
+    Raises
+    ------
+    InputError
+        If it is none, or has one input only.
+    """
+    if isinstance(inputs, Domain):
+        domain = inputs
+    else:
+        domain = Domain(inputs) if isinstance(inputs, Iterable) else Domain.range(inputs)
+    if len(domain) < 2:
+        raise InputError("inputs", "at least two inputs", len(domain))
+    return domain
+
+
+N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
+
+
+def informative(notion: N) -> N:
+    """Return a notion whose budget lets reports tell something, and is not too large to draw.
+
+    Raises
+    ------
+    InputError
+        If epsilon is 0 or above 30.
+    """
+    if not 0 < notion.epsilon <= MOST_BUDGET:
+        expected = f"a number > 0 and at most {MOST_BUDGET}"
+        raise InputError("epsilon", expected, fraction_text(notion.epsilon))
+    return notion
+
+
+def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
+    """Return the most mass that ``on`` outputs may hold together beside ``off`` others.
+
+    That is the largest multiple h of ``step`` with h / on <= e**epsilon (2**62 - h) / off.
+
+    Examples
+    --------
+    >>> held_mass(Fraction(0), 1, 3) == WHOLE // 4
+    True
+    """
+    odds = exp_lower(epsilon) * on
+    exact = odds * WHOLE / (odds + off)
+    return int(exact) // step * step
+
+
+def whole_weights(prior: Prior) -> tuple[list[int], int]:
+    """Return integers in the ratios of a prior, and their sum.
+
+    Examples
+    --------
+    >>> whole_weights(Prior(["1/2", "1/3", "1/6"]))
+    ([3, 2, 1], 6)
+    """
+    unit = math.lcm(*(p.denominator for p in prior))
+    return [int(p * unit) for p in prior], unit

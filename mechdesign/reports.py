@@ -1,0 +1,183 @@
+"""What is sent: reports, how they are written and read, and their counts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, shown
+from mechdesign.sampling import SIMULATION
+
+__all__ = ["Alphabet", "Labels", "Reports", "Tally"]
+
+Data = npt.NDArray[Any]
+
+
+class Alphabet(ABC):
+    """The reports that a mechanism may send: how an array holds them, and how they are written.
+
+    The first axis of an array of reports is the record.
+    """
+
+    @abstractmethod
+    def labels(self, data: Data) -> list[Any]:
+        """Return the reports as Python values: labels, tuples of labels, sets."""
+
+    @abstractmethod
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> Data:
+        """Return the array for reports given as Python values; undoes :meth:`labels`.
+
+        Raises
+        ------
+        InputError
+            If one is no report of this alphabet; the key names its place, counted from 0.
+        """
+
+    @abstractmethod
+    def write(self, data: Data) -> list[str]:
+        """Return the reports as text, one line or cell each."""
+
+    @abstractmethod
+    def read(self, texts: Sequence[str], key: str = "reports") -> Data:
+        """Return the array for reports given as text; undoes :meth:`write`.
+
+        Raises
+        ------
+        InputError
+            If one is no report of this alphabet; the key names its place, counted from 0.
+        """
+
+
+class Labels(Alphabet):
+    """Reports that are one of a list of labels, held as their numbers (int64).
+
+    Examples
+    --------
+    >>> answers = Labels(Domain(["yes", "no"]))
+    >>> answers.read(["no", "yes"]), answers.write(np.array([1, 0]))
+    (array([1, 0]), ['no', 'yes'])
+    """
+
+    def __init__(self, outputs: Domain) -> None:
+        self.outputs = outputs
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def labels(self, data: Data) -> list[Label]:
+        """Return the labels."""
+        known = self.outputs.labels
+        return [known[code] for code in data.tolist()]
+
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> Data:
+        """Return the numbers of labels."""
+        return self.outputs.codes(labels, key)
+
+    def write(self, data: Data) -> list[str]:
+        """Return the labels as text."""
+        known = self.outputs.texts
+        return [known[code] for code in data.tolist()]
+
+    def read(self, texts: Sequence[str], key: str = "reports") -> Data:
+        """Return the numbers of labels given as text."""
+        return self.outputs.read(texts, key)
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Reports that were drawn, one for each record, in the order of the records.
+
+    Attributes
+    ----------
+    data
+        An array whose first axis is the record; what it holds is up to the alphabet.
+    alphabet
+        How to read it.
+    simulated
+        Whether they were drawn from a seed: not for release.
+    """
+
+    data: Data
+    alphabet: Alphabet
+    simulated: bool
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def labels(self) -> list[Any]:
+        """Return the reports as Python values."""
+        return self.alphabet.labels(self.data)
+
+    def texts(self) -> list[str]:
+        """Return the reports as they are written to a file."""
+        return self.alphabet.write(self.data)
+
+    def __repr__(self) -> str:
+        first = ", ".join(repr(label) for label in self.alphabet.labels(self.data[:5]))
+        more = ", ..." if len(self) > 5 else ""
+        drawn = SIMULATION if self.simulated else "drawn from the operating system's source"
+        return f"Reports({len(self)}: {first}{more}; {drawn})"
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of reports: all that an estimate needs. Tallies of parts add up.
+
+    Attributes
+    ----------
+    counts
+        Integers; what each counts is up to the mechanism.
+    total
+        How many reports were counted.
+    simulated
+        Whether any of them was drawn from a seed.
+    """
+
+    counts: npt.NDArray[np.int64]
+    total: int
+    simulated: bool = False
+
+    def __add__(self, other: object) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.counts.shape != other.counts.shape:
+            given = f"{other.counts.shape} beside {self.counts.shape}"
+            raise InputError("tally", "counts of the same mechanism", given)
+        return Tally(
+            self.counts + other.counts,
+            self.total + other.total,
+            self.simulated or other.simulated,
+        )
+
+    def __repr__(self) -> str:
+        note = f"; {SIMULATION}" if self.simulated else ""
+        return f"Tally({self.total} reports, {self.counts.size} counts{note})"
+
+
+def check_counts(counts: Any, size: int) -> npt.NDArray[np.int64]:
+    """Return whole counts >= 0 as an array of one axis and the given size.
+
+    Raises
+    ------
+    InputError
+        If they are no such counts.
+    """
+    expected = f"{size} whole numbers >= 0, one for each output"
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InputError("counts", expected, shown(counts)) from None
+    if array.shape != (size,):
+        raise InputError("counts", expected, f"an array of shape {array.shape}")
+    whole = array.dtype.kind in "iu" or (
+        array.dtype.kind == "f" and bool(np.equal(np.mod(array, 1), 0).all())
+    )
+    if not whole or (array < 0).any():
+        raise InputError("counts", expected, shown(array.tolist()))
+    return array.astype(np.int64)

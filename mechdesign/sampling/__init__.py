@@ -1,0 +1,20 @@
+"""Exact sampling: random bits from the operating system, and integers with an exact law."""
+
+from __future__ import annotations
+
+from mechdesign.sampling.alias import AliasTable
+from mechdesign.sampling.draws import below, chances, coin_rows, coin_words
+from mechdesign.sampling.sources import SIMULATION, Randomness, Source, pieces, source_of
+
+__all__ = [
+    "SIMULATION",
+    "AliasTable",
+    "Randomness",
+    "Source",
+    "below",
+    "chances",
+    "coin_rows",
+    "coin_words",
+    "pieces",
+    "source_of",
+]

@@ -1,0 +1,123 @@
+"""Where random bits come from: the operating system, or a seed for a simulation.
+
+A report that is released must be drawn from bits that nobody can foretell. So the default is the
+cryptographic source of the operating system. Many bits at once are the ChaCha20 keystream of a
+fresh 256-bit key from there: the cipher with which Linux expands its own seed, only nearer. A key
+is used for one call and one megabyte at most, and is kept nowhere, so that a copy of the process
+cannot repeat a draw.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.errors import InputError, shown
+
+__all__ = ["SIMULATION", "Randomness", "Source", "pieces", "source_of"]
+
+Randomness = int | np.random.Generator | None
+"""None for the operating system; a seed or a generator for a simulation."""
+
+SIMULATION = "simulation, not for release"
+"""What everything drawn from a seed says of itself."""
+
+SMALL, LARGE = 1 << 12, 1 << 20
+"""Bytes up to which the operating system is asked directly, and bytes from one key."""
+
+KEY_BYTES, NONCE = 32, bytes(16)
+
+PIECE = 1 << 16
+"""Records that are drawn together: so many fit the caches."""
+
+
+class Source(ABC):
+    """A supply of independent fair bits."""
+
+    simulated: bool
+
+    @abstractmethod
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        """Return ``count`` random bytes."""
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return ``count`` random 64-bit words."""
+        return self.bytes(8 * count).view(np.uint64)
+
+
+class _SystemSource(Source):
+    """The cryptographic source of the operating system."""
+
+    simulated = False
+
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        """Return ``count`` bytes that nobody can foretell."""
+        if count <= SMALL:
+            return np.frombuffer(os.urandom(count), dtype=np.uint8)
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+
+        drawn = np.empty(count, dtype=np.uint8)
+        zeros = bytes(min(count, LARGE))
+        for start in range(0, count, LARGE):
+            part = drawn[start : start + LARGE]
+            cipher = Cipher(algorithms.ChaCha20(os.urandom(KEY_BYTES), NONCE), mode=None)
+            cipher.encryptor().update_into(memoryview(zeros)[: len(part)], part.data)
+        return drawn
+
+
+class _SeededSource(Source):
+    """A generator of NumPy: draws that can be repeated, and foretold."""
+
+    simulated = True
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        """Return the next ``count`` bytes."""
+        return self.words(-(-count // 8)).view(np.uint8)[:count]
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return the next ``count`` words."""
+        return self._generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
+
+
+def source_of(rng: Randomness) -> Source:
+    """Return the source of random bits that a user asked for.
+
+    Parameters
+    ----------
+    rng
+        None for the cryptographic source of the operating system; a seed or a
+        ``numpy.random.Generator`` for a simulation that can be repeated.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+
+    Examples
+    --------
+    >>> source_of(None).simulated, source_of(7).simulated
+    (False, True)
+    >>> source_of(7).words(2).tolist() == source_of(7).words(2).tolist()
+    True
+    """
+    if rng is None:
+        return _SystemSource()
+    if isinstance(rng, np.random.Generator):
+        return _SeededSource(rng)
+    if isinstance(rng, bool) or not hasattr(rng, "__index__") or int(rng) < 0:
+        expected = "None, a seed (a whole number >= 0) or a numpy.random.Generator"
+        raise InputError("rng", expected, shown(rng))
+    return _SeededSource(np.random.default_rng(int(rng)))
+
+
+def pieces(count: int, size: int = PIECE) -> Iterator[slice]:
+    """Yield slices that cover ``count`` records, a piece at a time."""
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))
