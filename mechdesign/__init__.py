@@ -16,7 +16,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mechdesign.accounting import (
+        compose,
+        implied,
+        leakages,
+        relations,
+        tightest_matrix,
+        trade_off,
+    )
     from mechdesign.channel import Channel
+    from mechdesign.curator import Estimate, Reading, estimate, estimate_groups, posterior_mean
     from mechdesign.domain import Domain
     from mechdesign.errors import (
         CertificateError,
@@ -27,9 +36,26 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from mechdesign.facade import design
-    from mechdesign.files import load_channel, load_problem, save
-    from mechdesign.frontier import design_frontier
+    from mechdesign.files import load_channel, load_mechanism, load_problem, save
+    from mechdesign.frontier import design_frontier, least_epsilon, trace_frontier
     from mechdesign.many import design_each, design_many
+    from mechdesign.mechanisms import (
+        ByComponent,
+        GeneralizedRandomizedResponse,
+        HadamardResponse,
+        HighLow,
+        LIPRandomizedResponse,
+        Mechanism,
+        OptimizedUnaryEncoding,
+        SubsetSelection,
+        SymmetricUnaryEncoding,
+        block_hadamard,
+        block_randomized_response,
+        block_subset_selection,
+        high_low_hadamard,
+        high_low_randomized_response,
+        high_low_subset_selection,
+    )
     from mechdesign.notions import (
         LDP,
         LIP,
@@ -45,12 +71,27 @@ if TYPE_CHECKING:
         LiftBounds,
         MaximalLeakage,
         MetricPrivacy,
+        Secret,
+        SecretPrivacy,
     )
-    from mechdesign.plots import plot_channel
+    from mechdesign.personal import BinnedRange, collect_numbers, privatize_each
+    from mechdesign.plots import (
+        plot_channel,
+        plot_error_region,
+        plot_estimate,
+        plot_frontier,
+        plot_leakages,
+        plot_polytope,
+        plot_posterior,
+        plot_relations,
+    )
     from mechdesign.prior import Prior
     from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
     from mechdesign.problem import Expected, Problem
+    from mechdesign.records import privatize_file, tally_file
+    from mechdesign.reports import Reports, Tally
     from mechdesign.solution import Solution
+    from mechdesign.transformer import ChannelTransformer
     from mechdesign.universal import Universality, universal_channel
     from mechdesign.utilities import (
         BayesAccuracy,
@@ -70,8 +111,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "accounting": ("compose", "implied", "leakages", "relations", "tightest_matrix", "trade_off"),
     "channel": ("Channel",),
-    "facade": ("design",),
+    "curator": ("Estimate", "Reading", "estimate", "estimate_groups", "posterior_mean"),
     "domain": ("Domain",),
     "errors": (
         "CertificateError",
@@ -81,13 +123,28 @@ _HOME = {
         "SolverError",
         "UnsupportedError",
     ),
-    "frontier": ("design_frontier",),
-    "files": ("load_channel", "load_problem", "save"),
+    "facade": ("design",),
+    "files": ("load_channel", "load_mechanism", "load_problem", "save"),
+    "frontier": ("design_frontier", "least_epsilon", "trace_frontier"),
     "many": ("design_each", "design_many"),
+    "mechanisms": (
+        "ByComponent",
+        "GeneralizedRandomizedResponse",
+        "HadamardResponse",
+        "HighLow",
+        "LIPRandomizedResponse",
+        "Mechanism",
+        "OptimizedUnaryEncoding",
+        "SubsetSelection",
+        "SymmetricUnaryEncoding",
+        "block_hadamard",
+        "block_randomized_response",
+        "block_subset_selection",
+        "high_low_hadamard",
+        "high_low_randomized_response",
+        "high_low_subset_selection",
+    ),
     "notions": (
-        "LDP",
-        "LIP",
-        "PML",
         "ApproximateLDP",
         "ApproximateLIP",
         "BlockLDP",
@@ -96,15 +153,33 @@ _HOME = {
         "DifferentialIdentifiability",
         "HighLowLDP",
         "InformationPrivacy",
+        "LDP",
+        "LIP",
         "LiftBounds",
         "MaximalLeakage",
         "MetricPrivacy",
+        "PML",
+        "Secret",
+        "SecretPrivacy",
     ),
-    "plots": ("plot_channel",),
+    "personal": ("BinnedRange", "collect_numbers", "privatize_each"),
+    "plots": (
+        "plot_channel",
+        "plot_error_region",
+        "plot_estimate",
+        "plot_frontier",
+        "plot_leakages",
+        "plot_polytope",
+        "plot_posterior",
+        "plot_relations",
+    ),
     "prior": ("Prior",),
     "prior_sets": ("PriorBall", "PriorBox", "PriorList"),
     "problem": ("Expected", "Problem"),
+    "records": ("privatize_file", "tally_file"),
+    "reports": ("Reports", "Tally"),
     "solution": ("Solution",),
+    "transformer": ("ChannelTransformer",),
     "universal": ("Universality", "universal_channel"),
     "utilities": (
         "BayesAccuracy",
@@ -130,51 +205,97 @@ __all__ = [
     "ApproximateLDP",
     "ApproximateLIP",
     "BayesAccuracy",
+    "BinnedRange",
     "BlockLDP",
     "BoundedPriorLIP",
+    "ByComponent",
     "CertificateError",
     "Channel",
+    "ChannelTransformer",
     "ColumnUtility",
     "ContextAwareLDP",
     "ConvexUtility",
     "DifferentialIdentifiability",
     "Distortion",
     "Domain",
+    "Estimate",
     "EuclideanDistance",
     "Expected",
+    "GeneralizedRandomizedResponse",
+    "HadamardResponse",
     "HammingLoss",
+    "HighLow",
     "HighLowLDP",
     "InfeasibleError",
     "InformationPrivacy",
     "InputError",
     "L2Risk",
+    "LIPRandomizedResponse",
     "LiftBounds",
     "MaximalLeakage",
     "MeanAbsoluteError",
     "MeanSquaredDistance",
+    "Mechanism",
     "MechdesignError",
     "MetricPrivacy",
     "MutualInformation",
+    "OptimizedUnaryEncoding",
     "PosteriorMeanSquaredError",
     "Prior",
     "PriorBall",
     "PriorBox",
     "PriorList",
     "Problem",
+    "Reading",
+    "Reports",
+    "Secret",
+    "SecretPrivacy",
     "Solution",
     "SolverError",
+    "SubsetSelection",
+    "SymmetricUnaryEncoding",
     "TVRisk",
+    "Tally",
     "Universality",
     "UnsupportedError",
     "__version__",
+    "block_hadamard",
+    "block_randomized_response",
+    "block_subset_selection",
+    "collect_numbers",
+    "compose",
     "design",
     "design_each",
     "design_frontier",
     "design_many",
+    "estimate",
+    "estimate_groups",
+    "high_low_hadamard",
+    "high_low_randomized_response",
+    "high_low_subset_selection",
+    "implied",
+    "leakages",
+    "least_epsilon",
     "load_channel",
+    "load_mechanism",
     "load_problem",
     "plot_channel",
+    "plot_error_region",
+    "plot_estimate",
+    "plot_frontier",
+    "plot_leakages",
+    "plot_polytope",
+    "plot_posterior",
+    "plot_relations",
+    "posterior_mean",
+    "privatize_each",
+    "privatize_file",
+    "relations",
     "save",
+    "tally_file",
+    "tightest_matrix",
+    "trace_frontier",
+    "trade_off",
     "universal_channel",
 ]
 

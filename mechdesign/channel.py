@@ -107,8 +107,14 @@ class Channel:
         InputError
             If an entry is negative or not finite, or a row does not sum to 1.
         """
+        listed = _rows(matrix, "matrix")
+        if not listed or not listed[0]:
+            raise InputError("matrix", "at least one row with an entry", "none")
         rows = []
-        for x, given in enumerate(_rows(matrix, "matrix")):
+        for x, given in enumerate(listed):
+            if len(given) != len(listed[0]):
+                expected = f"{len(listed[0])} entries, as in the first row"
+                raise InputError(f"matrix[{x}]", expected, len(given))
             row = [_entry_of(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
             total = sum(row, Fraction(0))
             for y, entry in enumerate(row):
@@ -197,7 +203,7 @@ class Channel:
         --------
         >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["yes", "no"])
         >>> warner.privatize([0, 1, 1], rng=1)
-        Reports(3: 'yes', 'no', 'yes'; simulation, not for release)
+        Reports(3: 'no', 'no', 'yes'; simulation, not for release)
         >>> len(warner.privatize([0, 1, 1]))
         3
         """
@@ -304,6 +310,10 @@ class Channel:
     def __hash__(self) -> int:
         return hash((self.inputs, self.outputs, self.bits, str(self._numerators.tolist())))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle what it is made from: what comes back is checked, and read-only too."""
+        return _again, (self._numerators, self._inputs, self._outputs, self._bits)
+
     def __repr__(self) -> str:
         n_inputs, n_outputs = self.shape
         head = (
@@ -311,6 +321,12 @@ class Channel:
             f"{n_outputs} output{'s' * (n_outputs > 1)}, exact over 2**{self.bits})"
         )
         return f"{head}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
+
+
+def _again(
+    numerators: npt.NDArray[Any], inputs: Domain, outputs: tuple[Label, ...], bits: int
+) -> Channel:
+    return Channel(numerators, inputs=inputs, outputs=outputs, bits=bits)
 
 
 def _entry_of(value: Any, key: str) -> Fraction:

@@ -28,7 +28,7 @@ def clean_label(value: Any, key: str) -> Label:
     InputError
         If it is neither text, nor a finite number, nor a list of such.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) or (type(value) is int and abs(value) < LARGE):
         return value
     if isinstance(value, list | tuple) and value:
         if any(isinstance(part, list | tuple) for part in value):
@@ -39,6 +39,9 @@ def clean_label(value: Any, key: str) -> Label:
 
 
 MOST_INPUTS = 1_000_000
+
+LARGE = 10**18
+"""Whole numbers below it need no further look."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -74,10 +77,9 @@ class Domain:
     (Fraction(1, 2), Fraction(1, 2))
     """
 
-    __slots__ = ("_by_text", "_index", "coordinates", "grid_shape", "labels", "spacing")
+    __slots__ = ("_by_number", "_by_text", "_index", "_points", "grid_shape", "labels", "spacing")
 
     labels: tuple[Label, ...]
-    coordinates: tuple[tuple[Fraction, ...], ...] | None
     grid_shape: tuple[int, int] | None
     spacing: Fraction | None
 
@@ -100,17 +102,10 @@ class Domain:
     ) -> None:
         self.labels, self.grid_shape, self.spacing = labels, grid_shape, spacing
         self._index = {label: i for i, label in enumerate(labels)}
-        self._by_text: dict[str, int] | None = None  # made when it is first asked for
-        if grid_shape is not None and spacing is not None:
-            self.coordinates = tuple(
-                (spacing * row, spacing * column)
-                for row in range(grid_shape[0])
-                for column in range(grid_shape[1])
-            )
-        elif all(isinstance(label, int | float) for label in labels):
-            self.coordinates = tuple((as_fraction(label),) for label in labels)
-        else:
-            self.coordinates = None
+        # made when they are first asked for
+        self._by_number: dict[Fraction, int] | None = None
+        self._by_text: dict[str, int] | None = None
+        self._points: tuple[tuple[Fraction, ...], ...] | None = None
 
     @classmethod
     def range(cls, size: int) -> Domain:
@@ -148,6 +143,25 @@ class Domain:
         labels = tuple((r, c) for r in range(int(rows)) for c in range(int(columns)))
         domain._fill(labels, (int(rows), int(columns)), step)
         return domain
+
+    @property
+    def coordinates(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """Points with exact coordinates, or None where the inputs are text."""
+        if self._points is None:
+            self._points = self._place()
+        return self._points
+
+    def _place(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        if self.grid_shape is not None and self.spacing is not None:
+            rows, columns = self.grid_shape
+            return tuple(
+                (self.spacing * row, self.spacing * column)
+                for row in range(rows)
+                for column in range(columns)
+            )
+        if all(isinstance(label, int | float) for label in self.labels):
+            return tuple((as_fraction(label),) for label in self.labels)
+        return None
 
     @property
     def numbers(self) -> tuple[Fraction, ...] | None:
@@ -216,11 +230,10 @@ class Domain:
         """Return an array of positions as it is, once checked."""
         import numpy as np
 
-        wrong = (values < 0) | (values >= len(self))
-        if wrong.any():
-            n = int(np.argmax(wrong))
+        if values.size and (values.min() < 0 or values.max() >= len(self)):
+            n = int(np.argmax((values < 0) | (values >= len(self))))
             self.index(int(values[n]), f"{key}[{n}]")
-        return values.astype(np.int64)
+        return values.astype(np.int64, copy=False)
 
     def read(self, texts: Sequence[str], key: str = "records") -> npt.NDArray[np.int64]:
         """Return the positions of labels given as text, as a file of records has them.
@@ -246,6 +259,22 @@ class Domain:
                 found[n] = self.index_of_text(texts[n], f"{key}[{n}]")
         return np.array(found, dtype=np.int64)
 
+    def find_text(self, text: str) -> int | None:
+        """Return the position of a label given as text; None if it is no label.
+
+        Raises
+        ------
+        InputError
+            If two labels read alike.
+        """
+        place = self._text_index().get(text, self._text_index().get(text.strip()))
+        if place is None and self.numbers is not None:
+            if self._by_number is None:
+                self._by_number = {number: n for n, number in enumerate(self.numbers)}
+            with contextlib.suppress(InputError):
+                place = self._by_number.get(as_fraction(text.strip()))
+        return place
+
     def index_of_text(self, text: str, key: str) -> int:
         """Return the position of a label given as text.
 
@@ -254,15 +283,8 @@ class Domain:
         InputError
             If it is not in the domain, or two labels read alike.
         """
-        place = self._text_index().get(text.strip())
-        if place is not None:
-            return place
-        if self.numbers is not None:
-            with contextlib.suppress(InputError):
-                number = as_fraction(text.strip())
-                if number in self.numbers:
-                    return self.numbers.index(number)
-        return self.index(text, key)
+        place = self.find_text(text)
+        return self.index(text, key) if place is None else place
 
     def _text_index(self) -> dict[str, int]:
         if self._by_text is None:
@@ -293,7 +315,8 @@ class Domain:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Domain):
             return NotImplemented
-        return self.labels == other.labels and self.coordinates == other.coordinates
+        mine, theirs = (self.grid_shape, self.spacing), (other.grid_shape, other.spacing)
+        return self.labels == other.labels and mine == theirs
 
     def __hash__(self) -> int:
         return hash(self.labels)

@@ -198,6 +198,11 @@ class Problem:
                     f"{self.utility.name}: the notions make the rows of {one} and {other} equal, "
                     "so that no private channel lets the distribution be estimated"
                 )
+        if self.cone.flat_basis() is not None:
+            raise InfeasibleError(
+                f"{self.utility.name}: a budget of 0 makes the rows of every private channel "
+                "dependent, so that none lets the distribution be estimated"
+            )
 
     def sole_notion(self, kind: type[N]) -> N | None:
         """Return the notion of the problem if there is only one and it is of a kind."""
@@ -229,15 +234,12 @@ class Problem:
         >>> Problem(range(3), LDP(1), HammingLoss()).at("0.5").privacy
         (LDP(epsilon=0.5),)
         """
-        known = [notion.keys() for notion in self.privacy]
-        places = [n for n, keys in enumerate(known) if "epsilon" in keys]
+        places = [n for n, notion in enumerate(self.privacy) if notion.has_epsilon]
         if len(places) != 1:
             names = ", ".join(notion.name for notion in self.privacy)
             raise InputError("privacy", "one notion that has an epsilon", names)
-        notion = self.privacy[places[0]]
-        table = {k: value for k, value in notion.to_table().items() if k in known[places[0]]}
         notions = list(self.privacy)
-        notions[places[0]] = type(notion)(**{**table, "epsilon": epsilon})
+        notions[places[0]] = notions[places[0]].at(epsilon)
         prior = self.prior if self.prior_given else None
         return Problem(
             self.domain,

@@ -11,7 +11,9 @@ anything. The repair works on integers over 2**62:
    constant column and so strictly inside the cone; check everything exactly; if a row still
    breaks, or a sum is too large, cut more. The first cut is none.
 
-It ends, at the latest with a channel that ignores its input. Entries that must be zero in
+A budget of 0 about a secret makes equations of rows, which no raise mends: such columns are put on
+a grid of whole numbers that obey them. It ends, at the latest with a channel that ignores its
+input. Entries that must be zero in
 a column because of its support, as in high-low and block notions, stay zero.
 
 A rule on the whole channel is mended after that, by mixing with a channel that ignores its input:
@@ -28,6 +30,7 @@ import numpy.typing as npt
 
 from mechdesign.channel import BITS
 from mechdesign.notions import Cone, Rule
+from mechdesign.notions.equations import on_grid
 from mechdesign.notions.ratio_steps import HALF, LOW, share_above, share_below
 from mechdesign.prior import Prior
 
@@ -47,6 +50,7 @@ NOISE = 1e-11
 FIRST_CUT = 1 << 10
 GROWTH = 4
 SMALL_SHARE = 1e-3
+FIRST_SHARE = 2.0**-46
 
 SMALL_ENTRY = 1e-6
 """Entries below this would feel what rows lack: then their largest entries take it, if they can."""
@@ -84,6 +88,9 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Integers, list[int]]:
         Q = np.tile(Q.sum(axis=0) + (not Q.any()), (len(Q), 1))
         total = Q.sum(axis=1, keepdims=True)
     Q = Q / total
+    flat = _flat(cone, Q)
+    if flat is not None:
+        return flat, kept
     component = cone.components()
     whole_columns = np.floor(Q * float(WHOLE)).astype(np.int64)
     cut = 0
@@ -146,6 +153,21 @@ def _between(row: list[int], mean: list[int], part: int) -> list[int]:
     mixture = [(q * (WHOLE - part) + w * part) // WHOLE for q, w in zip(row, mean, strict=True)]
     mixture[mixture.index(max(mixture))] += WHOLE - sum(mixture)
     return mixture
+
+
+def _flat(cone: Cone, Q: FloatArray) -> Integers | None:
+    """Return a channel whose columns obey the equations of a flat cone; None if there are none.
+
+    It is mixed with one that ignores its input, for the entries that the equations would make
+    negative and for the rows that can be loosened.
+    """
+    basis, share = cone.flat_basis(), FIRST_SHARE
+    while basis is not None and share < 1:
+        columns = on_grid(basis, (1 - share) * Q + share / Q.shape[1], WHOLE)
+        if columns is not None and _all_hold(cone, columns):
+            return columns
+        share *= GROWTH
+    return None
 
 
 def _all_hold(cone: Cone, columns: Integers) -> bool:

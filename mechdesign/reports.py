@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,19 @@ __all__ = ["Alphabet", "Labels", "Reports", "Tally"]
 
 Data = npt.NDArray[Any]
 
+MOST_REPORTS = 1 << 62
+"""Counts that sum to less never overflow."""
+
 
 class Alphabet(ABC):
     """The reports that a mechanism may send: how an array holds them, and how they are written.
 
     The first axis of an array of reports is the record.
     """
+
+    @abstractmethod
+    def matches(self, other: Alphabet) -> bool:
+        """Return whether another alphabet has the same reports, and arrays hold them alike."""
 
     @abstractmethod
     def labels(self, data: Data) -> list[Any]:
@@ -69,6 +77,10 @@ class Labels(Alphabet):
 
     def __len__(self) -> int:
         return len(self.outputs)
+
+    def matches(self, other: Alphabet) -> bool:
+        """Return whether another alphabet has the same labels."""
+        return isinstance(other, Labels) and self.outputs.labels == other.outputs.labels
 
     def labels(self, data: Data) -> list[Label]:
         """Return the labels."""
@@ -119,7 +131,7 @@ class Reports:
         return self.alphabet.write(self.data)
 
     def __repr__(self) -> str:
-        first = ", ".join(repr(label) for label in self.alphabet.labels(self.data[:5]))
+        first = ", ".join(map(reprlib.repr, self.alphabet.labels(self.data[:5])))
         more = ", ..." if len(self) > 5 else ""
         drawn = SIMULATION if self.simulated else "drawn from the operating system's source"
         return f"Reports({len(self)}: {first}{more}; {drawn})"
@@ -176,8 +188,10 @@ def check_counts(counts: Any, size: int) -> npt.NDArray[np.int64]:
     if array.shape != (size,):
         raise InputError("counts", expected, f"an array of shape {array.shape}")
     whole = array.dtype.kind in "iu" or (
-        array.dtype.kind == "f" and bool(np.equal(np.mod(array, 1), 0).all())
+        array.dtype.kind == "f" and bool((np.isfinite(array) & (np.trunc(array) == array)).all())
     )
     if not whole or (array < 0).any():
         raise InputError("counts", expected, shown(array.tolist()))
+    if array.sum(dtype=np.float64) >= MOST_REPORTS:
+        raise InputError("counts", "a sum below 2**62", shown(array.tolist()))
     return array.astype(np.int64)

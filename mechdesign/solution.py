@@ -42,6 +42,8 @@ class PrivacyClaim:
         for key in ("epsilon", "delta"):
             if key in table:
                 claim[key] = float(Fraction(table[key]))
+        if "secret" in table:
+            claim["secret"] = table["secret"]["values"]
         return {**claim, "leakage": self.leakage, "certified": True}
 
 
@@ -228,7 +230,7 @@ def _shown(reading: Any) -> str:
 
 def _privacy_line(claim: PrivacyClaim) -> str:
     table = claim.notion.to_table()
-    head = claim.notion.name
+    head = claim.notion.name + " of the secret" * ("secret" in table)
     if "epsilon" in table:
         epsilon = Fraction(table["epsilon"])
         share = f" ({claim.leakage / float(epsilon):.2%} of it)" if epsilon else ""

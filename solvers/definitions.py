@@ -29,7 +29,9 @@ from mechdesign.notions import (
     LiftBounds,
     MetricPrivacy,
     Notion,
+    SecretPrivacy,
 )
+from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
@@ -159,6 +161,16 @@ def _bounded_prior(notion: BoundedPriorLIP, problem: Problem) -> ExactRows:
     return lift_rows(prior_vertices(notion.priors), epsilon, epsilon, len(problem.domain))
 
 
+def _secret(notion: SecretPrivacy, problem: Problem) -> ExactRows:
+    """Return the rows on Pr(y|s) = Sum_x P(x|s) Q(y|x), the secrets in the place of the inputs."""
+    given = np.array(notion.secret.given_input, dtype=object)
+    joint = given.T * np.array(problem.prior.probabilities, dtype=object)
+    masses = joint.sum(axis=1)
+    secrets = Problem(notion.secret.domain, notion.notion, HammingLoss(), prior=Prior(masses))
+    found: ExactRows = ROWS[type(notion.notion)](notion.notion, secrets) @ (joint / masses[:, None])
+    return found
+
+
 ROWS: dict[type[Notion], Callable[[Any, Problem], ExactRows]] = {
     LDP: lambda n, problem: same(problem, lambda _x, _z: float(n.epsilon)),
     ContextAwareLDP: _context_aware,
@@ -170,6 +182,7 @@ ROWS: dict[type[Notion], Callable[[Any, Problem], ExactRows]] = {
     PML: lambda n, p: _lip(p, math.inf, float(n.epsilon)),
     LiftBounds: _lift,
     BoundedPriorLIP: _bounded_prior,
+    SecretPrivacy: _secret,
 }
 
 

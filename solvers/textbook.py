@@ -125,7 +125,10 @@ def transcribe(problem: Problem) -> tuple[cp.Problem, cp.Variable]:
         if notion not in NOTIONS:
             raise UnsuitableError(f"textbook: no transcription of {notion!r}")
         given = Given(table, labels, spacing_of(file["domain"]), P)
-        constraints += NOTIONS[notion](Q, given)
+        if "secret" in table:
+            constraints += of_secret(Q, given)
+        else:
+            constraints += NOTIONS[notion](Q, given)
 
     def loss_at(x: int) -> Any:
         terms = []
@@ -303,6 +306,20 @@ def least_expectation(table: Table, q: Any) -> tuple[Any, list[Any]]:
     w, a, b = cp.Variable(k), cp.Variable(), cp.Variable()
     value = center @ w + v - exact(table["radius"]) * (a + b)
     return value, [w + v <= q, -a <= w, w <= b, a >= 0, b >= 0]
+
+
+def of_secret(Q: Any, given: Given) -> Statements:
+    """State a notion of Pr(y|s) = Sum_x P(s, x) Q(y|x) / P(s), for a file that has P(s|x)."""
+    secret = given.table["secret"]
+    values, P = secret["values"], given.P
+    joint = [
+        [exact(row[s]) * P[x] for x, row in enumerate(secret["given_input"])]
+        for s in range(len(values))
+    ]
+    masses = [sum(row) for row in joint]
+    table = {key: value for key, value in given.table.items() if key != "secret"}
+    W = (np.array(joint) / np.array(masses)[:, None]) @ Q
+    yield from NOTIONS[table["notion"]](W, Given(table, values, 1.0, masses))
 
 
 # Notions on the channel as a whole.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -146,6 +148,19 @@ def test_a_channel_cannot_be_changed() -> None:
         channel.anything = 1  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_copies_are_equal_and_cannot_be_changed_either(n: int) -> None:
+    half = Channel.from_matrix([["1/2", "1/2"], ["1/4", "3/4"]])
+    channel = half if n == 1 else half.then(half)
+    channel.privatize([0])
+    for other in (pickle.loads(pickle.dumps(channel)), copy.deepcopy(channel), copy.copy(channel)):
+        assert other == channel
+        assert hash(other) == hash(channel)
+        with pytest.raises(ValueError, match="read-only"):
+            other.numerators[0, 0] = 0
+        assert other.privatize([0, 1], rng=1).labels() == channel.privatize([0, 1], rng=1).labels()
+
+
 def test_given_integers_are_copied() -> None:
     rows = np.array([[WHOLE // 2, WHOLE // 2]])
     channel = Channel(rows)
@@ -216,9 +231,9 @@ def test_what_is_no_matrix_of_integers_is_refused(rows: Any, match: str) -> None
         ([[math.nan, 1]], r"matrix\[0\]\[0\]"),
         ([[math.inf, 0]], r"matrix\[0\]\[0\]"),
         ([["x"]], r"matrix\[0\]\[0\]"),
-        ([[1], [0.5, 0.5]], "numerators"),
-        ([], "numerators: expected"),
-        ([[]], r"matrix\[0\]"),
+        ([[1], [0.5, 0.5]], r"matrix\[1\]: expected 1 entries, as in the first row, given 2"),
+        ([], "matrix: expected at least one row with an entry, given none"),
+        ([[]], "matrix: expected at least one row"),
         ([1, 2], "matrix"),
         (None, "matrix"),
         ("ab", "matrix"),

@@ -156,6 +156,12 @@ def test_solving_leaves_no_file_that_was_not_asked_for(
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
 
 
+def test_a_problem_is_not_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "small.toml", "-o", "small.toml"]) == 2
+    assert "another file than the one that is read" in capsys.readouterr().err
+    assert Path("small.toml").read_text(encoding="utf-8") == SMALL
+
+
 GRID = """\
 [domain]
 grid = { rows = 5, columns = 5, spacing = 1.0 }

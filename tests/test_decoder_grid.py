@@ -222,3 +222,16 @@ def test_too_few_outputs_are_refused() -> None:
     )
     with pytest.raises(UnsupportedError, match=r"outputs\.values"):
         design(problem)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(3, "0.25"), (4, "0.32")])
+def test_a_search_that_ends_at_the_constant_channel_is_not_the_last_word(
+    k: int, epsilon: str
+) -> None:
+    """At the uniform prior the fast search stays where nothing is told: a stationary point."""
+    values = [1] + [0] * (k - 1)
+    problem = Problem(range(k), LDP(epsilon), PosteriorMeanSquaredError(values=values))
+    found, rays = design(problem), design(problem, route="extreme-rays")
+    assert found.status == rays.status == "optimal"
+    assert math.isclose(found.value, rays.value, rel_tol=1e-6)
+    assert found.value < Fraction(k - 1, k**2) * Fraction(99, 100)

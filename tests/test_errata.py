@@ -361,9 +361,7 @@ def test_the_error_printed_with_it_is_not_the_error_of_its_channel() -> None:
         assert true != pytest.approx(eq23, abs=1e-3)
 
 
-# PENA. Its mechanism and its estimators are not in the library yet: an ordinal channel and the
-# quantiles read from it are missing for "the minimum", personalized budgets for the rest. What can
-# be shown now is arithmetic on its two-valued reports.
+# PENA: arithmetic on its two-valued reports, apart from the library's own (tests/personal).
 
 
 def pena(scaled: list[Fraction], epsilon: float) -> tuple[Channel, Fraction]:

@@ -489,6 +489,17 @@ def test_a_file_has_the_mode_that_any_program_would_give_it(
     assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_file_that_is_written_again_keeps_its_mode(
+    mode: int, survey: Solution, tmp_path: Path
+) -> None:
+    (tmp_path / "x.json").touch()
+    (tmp_path / "x.json").chmod(mode)
+    save(survey, tmp_path / "x.json")
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_only_a_plain_file_is_replaced(survey: Solution, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

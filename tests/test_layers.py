@@ -28,8 +28,9 @@ FLOORS: list[set[str]] = [
     {"solution", "progress", "curator"},
     {"candidate"},
     {"facade"},
-    {"accounting", "audit", "files", "frontier", "many", "personal", "plots", "templates"},
-    {"records", "transformer"},
+    {"accounting", "auditing", "files", "frontier", "many", "personal", "templates"},
+    {"plots", "records", "transformer"},
+    {"atlas"},
     {"cli"},
 ]
 """Lowest first; the rooms of one floor do not know each other."""
@@ -52,14 +53,24 @@ AT_HOME: dict[str, set[str]] = {
     "ecos": set(),
     "scs": set(),
     "cvxpy": {"notions", "utilities", "problem", "routes"},
-    "matplotlib": {"plots"},
+    "matplotlib": {"atlas", "plots"},
     "joblib": {"many"},
     "dask": set(),
     "cryptography": {"sampling"},
     "pyarrow": {"records"},
     "sklearn": set(),
     "dp_accounting": {"accounting"},
-    "tqdm": {"cli", "frontier", "many", "progress"},
+    "tqdm": {
+        "atlas",
+        "auditing",
+        "cli",
+        "curator",
+        "frontier",
+        "many",
+        "personal",
+        "progress",
+        "records",
+    },
 }
 """Where a package may be named; none means nowhere."""
 

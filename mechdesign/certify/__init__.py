@@ -10,11 +10,13 @@ Read it in this order: `statement`, `privacy`, `optimality`, `theorems`, `saved`
 expected loss under a notion about columns needs no more. The others are each for one thing: `whole`
 for notions about the whole channel; `gains` and `columns` for sums of gains, with the searches
 `rays`, `sums` and `boxes`; `decoders` for the error of a scalar; `inverse`, `estimation` and
-`alike` for the risks of estimation; `simplicial` for universal channels.
+`alike` for the risks of estimation; `simplicial` for universal channels. Structured mechanisms have
+a file of their own, `structured`, which needs no other to be understood.
 """
 
 from __future__ import annotations
 
-from mechdesign.certify.saved import Verified, digest, verify
+from mechdesign.certify.documents import verify
+from mechdesign.certify.saved import Verified, digest
 
 __all__ = ["Verified", "digest", "verify"]

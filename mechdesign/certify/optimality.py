@@ -26,6 +26,7 @@ from mechdesign.certify.privacy import (
     prior_bounds,
     ratio_bound,
 )
+from mechdesign.certify.secrets import SIDE, Secret, read_secret
 from mechdesign.certify.statement import ACCURACY, POSTERIOR, Statement, number, values_of
 from mechdesign.certify.whole import EXCESS_SIDES, add_excess, least_total
 from mechdesign.errors import CertificateError
@@ -172,6 +173,9 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     A row says e**-a * (left . q) <= right . q; see `privacy` for which rows there are.
     """
     table = statement.privacy[block["notion"]]
+    if block["side"].startswith(SIDE):
+        _add_rows_on_secrets(read_secret(statement, table), block, reduced)
+        return
     weights = _weights(block["weight"])
     if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
@@ -186,6 +190,16 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
         _add_ratios(_Ratios(ratio_bound(statement, table), len(reduced)), rows, reduced)
     else:
         _add_lifts(statement, block, rows, reduced)
+
+
+def _add_rows_on_secrets(secret: Secret, block: dict[str, Any], reduced: list[list[int]]) -> None:
+    """Add what rows on w_s = Sum_x P(x|s) q_x come to, rounded down: P(x|s) is not negative."""
+    own = {**block, "notion": 0, "side": block["side"].removeprefix(SIDE)}
+    of_secrets = [[0] * len(reduced[0]) for _ in secret.rows]
+    _add_rows(secret.statement, own, of_secrets)
+    for y, terms in enumerate(zip(*of_secrets, strict=True)):
+        for row, term in zip(reduced, secret.on_inputs(terms), strict=True):
+            row[y] += term // secret.whole
 
 
 def _weights(given: list[Any]) -> list[int]:

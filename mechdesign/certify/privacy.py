@@ -21,11 +21,8 @@ from mechdesign.certify.priors import (
     over_one_denominator,
     prior_bounds,
 )
-from mechdesign.certify.statement import (
-    Statement,
-    nonnegative,
-    table_of,
-)
+from mechdesign.certify.secrets import read_secret
+from mechdesign.certify.statement import SECRET, Statement, nonnegative, table_of
 from mechdesign.certify.whole import WHOLE, check_whole, tied_pairs
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
@@ -52,6 +49,9 @@ Bound: TypeAlias = Callable[[int, int], Limit | None]
 
 Column: TypeAlias = Sequence[int]
 
+NOT_OF_SECRETS = (*WHOLE, "bounded-prior-lip", SECRET)
+"""The notions that speak of inputs only."""
+
 
 def check(
     statement: Statement,
@@ -73,6 +73,12 @@ def check(
         If given, the claim to check instead: the notion with this epsilon, or, if the notion has
         none, with this much added to all its budgets.
     """
+    if "secret" in table:
+        secret = read_secret(statement, table)
+        if secret.table["notion"] in NOT_OF_SECRETS:
+            raise CertificateError(f"{secret.table['notion']!r:.60} cannot be about a secret")
+        broken = check(secret.statement, secret.table, secret.columns(columns), shift)
+        return None if broken is None else f"of the secret: {broken}"
     if table["notion"] in WHOLE:
         return check_whole(statement, table, columns, shift)
     if table["notion"] == "metric" and isinstance(table["distance"], str):
@@ -257,6 +263,8 @@ def check_lift(
 def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
     """Return whether a notion bounds the lift for the prior of the problem and no other."""
     if ratio_bound(statement, table) is not None:
+        return False
+    if table["notion"] == SECRET:
         return False
     listed, box, ball = prior_bounds(statement, table)
     return box is None and ball is None and all(prior == statement.prior for prior in listed)

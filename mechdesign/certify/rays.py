@@ -15,7 +15,8 @@ from math import gcd, lcm
 from typing import Any
 
 from mechdesign.certify.privacy import Limit, check_member, lift_limits, prior_bounds, ratio_limits
-from mechdesign.certify.statement import Statement, number
+from mechdesign.certify.secrets import read_secret
+from mechdesign.certify.statement import SECRET, Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -61,10 +62,16 @@ def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iter
 def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> list[Row]:
     """Return the rows g of all notions, g . q <= 0, as integers and each once.
 
-    Rows that two others imply are left out: fewer rows, and at worst a larger cone.
+    Rows that two others imply are left out, and rows on secrets that no column breaks: fewer rows,
+    and at worst a larger cone.
     """
     k, found = len(statement.prior), dict[Row, None]()
     for n, table in enumerate(statement.privacy):
+        if table["notion"] == SECRET:
+            secret = read_secret(statement, table)
+            lines = (secret.on_inputs(row) for row in integer_rows(secret.statement))
+            found |= {_primitive(line): None for line in lines if max(line) > 0}
+            continue
         limits = ratio_limits(statement, table)
         if limits is not None:
             for x, row in enumerate(limits):

@@ -1,4 +1,4 @@
-"""Checking a saved document from end to end, from itself alone."""
+"""Checking a saved channel from end to end, from its document alone."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from mechdesign.certify.estimation import estimation_bound
 from mechdesign.certify.gains import has_gain
 from mechdesign.certify.optimality import decoder, decoder_bound, dual_bound, value
 from mechdesign.certify.privacy import check, lift_limits, ratio_bound
+from mechdesign.certify.secrets import read_secret
 from mechdesign.certify.statement import (
     ACCURACY,
+    SECRET,
     Statement,
     check_different,
     number,
@@ -25,7 +27,7 @@ from mechdesign.certify.statement import (
 from mechdesign.certify.theorems import THEOREMS, nothing_constrained
 from mechdesign.errors import CertificateError
 
-__all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify"]
+__all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify_channel"]
 
 FORMAT = {"format": "mechdesign-channel", "version": 1}
 OPTIMAL_GAP = 1e-6
@@ -37,48 +39,19 @@ MOST_BITS = 4096
 
 @dataclass(frozen=True)
 class Verified:
-    """What has been checked of a document: each claim in a sentence."""
+    """What has been checked of a document: each claim in a sentence.
+
+    The value and the bound are those of a channel that was designed for an objective.
+    """
 
     claims: tuple[str, ...]
-    value: Fraction
-    bound: Fraction
+    value: Fraction | None = None
+    bound: Fraction | None = None
 
     def __str__(self) -> str:
         return "\n".join(
             claim if claim.startswith("NOT") else f"verified  {claim}" for claim in self.claims
         )
-
-
-def verify(document: Any) -> Verified:
-    """Check every claim of a saved document.
-
-    Parameters
-    ----------
-    document
-        The parsed JSON of a channel file.
-
-    Returns
-    -------
-    Verified
-        The claims that hold.
-
-    Raises
-    ------
-    CertificateError
-        At the first claim that does not hold, saying which.
-    """
-    if not isinstance(document, dict) or any(document.get(k) != v for k, v in FORMAT.items()):
-        raise CertificateError("this is no mechdesign channel file of version 1")
-    try:
-        if document.get("digest") != digest(document):
-            raise CertificateError("the digest does not match: the file was changed")
-        return _verify(document)
-    except RecursionError:
-        raise CertificateError("the file is nested too deeply") from None
-    except CertificateError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise CertificateError(f"the file is incomplete or malformed: {error!r}") from None
 
 
 def digest(document: dict[str, Any]) -> str:
@@ -93,7 +66,14 @@ def relative_gap(value: float, bound: float) -> float:
     return abs(value - bound) / max(1e-12, abs(value))
 
 
-def _verify(document: dict[str, Any]) -> Verified:
+def verify_channel(document: dict[str, Any]) -> Verified:
+    """Check every claim of a saved channel, whose digest fits.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold.
+    """
     statement = read_statement(document["problem"])
     columns, bits, used = _read_channel(statement, document["channel"])
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
@@ -304,9 +284,12 @@ def _verify_privacy(
     statement: Statement, table: dict[str, Any], claim: dict[str, Any], columns: list[list[int]]
 ) -> str:
     """Check the notion as stated, and that the leakage is the least that holds, to 1e-9."""
-    notion = table["notion"]
+    is_secret = table["notion"] == SECRET
+    notion = table["of"] if is_secret else table["notion"]
     if claim["notion"] != notion or claim["certified"] is not True:
         raise CertificateError(f"the notion {notion!r} is not claimed as certified")
+    if claim.get("secret") != (table["secret"]["values"] if is_secret else None):
+        raise CertificateError(f"{notion}: what the claim is about is not that of the problem")
     for key in ("epsilon", "delta"):
         stated = float(number(table[key])) if key in table else None
         if type(claim.get(key)) is bool or claim.get(key) != stated:
@@ -322,11 +305,15 @@ def _verify_privacy(
     could_be_less = less >= 0 if "epsilon" in table else _says_anything(statement, table)
     if could_be_less and check(statement, table, columns, less) is None:
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
-    return f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}"
+    about = f"{notion} of the secret" if is_secret else notion
+    return f"{about}: private as stated, exactly; leakage {float(leakage):.10g}"
 
 
 def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
     """Return whether a notion has any row at all; without one, the leakage is written as 0."""
+    if table["notion"] == SECRET:
+        secret = read_secret(statement, table)
+        return _says_anything(secret.statement, secret.table)
     bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
     if bound is None:
         return lift_limits(table) != (None, None)

@@ -19,12 +19,14 @@ __all__ = [
     "INFORMATION",
     "L2_RISK",
     "POSTERIOR",
+    "SECRET",
     "TV_RISK",
     "Statement",
     "check_different",
     "distribution",
     "nonnegative",
     "number",
+    "read_domain",
     "read_statement",
     "table_of",
     "values_of",
@@ -36,6 +38,10 @@ POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
 ACCURACY = "bayes-accuracy"
 L2_RISK, TV_RISK = "l2-risk", "tv-risk"
+
+SECRET = "secret"
+"""What a notion about a secret behind the input is called here: no statement about inputs."""
+
 LINEAR = (
     "distortion",
     "hamming",
@@ -60,7 +66,8 @@ class Statement:
     prior
         The exact prior of the inputs; it sums to 1.
     privacy
-        The tables of the notions.
+        The tables of the notions. One about a secret is called :data:`SECRET`, so that nothing
+        takes it for one about the inputs, and ``of`` is what it was called.
     utility
         The table of the objective.
     outputs
@@ -196,7 +203,7 @@ def read_statement(problem: Any) -> Statement:
         If a part is missing or is not what it should be.
     """
     try:
-        labels, points, spacing = _read_domain(problem["domain"])
+        labels, points, spacing = read_domain(problem["domain"])
         prior = distribution(problem["prior"], len(labels))
         privacy, utility, outputs = problem["privacy"], problem["utility"], problem["outputs"]
     except (KeyError, TypeError, ValueError) as error:
@@ -206,10 +213,18 @@ def read_statement(problem: Any) -> Statement:
         check_different(outputs, "output")
     if not isinstance(privacy, list) or not privacy:
         raise CertificateError("the problem in the file has no privacy notion")
+    privacy = [_told_apart(table) for table in privacy]
     for flag in ("worst_case", "histogram"):
         if not isinstance(utility.get(flag, False), bool):
             raise CertificateError(f"expected {flag} to be true or false")
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
+
+
+def _told_apart(table: Any) -> dict[str, Any]:
+    """Return the table of a notion, under a name of its own if it is about a secret."""
+    if not isinstance(table, dict) or table.get("notion") in (None, SECRET):
+        raise CertificateError("the problem in the file has a notion without a name")
+    return {**table, "notion": SECRET, "of": table["notion"]} if "secret" in table else table
 
 
 def check_different(labels: Any, what: str) -> None:
@@ -227,7 +242,8 @@ def _plain(label: Any) -> Any:
     return label if type(label) in (str, int) else number(label)
 
 
-def _read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:
+def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:
+    """Return the inputs of a file, their coordinates where they have any, and the spacing."""
     if "grid" in domain:
         grid = domain["grid"]
         step = number(grid["spacing"])

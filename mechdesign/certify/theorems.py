@@ -21,8 +21,17 @@ from mechdesign.certify.estimation import (
 from mechdesign.certify.fixed import over_one_denominator
 from mechdesign.certify.gains import gain, has_gain, offset, total_gain
 from mechdesign.certify.privacy import lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.rays import integer_rows
+from mechdesign.certify.secrets import all_equal, read_secret
 from mechdesign.certify.simplicial import universal_columns
-from mechdesign.certify.statement import ACCURACY, INFORMATION, POSTERIOR, Statement, number
+from mechdesign.certify.statement import (
+    ACCURACY,
+    INFORMATION,
+    POSTERIOR,
+    SECRET,
+    Statement,
+    number,
+)
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
 
@@ -85,6 +94,11 @@ def equal_rows(statement: Statement) -> Fraction:
 def _all_tied(statement: Statement) -> bool:
     class_of = list(range(len(statement.labels)))
     for table in statement.privacy:
+        if table["notion"] == SECRET:
+            secret = read_secret(statement, table)
+            if _all_tied(secret.statement) and all_equal(secret):
+                return True
+            continue
         limits = ratio_limits(statement, table)
         if limits is None:
             if 0 in lift_limits(table):
@@ -164,6 +178,14 @@ def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | No
     """Return rationals at least the bounds on q_0 / q_1 and q_1 / q_0; None where unbounded."""
     found: tuple[list[Fraction], list[Fraction]] = ([], [])
     for table in statement.privacy:
+        if table["notion"] == SECRET:
+            secret = read_secret(statement, table)
+            for line in integer_rows(secret.statement):
+                row = secret.on_inputs(line)
+                for x in (0, 1):
+                    if row[x] > 0:
+                        found[x].append(max(ONE, Fraction(-row[1 - x], row[x])))
+            continue
         limits = ratio_limits(statement, table)
         if limits is not None:
             for x in (0, 1):

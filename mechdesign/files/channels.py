@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.certify import Verified, verify
+from mechdesign.certify.saved import FORMAT
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError
+from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.disk import read_text, write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.prior import Prior
 from mechdesign.solution import Solution
 
-__all__ = ["SavedChannel", "load_channel", "save"]
+__all__ = ["SavedChannel", "checked_channel", "load_channel", "read_document", "save_solution"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class SavedChannel:
     verified: Verified
 
 
-def save(solution: Solution, path: str | os.PathLike[str]) -> None:
+def save_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
     """Write a solution with its certificate to a JSON file, whole or not at all.
 
     Raises
@@ -74,13 +75,35 @@ def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
     CertificateError
         If a claim does not hold.
     """
-    file = Path(path)
+    return checked_channel(read_document(Path(path)))
+
+
+def read_document(file: Path) -> Any:
+    """Return the parsed JSON of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON.
+    """
     text = read_text(file)
     try:
-        document = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
         raise InputError(str(file), "a JSON file, whole", error) from None
+
+
+def checked_channel(document: Any) -> SavedChannel:
+    """Return the channel of a document, once every claim in it is checked.
+
+    Raises
+    ------
+    CertificateError
+        If a claim does not hold, or the document is of something else.
+    """
     verified = verify(document)
+    if document["format"] != FORMAT["format"]:
+        raise CertificateError("this is a mechanism file, which holds no matrix")
     stated, saved = document["problem"], document["channel"]
     channel = Channel(
         [[int(entry) for entry in row] for row in saved["numerators"]],

@@ -17,14 +17,26 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
 from mechdesign.files.disk import DATA_VARIABLE, data_folder, read_text
-from mechdesign.notions import NOTIONS, Notion
+from mechdesign.notions import NOTIONS, Notion, SecretPrivacy
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
 from mechdesign.utilities import UTILITIES, Utility
 
-__all__ = ["load_problem", "read_domain"]
+__all__ = [
+    "TABLES",
+    "check_keys",
+    "load_problem",
+    "read_domain",
+    "read_prior",
+    "read_privacy",
+    "read_toml",
+    "section_of",
+]
 
 Table = dict[str, Any]
+
+TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
+"""What a problem file may hold."""
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -44,35 +56,46 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         If no channel satisfies its notion.
     """
     file = Path(path)
-    text = read_text(file)
-    try:
-        table = tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:  # no TOML, or absurdly deep or long
-        raise InputError(str(file), "a TOML file", error) from None
+    table = read_toml(file)
     try:
         return _problem(table, file.parent)
     except InputError as error:
         raise error.inside_file(str(file)) from None
 
 
+def read_toml(file: Path) -> Table:
+    """Return the tables of a TOML file, numbers with a point as exact decimals.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(read_text(file), parse_float=Decimal)
+    except (ValueError, RecursionError) as error:  # no TOML, or absurdly deep or long
+        if isinstance(error, InputError):
+            raise
+        raise InputError(str(file), "a TOML file", error) from None
+
+
 def _problem(table: Table, folder: Path) -> Problem:
-    known = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
-    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    domain = read_domain(_section(table, "domain"))
+    check_keys(table, "", TABLES, required=("domain", "privacy", "utility"))
+    domain = read_domain(section_of(table, "domain"))
     outputs = None
     if "outputs" in table:
-        section = _section(table, "outputs")
-        _check_keys(section, "outputs", ("values",), required=("values",))
+        section = section_of(table, "outputs")
+        check_keys(section, "outputs", ("values",), required=("values",))
         outputs = _a_list(section["values"], "outputs.values")
     return Problem(
         domain,
-        _privacy(table["privacy"]),
-        _utility(_section(table, "utility")),
-        prior=_prior(_section(table, "prior"), domain, folder) if "prior" in table else None,
+        read_privacy(table["privacy"]),
+        _utility(section_of(table, "utility")),
+        prior=read_prior(section_of(table, "prior"), domain, folder) if "prior" in table else None,
         outputs=outputs,
         title=_text(table, "title"),
         source=_text(table, "source"),
-        expected=_expected(_section(table, "expected")) if "expected" in table else None,
+        expected=_expected(section_of(table, "expected")) if "expected" in table else None,
     )
 
 
@@ -87,11 +110,12 @@ def read_domain(section: Table) -> Domain:
         grid = section["grid"]
         if not isinstance(grid, dict):
             raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
-        _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
+        check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
         return Domain.grid(**grid)
 
 
-def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
+def read_prior(section: Table, domain: Domain, folder: Path) -> Prior:
+    """Read a ``[prior]`` table; a file of data is looked for from ``folder``."""
     forms: dict[str, Callable[[], Prior]] = {
         "probabilities": lambda: Prior(section["probabilities"]),
         "counts": lambda: Prior.from_counts(section["counts"]),
@@ -116,7 +140,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     if not isinstance(data, dict):
         raise InputError("data", "a table { file, column }", shown(data))
     known = ("file", "column", "separator", "smoothing")
-    _check_keys(data, "data", known, required=("file", "column"))
+    check_keys(data, "data", known, required=("file", "column"))
     for key in ("file", "column", "separator"):
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"data.{key}", "text", shown(data[key]))
@@ -167,15 +191,26 @@ def _column(path: Path, column: str, separator: str) -> list[str]:
         raise InputError("data.file", expected, f"{path.name}: {error}") from None
 
 
-def _privacy(given: Any) -> list[Notion]:
+def read_privacy(given: Any) -> list[Notion]:
+    """Read a ``[privacy]`` table, or a list of them."""
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError("privacy", "a table, or a list of tables [[privacy]]", shown(given))
     notions = []
     for n, table in enumerate(tables):
         where = f"privacy[{n}]" if isinstance(given, list) else "privacy"
-        notions.append(_build(table, where, "notion", NOTIONS))
+        notions.append(_notion(table, where))
     return notions
+
+
+def _notion(table: Table, where: str) -> Notion:
+    """Read one notion; with the key ``secret`` it is about that."""
+    own = {key: value for key, value in table.items() if key != "secret"}
+    notion: Notion = _build(own, where, "notion", NOTIONS, ("secret",))
+    if "secret" not in table:
+        return notion
+    with _inside(where):
+        return SecretPrivacy(notion, table["secret"])
 
 
 def _utility(section: Table) -> Utility:
@@ -183,8 +218,17 @@ def _utility(section: Table) -> Utility:
     return utility
 
 
-def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any]) -> Any:
-    """Make the object that a table names, from its other keys."""
+def _build(
+    table: Table,
+    where: str,
+    naming_key: str,
+    registry: Mapping[str, Any],
+    apart: tuple[str, ...] = (),
+) -> Any:
+    """Make the object that a table names, from its other keys; those ``apart`` are read elsewhere.
+
+    They are named where a key is not known.
+    """
     if naming_key not in table:
         _check_no_near_miss(table, where, naming_key)
         raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", "none")
@@ -196,7 +240,7 @@ def _build(table: Table, where: str, naming_key: str, registry: Mapping[str, Any
         )
     keys = registry[name].keys()
     required = [key for key, needed in keys.items() if needed]
-    _check_keys(table, where, (naming_key, *keys), required=required)
+    check_keys(table, where, (naming_key, *keys, *apart), required=required)
     with _inside(where):
         return registry[name](**{key: v for key, v in table.items() if key != naming_key})
 
@@ -210,7 +254,7 @@ def _check_no_near_miss(table: Table, where: str, key: str) -> None:
 
 
 def _expected(section: Table) -> Expected:
-    _check_keys(section, "expected", ("value", "rtol"), required=("value",))
+    check_keys(section, "expected", ("value", "rtol"), required=("value",))
     value = as_fraction(section["value"], "expected.value")
     rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
     if rtol < 0:
@@ -227,7 +271,8 @@ def _inside(where: str) -> Any:
         raise error.within(where) from None
 
 
-def _section(table: Table, key: str) -> Table:
+def section_of(table: Table, key: str) -> Table:
+    """Return the table under a key, or raise InputError if it is none."""
     if not isinstance(table[key], dict):
         raise InputError(key, f"a table [{key}]", shown(table[key]))
     section: Table = table[key]
@@ -248,16 +293,17 @@ def _a_list(value: Any, key: str) -> list[Any]:
 
 
 def _one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
-    _check_keys(section, where, forms)
+    check_keys(section, where, forms)
     if len(section) != 1:
         given = " and ".join(section) or "none"
         raise InputError(where, f"exactly one of {', '.join(forms)}", given)
     return next(iter(section))
 
 
-def _check_keys(
+def check_keys(
     table: Table, where: str, known: Iterable[str], required: Iterable[str] = ()
 ) -> None:
+    """Raise InputError unless a table has all keys that are required, and only known ones."""
     known = tuple(known)
     prefix = f"{where}." if where else ""
     for key in table:

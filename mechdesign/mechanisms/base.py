@@ -15,10 +15,10 @@ import numpy.typing as npt
 from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.exact import exp_lower, fraction_text, log_upper
+from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior
-from mechdesign.reports import Alphabet, Reports, Tally, check_counts
+from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts
 from mechdesign.sampling import Randomness, Source, pieces, source_of
 
 __all__ = [
@@ -36,8 +36,8 @@ __all__ = [
 WHOLE = 1 << BITS
 """Masses of a law are integers that sum to this."""
 
-MOST_BUDGET = 30
-"""Above it the masses of 2**62 would no longer be close to the law that is wanted."""
+LEAST_BUDGET, MOST_BUDGET = Fraction(1, 10**6), Fraction(30)
+"""Beyond them the masses of 2**62 would no longer be close to the law that is wanted."""
 
 MOST_OUTPUTS = 1 << 16
 """Outputs that are listed at most."""
@@ -146,15 +146,19 @@ class Mechanism(ABC):
     @property
     def leakage(self) -> float:
         """The smallest epsilon for which the notion holds, in nats, rounded up."""
-        return math.nextafter(float(log_upper(self.largest_ratio())), math.inf)
+        largest = self.largest_ratio()
+        near = float(log_upper(largest))
+        # the next one only where need be: what keeps a budget is not to look as if it did not
+        return near if largest <= exp_lower(as_fraction(near)) else math.nextafter(near, math.inf)
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
         """Draw one report for each record; see :meth:`mechdesign.Channel.privatize`."""
         codes, source = self.inputs.codes(records), source_of(rng)
-        if len(codes) == 0:
-            return Reports(self.draw(codes, source), self.alphabet, source.simulated)
-        parts = [self.draw(codes[piece], source) for piece in pieces(len(codes))]
-        return Reports(np.concatenate(parts), self.alphabet, source.simulated)
+        none = self.draw(codes[:0], source)
+        drawn = np.empty((len(codes), *none.shape[1:]), dtype=none.dtype)
+        for piece in pieces(len(codes)):
+            drawn[piece] = self.draw(codes[piece], source)
+        return Reports(drawn, self.alphabet, source.simulated)
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports."""
@@ -222,7 +226,12 @@ class Mechanism(ABC):
         """
         if tally.total < 1:
             raise InputError("tally", "at least one report", "none")
-        return check_counts(tally.counts, size).astype(np.float64), tally.total
+        counts = check_counts(tally.counts, size)
+        single = isinstance(self.alphabet, Labels)  # then each report is counted once
+        if counts.max() > tally.total or (single and counts.sum() != tally.total):
+            given = f"counts up to {counts.max()}, with the sum {counts.sum()}"
+            raise InputError("tally", f"counts of {tally.total} reports", given)
+        return counts.astype(np.float64), tally.total
 
     def _each(self) -> list[Data]:
         self._check_listable()
@@ -280,10 +289,10 @@ def informative(notion: N) -> N:
     Raises
     ------
     InputError
-        If epsilon is 0 or above 30.
+        If epsilon is below 1e-6 or above 30.
     """
-    if not 0 < notion.epsilon <= MOST_BUDGET:
-        expected = f"a number > 0 and at most {MOST_BUDGET}"
+    if not LEAST_BUDGET <= notion.epsilon <= MOST_BUDGET:
+        expected = f"a number from {float(LEAST_BUDGET):g} to {MOST_BUDGET}"
         raise InputError("epsilon", expected, fraction_text(notion.epsilon))
     return notion
 

@@ -16,22 +16,23 @@ from mechdesign.mechanisms.base import (
     FloatArray,
     Frequencies,
     IntArray,
-    Mechanism,
     held_mass,
     informative,
     inputs_of,
     whole_weights,
 )
+from mechdesign.mechanisms.inner import Level, SumMoments
+from mechdesign.mechanisms.ldp import LDPMechanism
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
-from mechdesign.sampling import Source
+from mechdesign.sampling import Source, chances
 
 __all__ = ["HadamardResponse"]
 
 
-class HadamardResponse(Mechanism):
+class HadamardResponse(LDPMechanism):
     """Report a number y of K that is e**epsilon times likelier if H_K[x + 1, y] = +1.
 
         K = 2**ceil(log2(k + 1)),      S_x = {y : popcount(y & (x + 1)) even}, of K/2 numbers
@@ -84,19 +85,34 @@ class HadamardResponse(Mechanism):
         self._alphabet = Labels(Domain.range(self._size))
 
     @property
-    def privacy(self) -> LDP:
-        """LDP."""
-        return self._notion
-
-    @property
     def alphabet(self) -> Labels:
         """The numbers 0..K-1."""
         return self._alphabet
 
     @property
+    def n_counts(self) -> int:
+        """One for each number."""
+        return self._size
+
+    @property
     def n_outputs(self) -> int:
         """K."""
         return self._size
+
+    @property
+    def most(self) -> Fraction:
+        """The largest probability of a report."""
+        return Fraction(2 * self._held, self._size * WHOLE)
+
+    @property
+    def least(self) -> Fraction:
+        """The least probability of a report."""
+        return Fraction(2 * (WHOLE - self._held), self._size * WHOLE)
+
+    @property
+    def uniform_score(self) -> Fraction:
+        """The mean of each score under a uniform report: 0, as S_x is one half of the numbers."""
+        return Fraction(0)
 
     def law(self) -> dict[str, Any]:
         """Return K, and the mass that S_x holds at x."""
@@ -114,6 +130,10 @@ class HadamardResponse(Mechanism):
         number ^= flip * (row & -row)
         return number
 
+    def draw_uniform(self, count: int, source: Source) -> Data:
+        """Return uniform numbers below K."""
+        return chances(source, count, self._digits)
+
     def listed(self) -> Data:
         """Return 0..K-1."""
         return np.arange(self._size)
@@ -121,18 +141,27 @@ class HadamardResponse(Mechanism):
     def mass(self, x: int, report: Data) -> Fraction:
         """Return the probability of a report."""
         odd = (int(report[0]) & (x + 1)).bit_count() % 2
-        return Fraction(2 * (WHOLE - self._held if odd else self._held), self._size * WHOLE)
+        return self.least if odd else self.most
 
     def count(self, data: Data) -> IntArray:
         """Return how often each number was reported."""
         return np.bincount(data, minlength=self._size).astype(np.int64)
 
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        counts, total = self.counted(tally, self._size)
-        sums = walsh_hadamard(counts.astype(np.int64))[1 : len(self.inputs) + 1]
+    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        sums = walsh_hadamard(counts.astype(np.int64))[:, 1 : len(self.inputs) + 1]
         scale = WHOLE / (2 * self._held - WHOLE)
-        return Frequencies(sums / total * scale, np.full(len(self.inputs), scale**2))
+        return Frequencies(sums / totals[:, None] * scale, np.full(sums.shape, scale**2))
+
+    def sum_moments(self, tally: Tally) -> SumMoments:
+        """Return the moments of the sum of all scores, by two transforms."""
+        counts, total = self.counted(tally, self._size)
+        inputs = np.zeros(self._size)
+        inputs[1 : len(self.inputs) + 1] = 1
+        scale = WHOLE / (2 * self._held - WHOLE)
+        sums = walsh_hadamard(inputs) * scale
+        products = walsh_hadamard(counts * sums)[1 : len(self.inputs) + 1] * scale / total
+        return SumMoments(float(counts @ sums) / total, float(counts @ sums**2) / total, products)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
@@ -142,16 +171,12 @@ class HadamardResponse(Mechanism):
         scores = walsh_hadamard(placed) * (WHOLE / (2 * self._held - WHOLE))
         return float(counts @ scores) / total, float(counts @ scores**2) / total
 
-    def ratio(self, x: int, other: int) -> Fraction:
-        """Return the largest ratio of two rows."""
-        return Fraction(1) if x == other else self.largest_ratio()
-
     def largest_ratio(self) -> Fraction:
         """Return the ratio of a probability on S_x and off it."""
         return Fraction(self._held, WHOLE - self._held)
 
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y), with P(y) from a transform of the prior."""
+    def levels(self, prior: Prior) -> list[Level]:
+        """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
         self.check_prior(prior)
         weights = np.zeros(self._size, dtype=object)
         weights[1 : len(self.inputs) + 1], unit = whole_weights(prior)
@@ -159,12 +184,18 @@ class HadamardResponse(Mechanism):
         inputs[1 : len(self.inputs) + 1] = 1
         signed = walsh_hadamard(weights)  # Sum_x P_x H[x + 1, y], times the unit
         surplus = walsh_hadamard(inputs)  # how many more inputs have y in their set than not
+        mean, swing = Fraction(1, self._size), Fraction(2 * self._held - WHOLE, WHOLE * self._size)
         found = []
         for mass, some in (
-            (self._held, surplus > -len(self.inputs)),
-            (WHOLE - self._held, surplus < len(self.inputs)),
+            (self.most, surplus > -len(self.inputs)),
+            (self.least, surplus < len(self.inputs)),
         ):
-            for total in (min(signed[some]), max(signed[some])):
-                law = WHOLE * unit + (2 * self._held - WHOLE) * total
-                found.append(Fraction(2 * mass * unit, law))
-        return min(found), max(found)
+            ends = (Fraction(end(signed[some]), unit) for end in (min, max))
+            found.append(Level(mass, *(mean + swing * end for end in ends)))
+        return found
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y)."""
+        levels = self.levels(prior)
+        lows, highs = ([level.mass / level[n] for level in levels] for n in (2, 1))
+        return min(lows), max(highs)

@@ -16,20 +16,21 @@ from mechdesign.mechanisms.base import (
     FloatArray,
     Frequencies,
     IntArray,
-    Mechanism,
     held_mass,
     informative,
     inputs_of,
 )
+from mechdesign.mechanisms.inner import Level
+from mechdesign.mechanisms.ldp import LDPMechanism, two_scores
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
-from mechdesign.sampling import Source, chances
+from mechdesign.sampling import Source, below, chances
 
 __all__ = ["GeneralizedRandomizedResponse"]
 
 
-class GeneralizedRandomizedResponse(Mechanism):
+class GeneralizedRandomizedResponse(LDPMechanism):
     """Report the truth with odds e**epsilon against any other one input (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
@@ -60,7 +61,7 @@ class GeneralizedRandomizedResponse(Mechanism):
     GeneralizedRandomizedResponse(3 inputs, LDP(epsilon=1), 1.585 bits a report)
     >>> float(grr.probability("a", "a") / grr.probability("b", "a"))
     2.718281828459045
-    >>> grr.leakage <= 1 + 1e-15
+    >>> grr.leakage <= 1
     True
     """
 
@@ -77,19 +78,34 @@ class GeneralizedRandomizedResponse(Mechanism):
         self._alphabet = Labels(self.inputs)
 
     @property
-    def privacy(self) -> LDP:
-        """LDP."""
-        return self._notion
-
-    @property
     def alphabet(self) -> Labels:
         """The inputs."""
         return self._alphabet
 
     @property
+    def n_counts(self) -> int:
+        """One for each input."""
+        return self._k
+
+    @property
     def n_outputs(self) -> int:
         """As many as there are inputs."""
         return self._k
+
+    @property
+    def most(self) -> Fraction:
+        """The probability of the truth."""
+        return Fraction(self._own, WHOLE)
+
+    @property
+    def least(self) -> Fraction:
+        """The probability of each other input."""
+        return Fraction(self._other, WHOLE)
+
+    @property
+    def uniform_score(self) -> Fraction:
+        """The mean of each score under a uniform report: 1/k, as all scores sum to 1."""
+        return Fraction(1, self._k)
 
     def law(self) -> dict[str, Any]:
         """Return the masses of the truth and of each other input."""
@@ -97,11 +113,19 @@ class GeneralizedRandomizedResponse(Mechanism):
 
     def draw(self, codes: IntArray, source: Source) -> Data:
         """Draw reports: input numbers."""
-        excess = chances(source, len(codes), 62) - self._own
-        step = excess // self._other + 1  # 1..k-1 where another input is reported
-        drawn = codes + np.where(excess < 0, 0, step)
-        drawn -= np.where(drawn >= self._k, self._k, 0)
-        return drawn
+        # the masses of the others come first, o each; what is left is the truth's
+        step = chances(source, len(codes), 62).view(np.uint64)
+        step //= np.uint64(self._other)
+        np.minimum(step, np.uint64(self._k - 1), out=step)
+        step += codes.view(np.uint64)
+        step += np.uint64(1)  # codes + 1 .. codes + k, the last for the truth
+        wrapped = step - np.uint64(self._k)  # very large where it is below 0
+        np.minimum(step, wrapped, out=wrapped)
+        return wrapped.view(np.int64)
+
+    def draw_uniform(self, count: int, source: Source) -> Data:
+        """Return uniform inputs."""
+        return below(source, count, self._k)
 
     def listed(self) -> Data:
         """Return all inputs."""
@@ -109,18 +133,17 @@ class GeneralizedRandomizedResponse(Mechanism):
 
     def mass(self, x: int, report: Data) -> Fraction:
         """Return the probability of a report."""
-        return Fraction(self._own if int(report[0]) == x else self._other, WHOLE)
+        return self.most if int(report[0]) == x else self.least
 
     def count(self, data: Data) -> IntArray:
         """Return how often each input was reported."""
         return np.bincount(data, minlength=self._k).astype(np.int64)
 
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        counts, total = self.counted(tally, self._k)
-        hit, p, q = counts / total, self._own / WHOLE, self._other / WHOLE
+    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        hit, p, q = counts / totals[:, None], self._own / WHOLE, self._other / WHOLE
         score, miss = (1 - q) / (p - q), -q / (p - q)
-        return Frequencies(hit * score + (1 - hit) * miss, hit * score**2 + (1 - hit) * miss**2)
+        return two_scores(hit, score, miss)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
@@ -129,17 +152,17 @@ class GeneralizedRandomizedResponse(Mechanism):
         scores = (weights - q * weights.sum()) / (p - q)
         return float(counts @ scores) / total, float(counts @ scores**2) / total
 
-    def ratio(self, x: int, other: int) -> Fraction:
-        """Return the largest ratio of two rows."""
-        return Fraction(1) if x == other else self.largest_ratio()
-
     def largest_ratio(self) -> Fraction:
         """Return own / other."""
         return Fraction(self._own, self._other)
 
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / (other + (own - other) P_y)."""
+    def levels(self, prior: Prior) -> list[Level]:
+        """Return both probabilities; P(y) is other + (own - other) P_y."""
         self.check_prior(prior)
-        below = self._other + (self._own - self._other) * max(prior)
-        above = self._other + (self._own - self._other) * min(prior)
-        return Fraction(self._other / below), Fraction(self._own / above)
+        ends = [self.least + (self.most - self.least) * end(prior) for end in (min, max)]
+        return [Level(self.most, *ends), Level(self.least, *ends)]
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y)."""
+        truth, lie = self.levels(prior)
+        return lie.mass / lie.highest, truth.mass / truth.lowest

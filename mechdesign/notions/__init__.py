@@ -22,6 +22,7 @@ from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.mutual_information import InformationPrivacy
 from mechdesign.notions.pml import PML
 from mechdesign.notions.rule import Rule
+from mechdesign.notions.secret import Secret, SecretPrivacy
 
 __all__ = [
     "LDP",
@@ -43,6 +44,8 @@ __all__ = [
     "Notion",
     "Row",
     "Rule",
+    "Secret",
+    "SecretPrivacy",
     "cone_of",
 ]
 

@@ -31,8 +31,8 @@ class Notion(ABC):
     see :class:`~mechdesign.notions.whole.WholeNotion`.
     """
 
-    name: ClassVar[str]
-    """The word for it in problem files."""
+    name: str
+    """The word for it in problem files: of the class, but for notions that wrap another."""
 
     needs_prior: ClassVar[bool] = False
     """Whether the guarantee itself depends on the prior of X."""
@@ -97,6 +97,23 @@ class Notion(ABC):
         the channel is private.
         """
         return self.family(channel.inputs, prior).leakage(channel)
+
+    @property
+    def has_epsilon(self) -> bool:
+        """Whether there is one budget that :meth:`at` changes."""
+        return "epsilon" in self.keys()
+
+    def at(self, epsilon: Exact) -> Notion:
+        """Return the same notion with another epsilon, where :attr:`has_epsilon`.
+
+        Raises
+        ------
+        InputError
+            If it is no budget.
+        """
+        known = self.keys()
+        table = {key: value for key, value in self.to_table().items() if key in known}
+        return type(self)(**{**table, "epsilon": epsilon})
 
     @classmethod
     def keys(cls) -> dict[str, bool]:

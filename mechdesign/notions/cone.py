@@ -25,12 +25,16 @@ from scipy.sparse.csgraph import connected_components
 
 from mechdesign.channel import Channel
 from mechdesign.exact import as_fraction
+from mechdesign.notions.equations import Basis, null_space
 from mechdesign.prior_sets import Weights
 
 BEYOND = Fraction(10**300)
 """An epsilon at which every row holds that any epsilon can mend."""
 
 LEAST_STEP = 1e-290
+
+OF_SECRETS = "secret-"
+"""What the name of a side of multipliers begins with where ``x`` and ``other`` number secrets."""
 
 __all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
 
@@ -74,7 +78,8 @@ class Multipliers:
     ----------
     side
         Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
-        (``x`` against the prior number ``other``).
+        (``x`` against the prior number ``other``); after :data:`OF_SECRETS` where the rows are on
+        secrets behind the inputs.
     output, x, other
         Integer arrays of one length.
     weight
@@ -86,6 +91,11 @@ class Multipliers:
     x: IntArray
     other: IntArray
     weight: FloatArray
+
+    @property
+    def is_of_secrets(self) -> bool:
+        """Whether ``x`` numbers secrets, not inputs."""
+        return self.side.startswith(OF_SECRETS)
 
 
 class Family(ABC):
@@ -150,6 +160,10 @@ class Family(ABC):
     def forced_equal(self) -> sp.csr_array:
         """Return a graph on the inputs that joins those whose rows of Q must be equal."""
 
+    def equations(self) -> list[list[Fraction]]:
+        """Return rows g with g . q = 0 in every column, where these are more than equal entries."""
+        return []
+
     @abstractmethod
     def support(self, positive: BoolArray) -> BoolArray:
         """Return the least sets of inputs, with those given, that columns can be positive on.
@@ -182,7 +196,7 @@ class Family(ABC):
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Return the least t >= 0 that makes ``column + t * direction`` satisfy the rows.
 
-        ``direction`` is 0 or 1 on each input. None: no t does.
+        ``direction`` is a whole number >= 0 on each input. None: no t does.
         """
 
     def leakage(self, channel: Channel) -> float:
@@ -260,6 +274,19 @@ class Cone:
     def equal_classes(self) -> IntArray:
         """Return the number of the class of each input; rows of Q in one class must be equal."""
         return _classes(self.size, [family.forced_equal() for family in self.families])
+
+    def flat_basis(self) -> Basis | None:
+        """Return a basis of the columns that obey all equations; None if equal rows are all."""
+        equations = [row for family in self.families for row in family.equations()]
+        if not equations:
+            return None
+        classes = self.equal_classes().tolist()
+        for x, c in enumerate(classes):
+            first = classes.index(c)
+            if first < x:
+                equations.append([Fraction((z == x) - (z == first)) for z in range(self.size)])
+        basis = null_space(equations, self.size)
+        return basis if len(basis[0]) <= max(classes) else None
 
 
 def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:

@@ -221,13 +221,14 @@ class LiftRows(Family):
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Solve the worst row of each side for t, and again while the worst prior changes.
 
-        Of the inputs that are raised, and of those that are not, the extreme entry asks for most.
+        Of the inputs that are raised by the same, the extreme entry asks for most.
         """
         raised, total = list(column), 0
         for _ in range(64):
-            parts = [(1, [q for q, d in zip(raised, direction, strict=True) if d])]
-            parts.append((0, [q for q, d in zip(raised, direction, strict=True) if not d]))
-            extremes = [(moved, min(part), max(part)) for moved, part in parts if part]
+            parts: dict[int, list[int]] = {}
+            for q, d in zip(raised, direction, strict=True):
+                parts.setdefault(d, []).append(q)
+            extremes = [(moved, min(part), max(part)) for moved, part in parts.items()]
             needed = self._raise_once(raised, direction, extremes)
             if needed is None or needed == 0:
                 return None if needed is None else total

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from mechdesign.notions.cone import Family, Multipliers
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.notions.secret_rows import SecretRows, about_secrets
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.presolve import implied_pairs, lengths, masked
 
@@ -199,6 +200,34 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
             taken.update(places[:, 1].tolist())
             least.append(Least(k + h, places[:, 1], places[:, 0]))
     return Compressed(A, equal, tuple(least), shares_least=shares_least, carry_back=carry_back)
+
+
+@compress.register
+def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
+    """One helper w_s = B_s . q for each secret, and the inner rows on those, for their own prior.
+
+    A helper that an equation of the inner rows defines is defined by q instead.
+    """
+    inner, n = family.inner, len(family.laws)
+    own = inner.priors.vertices() if isinstance(inner, LiftRows) else ()
+    rows, B = compress(inner, own), sp.csr_array(family.array)
+    on_secrets, on_helpers = rows.A[:, :n], rows.A[:, n:]
+    defines = sp.diags_array(rows.equal.astype(np.float64))
+    A = sp.block_array(
+        [
+            [B, -sp.eye_array(n), None],
+            [defines @ on_secrets @ B, on_secrets - defines @ on_secrets, on_helpers],
+        ],
+        format="csr",
+    )
+    A.eliminate_zeros()
+
+    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+        """Take the inner rows as they are; the equations only define helpers."""
+        return [about_secrets(found) for found in rows.carry_back(weights[n:], output)]
+
+    equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
+    return Compressed(sp.csr_array(A), equal, (), shares_least=False, carry_back=carry_back)
 
 
 def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:

@@ -76,7 +76,9 @@ class _Bound:
     pricer: HotColumn | None
 
 
-def solve_decoder_grid(problem: Problem, limits: Limits | None = None) -> RawSolution:
+def solve_decoder_grid(
+    problem: Problem, limits: Limits | None = None, *, by_bands: bool = True
+) -> RawSolution:
     """Minimise the posterior-mean squared error of a scalar, for any notion.
 
     Parameters
@@ -85,6 +87,9 @@ def solve_decoder_grid(problem: Problem, limits: Limits | None = None) -> RawSol
         With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
     limits
         When to stop; default at the optimum.
+    by_bands
+        Whether to take the faster way of :mod:`~mechdesign.routes.band_decoders`, where there is
+        one. It may end at a channel that no small change of the decoders mends.
 
     Raises
     ------
@@ -103,7 +108,7 @@ def solve_decoder_grid(problem: Problem, limits: Limits | None = None) -> RawSol
     if low == high:
         blind = np.ones((len(problem.domain), 1))
         return RawSolution(blind, name_outputs(problem, 1), None, "decoder-grid: one value")
-    band = Band.of(problem)
+    band = Band.of(problem) if by_bands else None
     if band is not None:
         f = np.array([float((value - low) / (high - low)) for value in occur])
         return solve_band_decoders(problem, band, f, limits, float(high - low) ** 2)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from mechdesign.notions.cone import Cone, Family, Multipliers
 from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import PairRows
+from mechdesign.notions.secret_rows import SecretRows, about_inputs
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior import InteriorPart
@@ -106,7 +107,11 @@ def _add_terms(
     reduced: FloatArray, family: Family, m: Multipliers, priors: tuple[Weights, ...]
 ) -> None:
     """Add w (e**-a left - right) of every weight to the reduced costs."""
-    if isinstance(family, PairRows):
+    if isinstance(family, SecretRows):
+        of_secrets = np.zeros((len(family.laws), reduced.shape[1]))
+        _add_terms(of_secrets, family.inner, about_inputs(m), priors)
+        reduced += family.array.T @ of_secrets
+    elif isinstance(family, PairRows):
         b = family.index[m.x, m.other]
         np.add.at(reduced, (m.x, m.output), m.weight * family.inverse[b])
         np.add.at(reduced, (m.other, m.output), -m.weight * family.factors[b])
@@ -114,7 +119,8 @@ def _add_terms(
         shrink = float(np.exp(-float(dict(family.sides())[m.side].exponent(family.epsilon))))
         entry, law = (shrink, -1.0) if m.side == "upper" else (-1.0, shrink)
         np.add.at(reduced, (m.x, m.output), entry * m.weight)
-        table = np.array([[float(p) for p in prior] for prior in priors])
+        members = priors or family.priors.vertices()
+        table = np.array([[float(p) for p in prior] for prior in members])
         for y, which, weight in zip(m.output, m.other, m.weight, strict=True):
             reduced[:, y] += law * weight * table[which]
 

@@ -170,9 +170,13 @@ class _Checker:
                 one = f"({self._label(x)}, {self._label(z)})"
                 other = f"({self._label(g[x])}, {self._label(g[z])})"
                 return f"it changes {name}: the bound on {one} is not that on {other}"
-        for family in self.problem.cone.families:
-            if isinstance(family, LiftRows) and not _same_set(family.priors, g):
-                return f"it changes the priors of {family.name}"
+        families = zip(self.problem.cone.families, self.problem.privacy, strict=True)
+        for family, notion in families:
+            if isinstance(family, LiftRows):
+                if not _same_set(family.priors, g):
+                    return f"it changes the priors of {family.name}"
+            elif not isinstance(family, PairRows) and (g != np.arange(self.size)).any():
+                return f"no symmetries are known of the rows of {notion.name} here"
         return None
 
     def _on_outputs(self, g: IntArray) -> Action | str:

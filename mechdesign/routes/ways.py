@@ -62,6 +62,9 @@ MIDDLE, LARGE, MOST_FOR_HIGHS = 400, 3_000, 200_000
 """Rows for all outputs, compressed: from the first on rays come first on a line, from the second on
 the interior-point method does in general, and up to the third HiGHS is tried after it."""
 
+MOST_SEARCHED_TWICE = 64
+"""Inputs up to which decoders are searched for by a second way, where the first ends short."""
+
 USED = 1e-12
 """A column all of whose entries are below this is left out."""
 
@@ -205,10 +208,10 @@ def _is_scalar_error(problem: Problem) -> bool:
     return isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram
 
 
-def _by_decoders(problem: Problem, limits: Limits) -> RawSolution:
+def _by_decoders(problem: Problem, limits: Limits, *, by_bands: bool = True) -> RawSolution:
     from mechdesign.routes.decoder_grid import solve_decoder_grid
 
-    return solve_decoder_grid(problem, limits)
+    return solve_decoder_grid(problem, limits, by_bands=by_bands)
 
 
 def closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Attempt]:
@@ -336,6 +339,11 @@ def decoder_grids(problem: Problem) -> Iterator[Attempt]:
     if _is_scalar_error(problem):
         why = "for fixed decoders the error is linear in the channel"
         yield Attempt(lambda limits: _by_decoders(problem, limits), why)
+        from mechdesign.routes.bands import Band
+
+        if len(problem.domain) <= MOST_SEARCHED_TWICE and Band.of(problem) is not None:
+            again = f"{why}; another search for a smaller gap"
+            yield Attempt(lambda limits: _by_decoders(problem, limits, by_bands=False), again)
 
 
 def _ray_programs(problem: Problem) -> Iterator[Attempt]:

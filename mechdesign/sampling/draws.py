@@ -19,7 +19,11 @@ WORD = 64
 
 def chances(source: Source, count: int, bits: int) -> npt.NDArray[np.int64]:
     """Return integers that are uniform on 0..2**bits - 1, for bits <= 62."""
-    return (source.words(count) >> np.uint64(WORD - bits)).view(np.int64)
+    words = source.words(count)
+    shifted = np.right_shift(
+        words, np.uint64(WORD - bits), out=words if words.flags.writeable else None
+    )
+    return shifted.view(np.int64)
 
 
 def below(source: Source, count: int, bound: int) -> npt.NDArray[np.int64]:

@@ -1,95 +1,38 @@
-"""The command line: ``mechdesign solve | verify | check | example``.
-
-Exit status: 0 done; 1 the problem is infeasible, or a certificate or an expectation failed; 2 the
-input is wrong, said in one line on standard error.
-"""
+"""The commands that design a channel and check it: solve, verify, check, example."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import math
-import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from mechdesign.cli.common import (
+    DONE,
+    FAILED,
+    WRONG_INPUT,
+    check_writable,
+    complain,
+    positive,
+)
 from mechdesign.errors import (
     CertificateError,
     InfeasibleError,
     InputError,
-    MechdesignError,
     SolverError,
     did_you_mean,
     shown,
 )
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from mechdesign.cli.common import Commands
 
-DONE, FAILED, WRONG_INPUT = 0, 1, 2
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print one line and leave with status 2."""
-        raise SystemExit(_complain(f"{self.prog}: {message}; see {self.prog} --help"))
+__all__ = ["add_commands"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    arguments
-        The words after ``mechdesign``; default those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
-    options = _parser().parse_args(arguments)
-    try:
-        status: int = options.run(options)
-        sys.stdout.flush()
-    except InputError as error:
-        status = _complain(str(error))
-    except MechdesignError as error:
-        _complain(str(error))
-        status = FAILED
-    except BrokenPipeError:  # the reader of our output went away: not our failure
-        sys.stderr.close()
-        status = DONE
-    except OSError as error:
-        _complain(f"cannot write: {error.strerror}")
-        status = FAILED
-        with contextlib.suppress(OSError):
-            sys.stdout.close()
-    except KeyboardInterrupt:
-        _complain("interrupted")
-        status = 130
-    return status
-
-
-def _complain(message: str) -> int:
-    print(" ".join(message.split()), file=sys.stderr)
-    return WRONG_INPUT
-
-
-def _parser() -> argparse.ArgumentParser:
-    from mechdesign import __version__
-
-    parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
-    parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-
+def add_commands(commands: Commands) -> None:
+    """Add the commands to the parser."""
     solve = commands.add_parser("solve", help="design the best channel for a problem, with proof")
     solve.add_argument("problem", metavar="PROBLEM.toml")
     solve.add_argument("-o", "--output", metavar="CHANNEL.json", help="save the channel and proof")
@@ -101,11 +44,11 @@ def _parser() -> argparse.ArgumentParser:
         "or cvxpy:SOLVER (as CLARABEL or ECOS)",
     )
     solve.add_argument(
-        "--gap", type=_positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
+        "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
     )
     solve.add_argument(
         "--time-limit",
-        type=_positive,
+        type=positive,
         metavar="SECONDS",
         help="end soon after, with the best channel and bound so far; so does Ctrl-C",
     )
@@ -126,18 +69,6 @@ def _parser() -> argparse.ArgumentParser:
     example = commands.add_parser("example", help="print a commented problem to start from")
     example.add_argument("notion", metavar="NOTION")
     example.set_defaults(run=_example)
-    return parser
-
-
-def _positive(text: str) -> float:
-    """Read a number above 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number > 0, given {shown(text)}")
-    return number
 
 
 def _solve(options: argparse.Namespace) -> int:
@@ -146,7 +77,7 @@ def _solve(options: argparse.Namespace) -> int:
     from mechdesign.files import load_problem, save
     from mechdesign.progress import GapBar
 
-    _check_writable(options.output, options.plot)
+    check_writable(options.output, options.plot, options.problem)
     try:
         problem = load_problem(options.problem)
         with GapBar(options.gap or OPTIMAL_GAP) as bar:
@@ -175,24 +106,11 @@ def _solve(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _check_writable(output: str | None, picture: str | None) -> None:
-    """Refuse, before the work, to write where it cannot be done."""
-    from mechdesign.plots import check_picture_name
-
-    for path in (output, picture):
-        if path is not None:
-            folder = Path(path).parent
-            if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
-                raise InputError(path or "-o", "a file that can be written", shown(path))
-    if picture is not None:
-        check_picture_name(picture)
-
-
 def _verify(options: argparse.Namespace) -> int:
-    from mechdesign.files import load_channel
+    from mechdesign.files import load_mechanism
 
     try:
-        saved = load_channel(options.channel)
+        saved = load_mechanism(options.channel)
     except CertificateError as error:
         if options.json:
             print(json.dumps({"verified": False, "reason": str(error)}))
@@ -220,7 +138,7 @@ def _check(options: argparse.Namespace) -> int:
             print(f"{result['verdict']:<7} {result['problem']:<{width}}  {result['detail']}")
     for result in results:
         if result["verdict"] == "wrong":
-            _complain(result["detail"])
+            complain(result["detail"])
     verdicts = {result["verdict"] for result in results}
     return WRONG_INPUT if "wrong" in verdicts else FAILED if "failed" in verdicts else DONE
 
@@ -258,7 +176,3 @@ def _example(options: argparse.Namespace) -> int:
 
     print(template(NOTIONS[options.notion]), end="")
     return DONE
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

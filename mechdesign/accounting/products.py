@@ -1,0 +1,274 @@
+"""Several releases about one input as one channel, without listing what tells the same.
+
+Independent releases of X have the columns q1 * q2 * ..., entry by entry. Two columns that are equal
+up to scale tell the same about X: they are merged, in integers, so that n uses of one channel with
+m outputs leave at most C(n + m - 1, n) columns. Where only records of ratios or lifts are asked
+for, a column that is a mixture of others cannot set one, in the product with anything, and is
+dropped as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.optimize
+
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, UnsupportedError
+
+__all__ = [
+    "Column",
+    "Ratio",
+    "adaptive",
+    "merged",
+    "pair_ratios",
+    "product",
+    "record_columns",
+    "same_inputs",
+]
+
+Column: TypeAlias = tuple[int, ...]
+"""A column in lowest terms: whole numbers without a common divisor."""
+
+Ratio: TypeAlias = Fraction | None
+"""A ratio of probabilities; None where it is infinite."""
+
+MOST_COLUMNS = 100_000
+"""Columns that are kept at most, after merging."""
+
+PRUNED_ABOVE, PRUNED_SIZE = 48, 16
+"""Mixtures are looked for among more columns than the first, of at most the second inputs."""
+
+CLOSE = 1e-9
+
+
+def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
+    """Return the channels, at least one, if all have the same inputs.
+
+    Raises
+    ------
+    InputError
+        If there is none, or their inputs differ.
+    """
+    listed = list(channels)
+    if not listed:
+        raise InputError("channels", "at least one channel", "none")
+    for n, channel in enumerate(listed):
+        if not isinstance(channel, Channel):
+            raise InputError(f"channels[{n}]", "a Channel", type(channel).__name__)
+        if channel.inputs != listed[0].inputs:
+            expected = f"the inputs of the first, {listed[0].inputs!r}"
+            raise InputError(f"channels[{n}]", expected, repr(channel.inputs))
+    return listed
+
+
+def merged(columns: Iterable[Sequence[int]]) -> dict[Column, int]:
+    """Return the different directions of columns, each with the sum of its multiples.
+
+    Examples
+    --------
+    >>> merged([(3, 1), (6, 2), (0, 0), (1, 6)])
+    {(3, 1): 3, (1, 6): 1}
+    """
+    found: dict[Column, int] = {}
+    for column in columns:
+        scale = math.gcd(*column)
+        if scale:
+            direction = tuple(entry // scale for entry in column)
+            found[direction] = found.get(direction, 0) + scale
+    return found
+
+
+def product(channels: Iterable[Channel]) -> Channel:
+    """Return independent releases about one X as one channel; outputs that tell the same are one.
+
+    The result is exact: its bits are the sum of theirs. Every notion applies to it.
+
+    Parameters
+    ----------
+    channels
+        Channels on the same inputs.
+
+    Raises
+    ------
+    InputError
+        If their inputs differ.
+    UnsupportedError
+        If more than 100,000 columns tell different things.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> product([warner, warner])
+    Channel(2 inputs, 3 outputs, exact over 2**124)
+            0       1       2
+    0  0.5625  0.3750  0.0625
+    1  0.0625  0.3750  0.5625
+    """
+    listed = same_inputs(channels)
+    kept: dict[Column, int] = {(1,) * len(listed[0].inputs): 1}
+    for channel in listed:
+        kept = _times(kept, merged(channel.columns()))
+        _check_size(kept)
+    columns = [[weight * entry for entry in column] for column, weight in kept.items()]
+    rows = list(zip(*columns, strict=True))
+    return Channel(rows, inputs=listed[0].inputs, bits=sum(c.bits for c in listed))
+
+
+def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
+    """Return two releases, the second by a channel that is chosen by what the first sent.
+
+    Parameters
+    ----------
+    first
+        The first channel.
+    seconds
+        One channel for each output of the first, in order, all on its inputs.
+
+    Returns
+    -------
+    Channel
+        Its outputs are pairs, numbered in order.
+
+    Raises
+    ------
+    InputError
+        If the channels do not fit.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> silent = Channel.from_matrix([[1], [1]])
+    >>> adaptive(warner, [warner, silent])
+    Channel(2 inputs, 3 outputs, exact over 2**124)
+            0       1       2
+    0  0.5625  0.1875  0.2500
+    1  0.0625  0.1875  0.7500
+    """
+    listed = list(seconds)
+    if len(listed) != len(first.outputs):
+        expected = f"{len(first.outputs)} channels, one for each output of the first"
+        raise InputError("seconds", expected, len(listed))
+    same_inputs([first, *listed])
+    bits = max(channel.bits for channel in listed)
+    columns = [
+        [(a << (bits - second.bits)) * b for a, b in zip(column, other, strict=True)]
+        for column, second in zip(first.columns(), listed, strict=True)
+        for other in second.columns()
+    ]
+    rows = list(zip(*columns, strict=True))
+    return Channel(rows, inputs=first.inputs, bits=first.bits + bits)
+
+
+def record_columns(channels: Iterable[Channel]) -> list[Column]:
+    """Return columns of the product among which every record of a ratio or a lift is set.
+
+    A record is the maximum over outputs of a function f of the column that does not change with
+    its scale and is quasi-convex, as q_x / q_x', q_x / (P . q) and (P . q) / q_x are. If q is a
+    mixture of columns r_j, then f(q * s) <= max_j f(r_j * s) for every s: q may be dropped at once.
+    That q is a mixture is found in floating point and checked in rationals.
+    """
+    listed = same_inputs(channels)
+    kept: dict[Column, int] = {(1,) * len(listed[0].inputs): 1}
+    for channel in listed:
+        kept = _times(kept, merged(_pruned(list(merged(channel.columns())))))
+        kept = dict.fromkeys(_pruned(list(kept)), 1)
+        _check_size(kept)
+    return list(kept)
+
+
+def pair_ratios(channel: Channel) -> list[list[Ratio]]:
+    """Return the largest Q(y|x) / Q(y|x') of every pair, exactly: e to the power of E[x, x'].
+
+    Examples
+    --------
+    >>> pair_ratios(Channel.from_matrix([["3/4", "1/4"], ["1/2", "1/2"]]))
+    [[Fraction(1, 1), Fraction(3, 2)], [Fraction(2, 1), Fraction(1, 1)]]
+    """
+    columns = list(merged(channel.columns()))
+    inputs = range(len(channel.inputs))
+    return [[_largest_ratio(columns, x, other) for other in inputs] for x in inputs]
+
+
+def _largest_ratio(columns: list[Column], x: int, other: int) -> Ratio:
+    top, bottom = 0, 1
+    for column in columns:
+        if column[x] * bottom > top * column[other]:
+            top, bottom = column[x], column[other]
+            if bottom == 0:
+                return None
+    return Fraction(top, bottom)
+
+
+def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, int]:
+    """Return all products of two columns, those that are equal up to scale as one."""
+    found: dict[Column, int] = {}
+    for a, weight in left.items():
+        for b, other in right.items():
+            column = tuple(map(mul, a, b))
+            scale = math.gcd(*column)
+            if scale:
+                direction = tuple(entry // scale for entry in column)
+                found[direction] = found.get(direction, 0) + weight * other * scale
+    return found
+
+
+def _check_size(columns: dict[Column, int]) -> None:
+    if len(columns) > MOST_COLUMNS:
+        expected = f"releases of which at most {MOST_COLUMNS} columns tell different things"
+        raise UnsupportedError("channels", expected, f"{len(columns)} columns")
+
+
+def _pruned(columns: list[Column]) -> list[Column]:
+    """Return the columns less some that are mixtures of those returned."""
+    if len(columns) <= PRUNED_ABOVE or len(columns[0]) > PRUNED_SIZE:
+        return columns
+    shapes = np.array([[entry / sum(column) for entry in column] for column in columns])
+    corners = {int(x) for x in shapes.argmax(axis=0)} | {int(x) for x in shapes.argmin(axis=0)}
+    spread = shapes.max(axis=1) - shapes.min(axis=1)
+    order = sorted(range(len(columns)), key=lambda n: (n not in corners, -spread[n], n))
+    kept: list[int] = []
+    for n in order:
+        if n in corners or not _is_mixture(n, kept, columns, shapes):
+            kept.append(n)
+    return [columns[n] for n in sorted(kept)]
+
+
+def _is_mixture(
+    n: int, kept: list[int], columns: list[Column], shapes: npt.NDArray[np.float64]
+) -> bool:
+    """Return whether a column is for sure a nonnegative combination of those kept."""
+    try:
+        weights, rest = scipy.optimize.nnls(shapes[kept].T, shapes[n])
+    except RuntimeError:  # it went round in circles
+        return False
+    if rest > CLOSE:
+        return False
+    parts = [columns[kept[i]] for i in np.flatnonzero(weights)]
+    exact = _combination(columns[n], parts)
+    return exact is not None and min(exact) >= 0
+
+
+def _combination(column: Column, parts: list[Column]) -> list[Fraction] | None:
+    """Return the weights with which independent parts sum to a column; None if there are none."""
+    rows: list[list[Any]] = [
+        [Fraction(part[x]) for part in parts] + [Fraction(entry)] for x, entry in enumerate(column)
+    ]
+    for j in range(len(parts)):
+        pivot = next((i for i in range(j, len(rows)) if rows[i][j]), None)
+        if pivot is None:
+            return None
+        rows[j], rows[pivot] = rows[pivot], rows[j]
+        rows[j] = [entry / rows[j][j] for entry in rows[j]]
+        for i, row in enumerate(rows):
+            if i != j and row[j]:
+                rows[i] = [a - row[j] * b for a, b in zip(row, rows[j], strict=True)]
+    if any(row[-1] for row in rows[len(parts) :]):
+        return None
+    return [row[-1] for row in rows[: len(parts)]]

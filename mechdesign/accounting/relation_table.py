@@ -1,0 +1,87 @@
+"""What relations between notions are told in: one implied guarantee, and a table of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, shown
+from mechdesign.notions import Notion
+
+__all__ = ["Implied", "Relations"]
+
+
+@dataclass(frozen=True)
+class Implied:
+    """What a guarantee under one notion is worth under another.
+
+    Attributes
+    ----------
+    notion
+        What holds.
+    target
+        The word for the notion that it is translated to.
+    tight
+        The largest leakage of any channel that satisfies ``notion``, in nats, to 1e-9; inf where
+        there is no limit; None where it is not computed.
+    channel
+        A channel that satisfies ``notion`` exactly and attains it; None with ``tight``.
+    attained
+        The exact leakage of that channel, rounded up.
+    bound
+        The least bound in closed form, in nats; None where no theorem speaks of the two.
+    source
+        Where the bound is from.
+    """
+
+    notion: Notion
+    target: str
+    tight: float | None
+    channel: Channel | None
+    attained: float | None
+    bound: float | None
+    source: str
+
+    def __repr__(self) -> str:
+        tight = "not computed" if self.tight is None else f"{self.tight:.6f}"
+        bound = "none" if self.bound is None else f"{self.bound:.6f} ({self.source})"
+        return f"{self.notion!r} implies {self.target}: exactly {tight} nats, bound {bound}"
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What a guarantee is worth under every other notion. Its repr is a table.
+
+    Attributes
+    ----------
+    notion
+        What holds.
+    rows
+        One implied guarantee for each notion.
+    """
+
+    notion: Notion
+    rows: tuple[Implied, ...]
+
+    def __getitem__(self, target: str) -> Implied:
+        for row in self.rows:
+            if row.target == target:
+                return row
+        known = [row.target for row in self.rows]
+        raise InputError("target", f"one of: {', '.join(known)}", shown(target))
+
+    def __repr__(self) -> str:
+        width = max(len(row.target) for row in self.rows)
+        lines = [f"{self.notion!r} implies, in nats", f"  {'notion':<{width}}   exactly     bound"]
+        for row in self.rows:
+            tight, bound = (
+                f"{'-':>8}"
+                if value is None
+                else f"{value:8.6f}"
+                if value < math.inf
+                else "     inf"
+                for value in (row.tight, row.bound)
+            )
+            lines.append(f"  {row.target:<{width}}  {tight}  {bound}  {row.source}".rstrip())
+        return "\n".join(lines)

@@ -1,0 +1,222 @@
+"""What privacy means to one who tests: false alarms against missed detections of an input."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Label
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import as_fraction, exp_lower, exp_upper
+from mechdesign.notions.base import budget
+
+__all__ = ["ErrorRegion", "Point", "TradeOff", "error_region", "trade_off"]
+
+Point: TypeAlias = tuple[Fraction, Fraction]
+"""A false alarm rate and a missed detection rate."""
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class ErrorRegion:
+    """The error rates that two budgets leave to any test between inputs x and x'.
+
+        missed + e**E[x,x'] alarm >= 1     and     alarm + e**E[x',x] missed >= 1
+
+    Attributes
+    ----------
+    forward, back
+        E[x, x'] and E[x', x] in nats; None: infinite.
+    """
+
+    forward: Fraction | None
+    back: Fraction | None
+
+    @property
+    def corners(self) -> tuple[tuple[float, float], ...]:
+        """The lower edge of the region: rates from (0, 1) to (1, 0), as floats."""
+        if self.forward == 0 or self.back == 0:
+            return (0.0, 1.0), (1.0, 0.0)
+        # written in the inverses, which are 0 where a budget is infinite
+        a, b = (0.0 if e is None else math.exp(-float(e)) for e in (self.forward, self.back))
+        return (0.0, 1.0), (a * (1 - b) / (1 - a * b), b * (1 - a) / (1 - a * b)), (1.0, 0.0)
+
+    def holds(self, point: Point) -> bool:
+        """Return whether error rates lie in the region, exactly but for e**E, rounded down."""
+        alarm, missed = point
+        return _line(missed, alarm, self.forward) and _line(alarm, missed, self.back)
+
+    def touches(self, point: Point) -> bool:
+        """Return whether error rates lie on the lower edge, to the 150 bits of e**E."""
+        alarm, missed = point
+        on = (_meets(missed, alarm, self.forward), _meets(alarm, missed, self.back))
+        return self.holds(point) and any(on)
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """The best tests between two inputs: the least missed detections at every false alarm rate.
+
+    A test says x or x'. It misses when the input is x and it says x', and raises a false alarm
+    when the input is x' and it says x.
+
+    Attributes
+    ----------
+    x, other
+        The two inputs.
+    points
+        The corners of the curve, exact, from no false alarm to nothing missed: between them it is
+        linear, by tossing a coin. It is convex.
+    """
+
+    x: Label
+    other: Label
+    points: tuple[Point, ...]
+
+    def missed(self, alarm: Fraction | int | str) -> Fraction:
+        """Return the least missed detection rate at a false alarm rate from 0 to 1, exactly.
+
+        Raises
+        ------
+        InputError
+            If it is another number.
+        """
+        rate = as_fraction(alarm, "alarm", expected="a rate from 0 to 1")
+        if not 0 <= rate <= 1:
+            raise InputError("alarm", "a rate from 0 to 1", shown(alarm))
+        alarms = [point[0] for point in self.points]
+        n = bisect_right(alarms, rate)
+        if n == len(alarms):
+            return ZERO
+        (left, high), (right, low) = self.points[n - 1 : n + 1]
+        return high + (low - high) * (rate - left) / (right - left)
+
+    @property
+    def total_variation(self) -> Fraction:
+        """The distance of the two rows: 1 less the least sum of both errors, exactly."""
+        return 1 - min(alarm + missed for alarm, missed in self.points)
+
+    def bound(self, forward: Any, back: Any = None) -> ErrorRegion:
+        """Return the region that E-LDP promises for E[x, x'] and E[x', x]; see `error_region`."""
+        return error_region(forward, back)
+
+    def inside(self, region: ErrorRegion) -> bool:
+        """Return whether no test leaves a region: it does not just where the corners do not."""
+        return all(region.holds(point) for point in self.points)
+
+    def __repr__(self) -> str:
+        lines = [f"Tests between inputs {self.x!r} and {self.other!r}"]
+        lines.append(f"  {'false alarm':>12}  {'missed':>12}")
+        lines += [f"  {float(a):>12.6f}  {float(m):>12.6f}" for a, m in self.points]
+        return "\n".join(lines)
+
+
+def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
+    """Return the best tests between two inputs, from one report.
+
+    By the lemma of Neyman and Pearson they say x at the outputs of the largest ratios
+    Q(y|x) / Q(y|x').
+
+    Parameters
+    ----------
+    channel
+        The channel.
+    x, other
+        Labels of two inputs.
+
+    Raises
+    ------
+    InputError
+        If they are no inputs of the channel.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Theorem 1. The first and the last slope of the curve are
+    -e**E[x, x'] and -e**-E[x', x] for the tightest matrix E.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> curve = trade_off(warner, "yes", "no")
+    >>> curve
+    Tests between inputs 'yes' and 'no'
+       false alarm        missed
+          0.000000      1.000000
+          0.250000      0.250000
+          1.000000      0.000000
+    >>> curve.total_variation, curve.missed("1/8")
+    (Fraction(1, 2), Fraction(5, 8))
+    >>> curve.inside(curve.bound("1.1")), curve.inside(curve.bound("1.09"))
+    (True, False)
+    """
+    a, b = channel.inputs.index(x, "x"), channel.inputs.index(other, "other")
+    whole = channel.denominator
+    steps: dict[Fraction | None, list[int]] = {}
+    for column in channel.columns():
+        up, down = column[a], column[b]
+        if up or down:
+            total = steps.setdefault(Fraction(up, down) if down else None, [0, 0])
+            total[0] += up
+            total[1] += down
+    alarm, missed = 0, whole
+    points = [(ZERO, ONE)]
+    for ratio in sorted(steps, key=lambda r: (r is None, r or ZERO), reverse=True):
+        missed -= steps[ratio][0]
+        alarm += steps[ratio][1]
+        points.append((Fraction(alarm, whole), Fraction(missed, whole)))
+    labels = channel.inputs.labels
+    return TradeOff(labels[a], labels[b], tuple(points))
+
+
+def error_region(forward: Any, back: Any = None) -> ErrorRegion:
+    """Return the error rates that E-LDP leaves to any test between x and x'.
+
+    Parameters
+    ----------
+    forward
+        E[x, x'] in nats, >= 0; may be ``inf``.
+    back
+        E[x', x]; default the same, as under LDP.
+
+    Raises
+    ------
+    InputError
+        If a budget is negative or no number.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Theorem 1 and Figure 1.
+
+    Examples
+    --------
+    The corner of LDP is at 1 / (1 + e**epsilon) on either axis:
+
+    >>> [round(rate, 6) for rate in error_region(1).corners[1]]
+    [0.268941, 0.268941]
+    """
+    first = _budget(forward, "forward")
+    return ErrorRegion(first, first if back is None else _budget(back, "back"))
+
+
+def _budget(value: Any, key: str) -> Fraction | None:
+    if value in ("inf", "+inf") or (isinstance(value, float) and value == math.inf):
+        return None
+    return budget(value, key)
+
+
+def _line(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
+    """Return whether ``first + e**epsilon second >= 1``; infinite budgets ask nothing."""
+    return epsilon is None or first + exp_lower(epsilon) * second >= 1
+
+
+def _meets(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
+    """Return whether ``first + e**epsilon second`` may be 1."""
+    if epsilon is None:
+        return second == 0
+    low, high = exp_lower(epsilon), exp_upper(epsilon)
+    return first + low * second <= 1 <= first + high * second

@@ -1,0 +1,81 @@
+"""The command line: ``mechdesign solve``, ``verify``, ``privatize``, ``estimate`` and more.
+
+Exit status: 0 done; 1 the problem is infeasible, or a certificate or an expectation failed; 2 the
+input is wrong, said in one line on standard error; 130 and 143 interrupted and ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from mechdesign.cli.atlas import add_commands as add_atlas
+from mechdesign.cli.common import DONE, FAILED, complain
+from mechdesign.cli.design import add_commands as add_design
+from mechdesign.cli.frontier import add_commands as add_frontier
+from mechdesign.cli.leakage import add_commands as add_leakage
+from mechdesign.cli.records import add_commands as add_records
+from mechdesign.errors import InputError, MechdesignError
+
+__all__ = ["main"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors take one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and leave with status 2."""
+        raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``mechdesign``; default those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except InputError as error:
+        status = complain(str(error))
+    except MechdesignError as error:
+        complain(str(error))
+        status = FAILED
+    except BrokenPipeError:  # the reader of our output went away: not our failure
+        sys.stderr.close()
+        status = DONE
+    except OSError as error:
+        complain(f"cannot write: {error.strerror}")
+        status = FAILED
+        with contextlib.suppress(OSError):
+            sys.stdout.close()
+    except KeyboardInterrupt:
+        complain("interrupted")
+        status = 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    from mechdesign import __version__
+
+    parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
+    parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    for add in (add_design, add_frontier, add_records, add_leakage, add_atlas):
+        add(commands)
+    return parser

@@ -1,0 +1,141 @@
+"""What the commands share: exit statuses, one-line complaints, numbers, files to write."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from mechdesign.errors import CertificateError, InputError, shown
+
+if TYPE_CHECKING:
+    from mechdesign.channel import Channel
+    from mechdesign.mechanisms import Mechanism
+
+    Commands = argparse._SubParsersAction[Any]
+
+__all__ = [
+    "DONE",
+    "FAILED",
+    "WRONG_INPUT",
+    "FileBar",
+    "check_writable",
+    "checked_mechanism",
+    "cleared_when_ended",
+    "complain",
+    "positive",
+]
+
+DONE, FAILED, WRONG_INPUT = 0, 1, 2
+
+DELAY = 0.5
+"""Seconds before a bar appears, so that short work shows none."""
+
+
+def complain(message: str) -> int:
+    """Say what is wrong, in one line on standard error, and return the exit status."""
+    print(" ".join(message.split()), file=sys.stderr)
+    return WRONG_INPUT
+
+
+def positive(text: str) -> float:
+    """Read a number above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number > 0, given {shown(text)}")
+    return number
+
+
+def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:
+    """Refuse, before the work, to write where it cannot be done, or over the file that is read."""
+    from mechdesign.files.disk import check_different
+    from mechdesign.plots import check_picture_name
+
+    for path in (output, picture):
+        if path is not None:
+            folder = Path(path).parent
+            if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
+                raise InputError(path or "-o", "a file that can be written", shown(path))
+            if source is not None:
+                check_different(Path(source), Path(path))
+    if picture is not None:
+        check_picture_name(picture)
+
+
+@contextlib.contextmanager
+def cleared_when_ended() -> Iterator[None]:
+    """Let a request to end (SIGTERM) unwind the block, so that half-written files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+class FileBar:
+    """Shows how much of a file was read, gone when the work is done; a context.
+
+    Parameters
+    ----------
+    doing
+        What is done with it, in a word.
+    shown
+        Whether to show it; None where standard error is a terminal.
+    """
+
+    def __init__(self, doing: str, shown: bool | None = None) -> None:
+        from tqdm import tqdm
+
+        self._doing, hidden = doing, None if shown is None else not shown
+        form = "{desc} |{bar:20}| {percentage:3.0f}%, {elapsed}<{remaining}"
+        self._bar = tqdm(total=1.0, bar_format=form, delay=DELAY, disable=hidden, leave=False)
+
+    def __enter__(self) -> FileBar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+    def __call__(self, rows: int, share: float | None) -> None:
+        """Show how far the work is."""
+        self._bar.set_description_str(f"{self._doing} {rows} rows", refresh=False)
+        self._bar.update((share or 0.0) - self._bar.n)
+
+    def refresh(self) -> None:
+        """Show it now, however short ago it was shown."""
+        self._bar.refresh()
+
+
+def checked_mechanism(path: str) -> Channel | Mechanism:
+    """Return the channel or the structured mechanism of a file, once its claims are checked.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    CertificateError
+        If a claim in it does not hold.
+    """
+    from mechdesign.files import load_mechanism
+
+    try:
+        return load_mechanism(path).mechanism
+    except CertificateError as error:
+        raise CertificateError(f"{path}: refused: {error}") from None

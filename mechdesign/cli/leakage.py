@@ -1,0 +1,86 @@
+"""The command that says what a channel leaks, under every notion at once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mechdesign.cli.common import DONE, checked_mechanism
+from mechdesign.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from mechdesign.channel import Channel
+    from mechdesign.cli.common import Commands
+    from mechdesign.domain import Domain
+    from mechdesign.prior import Prior
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    leakage = commands.add_parser(
+        "leakage",
+        help="say what a channel leaks under every notion",
+        description="Exact leakage of a saved channel, whose claims are checked first, or of a "
+        "matrix: a CSV file of probabilities without a header, a row for each input.",
+    )
+    leakage.add_argument("channel", metavar="CHANNEL.json|MATRIX.csv")
+    leakage.add_argument(
+        "--prior",
+        metavar="0.1,0.9|PROBLEM.toml",
+        help="the law of the inputs, as numbers or as in a problem file",
+    )
+    leakage.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    leakage.set_defaults(run=_leakage)
+
+
+def _leakage(options: argparse.Namespace) -> int:
+    from mechdesign.accounting.leakages import leakages
+
+    matrix = Path(options.channel).suffix.lower() == ".csv"
+    channel = _matrix(options.channel) if matrix else checked_mechanism(options.channel)
+    prior = None if options.prior is None else _prior(options.prior, channel.inputs)
+    found = leakages(channel, prior)
+    print(json.dumps(found.to_json()) if options.json else found)
+    return DONE
+
+
+def _matrix(path: str) -> Channel:
+    """Read a matrix of probabilities, exact where they are fractions."""
+    import csv
+
+    from mechdesign.channel import Channel
+    from mechdesign.files.disk import read_text
+
+    try:
+        lines = csv.reader(read_text(Path(path)).splitlines(), strict=True)
+        rows = [[cell.strip() for cell in row] for row in lines if row]
+    except csv.Error as error:
+        raise InputError(path, "rows of numbers with commas between them", error) from None
+    try:
+        return Channel.from_matrix(rows)
+    except InputError as error:
+        raise error.inside_file(path) from None
+
+
+def _prior(text: str, inputs: Domain) -> Prior:
+    """Read a prior: numbers, or the path of a problem."""
+    from mechdesign.prior import Prior
+
+    if not text.lower().endswith(".toml"):
+        try:
+            return Prior([part.strip() for part in text.split(",")])
+        except InputError as error:
+            raise InputError("--prior", error.expected, error.given, error.hint) from None
+    from mechdesign.files.settings import load_setting
+
+    setting = load_setting(text)
+    if setting.domain != inputs:
+        expected = f"the inputs of the channel, {inputs!r}"
+        raise InputError(f"{text}: domain", expected, setting.domain)
+    if setting.prior is None:
+        raise InputError(f"{text}: prior", "a table [prior]", shown(None))
+    return setting.prior

@@ -1,0 +1,215 @@
+"""The commands that use a channel on files of records: mechanism, privatize, estimate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import TYPE_CHECKING
+
+from mechdesign.cli.common import (
+    DONE,
+    FileBar,
+    check_writable,
+    checked_mechanism,
+    cleared_when_ended,
+    positive,
+)
+from mechdesign.errors import InputError
+
+if TYPE_CHECKING:
+    from mechdesign.cli.common import Commands
+
+__all__ = ["add_commands"]
+
+POLICY = "refuse (the default), drop or map:LABEL"
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands to the parser."""
+    mechanism = commands.add_parser(
+        "mechanism", help="save a structured mechanism, for domains too large for a matrix"
+    )
+    mechanism.add_argument("kind", metavar="KIND", help="as hadamard-response")
+    mechanism.add_argument("problem", metavar="PROBLEM.toml", help="whose domain and privacy count")
+    mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
+    mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
+    mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
+    mechanism.set_defaults(run=_mechanism)
+
+    privatize = commands.add_parser(
+        "privatize",
+        help="draw a report for each record of a file",
+        description="Draw one report for each row of a file (.csv, .csv.gz or .parquet). Only the "
+        "reports are written. The number and the order of the rows are not hidden.",
+    )
+    privatize.add_argument("channel", metavar="CHANNEL.json")
+    privatize.add_argument("source", metavar="IN.csv")
+    privatize.add_argument("target", metavar="OUT.csv")
+    privatize.add_argument(
+        "--seed", type=_whole, metavar="N", help="a simulation, not for release; the file says so"
+    )
+    privatize.add_argument(
+        "--unknown",
+        default="refuse",
+        metavar="POLICY",
+        help=f"what becomes of a cell that is no label: {POLICY}; dropping a row shows that its "
+        "value was outside the domain",
+    )
+    privatize.add_argument(
+        "--missing", default="refuse", metavar="POLICY", help="the same for an empty cell"
+    )
+    privatize.add_argument(
+        "--keep",
+        type=_names,
+        default=(),
+        metavar="A,B",
+        help="columns to copy as they are: they are not protected",
+    )
+    privatize.set_defaults(run=_privatize)
+
+    estimate = commands.add_parser("estimate", help="estimate frequencies from a file of reports")
+    estimate.add_argument("channel", metavar="CHANNEL.json")
+    estimate.add_argument("source", metavar="REPORTS.csv")
+    estimate.add_argument(
+        "--method",
+        default="unbiased",
+        metavar="NAME",
+        help="unbiased (the default), maximum-likelihood, projected or clipped",
+    )
+    estimate.add_argument(
+        "--confidence", type=positive, default=0.95, metavar="NUMBER", help="default 0.95"
+    )
+    estimate.add_argument(
+        "--target",
+        default="population",
+        metavar="NAME",
+        help="population (the default: the records are a sample of it) or respondents",
+    )
+    estimate.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
+    estimate.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
+    estimate.set_defaults(run=_estimate)
+
+    for command in (privatize, estimate):
+        command.add_argument("--column", required=True, metavar="NAME", help="by name")
+        command.add_argument(
+            "--separator", metavar="LETTER", help="between the cells of a CSV file; default a comma"
+        )
+        command.add_argument("--json", action="store_true", help="print JSON instead of a report")
+
+
+def _whole(text: str) -> int:
+    """Read a whole number from 0 on."""
+    if not text.isdecimal() or not text.isascii():
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, given {text!r}")
+    return int(text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Read names of columns, quoted as in a CSV file where they hold commas."""
+    import csv
+
+    try:
+        (names,) = csv.reader([text], strict=True)
+    except (ValueError, csv.Error):
+        expected = "names of columns with commas between them"
+        raise argparse.ArgumentTypeError(f"expected {expected}, given {text!r}") from None
+    return tuple(names)
+
+
+def _known(number: float) -> float | None:
+    """Return a number as JSON has it: null where it is not known."""
+    return number if math.isfinite(number) else None
+
+
+def _mechanism(options: argparse.Namespace) -> int:
+    from mechdesign.files import save_mechanism
+    from mechdesign.files.settings import load_setting
+    from mechdesign.mechanisms import mechanism_for
+
+    check_writable(options.output, None, options.problem)
+    setting = load_setting(options.problem)
+    try:
+        if len(setting.privacy) != 1:
+            raise InputError("privacy", "one notion", f"{len(setting.privacy)} of them")
+        (notion,) = setting.privacy
+        made = mechanism_for(options.kind, setting.domain, notion, setting.prior, size=options.size)
+    except InputError as error:
+        if error.key in ("kind", "size"):
+            raise
+        raise error.inside_file(options.problem) from None
+    save_mechanism(made, options.output)
+    if options.json:
+        described = {
+            "mechanism": made.name,
+            "inputs": len(made.inputs),
+            "privacy": made.privacy.to_table(),
+            "leakage": made.leakage,
+            "bits_per_report": made.bits_per_report,
+        }
+        print(json.dumps(described))
+    else:
+        print(made)
+    return DONE
+
+
+def _privatize(options: argparse.Namespace) -> int:
+    from mechdesign.records import privatize_file
+
+    mechanism = checked_mechanism(options.channel)
+    with cleared_when_ended(), FileBar("privatize") as bar:
+        done = privatize_file(
+            mechanism,
+            options.source,
+            options.target,
+            options.column,
+            rng=options.seed,
+            unknown=options.unknown,
+            missing=options.missing,
+            keep=options.keep,
+            separator=options.separator,
+            progress=bar,
+        )
+    print(json.dumps(done.to_json()) if options.json else done)
+    return DONE
+
+
+def _estimate(options: argparse.Namespace) -> int:
+    from mechdesign.curator import METHODS, TARGETS, estimate
+    from mechdesign.curator.quantiles import normal_quantile
+    from mechdesign.curator.words import chosen
+    from mechdesign.records import check_table_name, save_estimate, tally_file
+
+    chosen(METHODS, options.method, "method")
+    chosen(TARGETS, options.target, "target")
+    margin = normal_quantile(options.confidence)
+    check_writable(options.csv, options.plot)
+    if options.csv is not None:
+        check_table_name(options.csv, options.source)
+    mechanism = checked_mechanism(options.channel)
+    with FileBar("estimate") as bar:
+        tally = tally_file(
+            mechanism, options.source, options.column, separator=options.separator, progress=bar
+        )
+    try:
+        found = estimate(mechanism, tally, method=options.method, target=options.target)
+    except InputError as error:
+        about_reports = error.key.partition("[")[0] in ("reports", "tally")
+        file = options.source if about_reports else options.channel
+        raise error.inside_file(file) from None
+    if options.csv:
+        save_estimate(found, options.csv, options.confidence)
+    if options.plot:
+        from mechdesign.plots import save_estimate_plot
+
+        save_estimate_plot(found, options.plot, confidence=options.confidence)
+    if options.json:
+        ends = [[_known(end) for end in pair] for pair in found.interval(options.confidence)]
+        print(json.dumps({**found.to_json(), "confidence": options.confidence, "intervals": ends}))
+    else:
+        print(found)
+        print(
+            f"at confidence {options.confidence:g}, the truth is within "
+            f"{margin:.4g} standard errors"
+        )
+    return DONE

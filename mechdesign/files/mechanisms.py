@@ -1,0 +1,147 @@
+"""Mechanism files: JSON with the integers of the law; and any file that reports come from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mechdesign.certify import Verified, digest, verify
+from mechdesign.certify.saved import FORMAT as CHANNEL
+from mechdesign.certify.structured import FORMAT
+from mechdesign.channel import Channel
+from mechdesign.errors import CertificateError, InputError
+from mechdesign.files.channels import checked_channel, read_document, save_solution
+from mechdesign.files.disk import write_atomically
+from mechdesign.files.problems import read_domain
+from mechdesign.mechanisms import Mechanism
+from mechdesign.mechanisms.registry import restored
+from mechdesign.notions import NOTIONS
+from mechdesign.prior import Prior
+from mechdesign.solution import Solution
+
+__all__ = ["SavedMechanism", "load_mechanism", "mechanism_document", "save", "save_mechanism"]
+
+
+@dataclass(frozen=True)
+class SavedMechanism:
+    """A file of a channel or of a structured mechanism that was checked.
+
+    Attributes
+    ----------
+    mechanism
+        What draws reports, and reads them.
+    prior
+        The prior that it was designed for; None where it needs none.
+    document
+        Everything in the file.
+    verified
+        The claims that hold.
+    """
+
+    mechanism: Channel | Mechanism
+    prior: Prior | None
+    document: dict[str, Any]
+    verified: Verified
+
+
+def save(result: Solution | Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a solution with its certificate, or a structured mechanism, to a JSON file.
+
+    The file is written whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or what is given is neither.
+    """
+    if isinstance(result, Mechanism):
+        save_mechanism(result, path)
+    elif isinstance(result, Solution):
+        save_solution(result, path)
+    else:
+        raise InputError("result", "a Solution or a Mechanism", type(result).__name__)
+
+
+def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a structured mechanism to a JSON file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    CertificateError
+        If it is not a mechanism that the checker accepts.
+    """
+    document = mechanism_document(mechanism)
+    verify(document)
+    write_atomically(Path(path), json.dumps(document, indent=1) + "\n")
+
+
+def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
+    """Return what a mechanism file holds: the inputs, the notion, the integers of the law.
+
+    Whole numbers of the law are text, since many readers of JSON keep 53 bits only.
+    """
+    document = {
+        **FORMAT,
+        "mechanism": mechanism.name,
+        "source": mechanism.source,
+        "domain": mechanism.inputs.to_table(),
+        "privacy": mechanism.privacy.to_table(),
+        "leakage": mechanism.leakage,
+        "law": _as_text(mechanism.law()),
+    }
+    document["digest"] = digest(document)
+    return document
+
+
+def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
+    """Read a channel file or a mechanism file, and check every claim in it before returning it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON.
+    CertificateError
+        If a claim does not hold.
+    """
+    document = read_document(Path(path))
+    if isinstance(document, dict) and document.get("format") == CHANNEL["format"]:
+        saved = checked_channel(document)
+        return SavedMechanism(saved.channel, saved.prior, saved.document, saved.verified)
+    verified = verify(document)
+    table = dict(document["privacy"])
+    try:
+        notion = NOTIONS[table.pop("notion")](**table)
+        domain = read_domain(document["domain"])
+        law = _as_numbers(document["law"])
+        mechanism = restored(document["mechanism"], domain, notion, law)
+    except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
+        raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
+    return SavedMechanism(mechanism, getattr(mechanism, "prior", None), document, verified)
+
+
+TEXTS = ("mechanism", "epsilon", "prior")
+"""Parts of a law that are text by themselves, not whole numbers."""
+
+
+def _as_text(law: Any) -> Any:
+    """Return a law with its whole numbers as text."""
+    if isinstance(law, Mapping):
+        return {key: _as_text(entry) for key, entry in law.items()}
+    if isinstance(law, list):
+        return [_as_text(entry) for entry in law]
+    return str(law)
+
+
+def _as_numbers(law: Any) -> Any:
+    """Return a law with its whole numbers as numbers; undoes :func:`_as_text`."""
+    if isinstance(law, Mapping):
+        return {key: entry if key in TEXTS else _as_numbers(entry) for key, entry in law.items()}
+    if isinstance(law, list):
+        return [_as_numbers(entry) for entry in law]
+    return int(law)

@@ -1,0 +1,203 @@
+"""LIP randomized response on a large domain: the truth, or now and then a fresh draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign.channel import BITS
+from mechdesign.domain import Domain
+from mechdesign.errors import UnsupportedError
+from mechdesign.exact import Exact, exp_lower, short_text
+from mechdesign.mechanisms.base import (
+    WHOLE,
+    Data,
+    FloatArray,
+    Frequencies,
+    IntArray,
+    Mechanism,
+    informative,
+    inputs_of,
+    whole_weights,
+)
+from mechdesign.mechanisms.ldp import two_scores
+from mechdesign.notions import LIP
+from mechdesign.prior import Prior
+from mechdesign.reports import Labels, Tally
+from mechdesign.sampling import AliasTable, Source
+
+__all__ = ["LIPRandomizedResponse"]
+
+
+class LIPRandomizedResponse(Mechanism):
+    """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
+
+        Q[x, x] = 1 - (1 - P_x) e**-eps,      Q[x, y] = P_y e**-eps
+
+    Its largest lift is (e**eps - 1 + P_x) / (e**eps P_x), so it satisfies eps-LIP if and only if
+    P_min >= 1/(e**eps + 1); there it is optimal for all that post-processing cannot raise. The
+    papers state it for every prior; off this region it is refused.
+
+    One draw of 62 bits decides: y with mass f_y, whatever x is, and the truth with the mass t that
+    is left. With P(y) = f_y + t P_y, in units of 2**-62, both sides of LIP hold exactly where
+
+        f_y >= t P_y / (e**eps - 1)     and     f_y >= t (1 - e**eps P_y) / (e**eps - 1),
+
+    so t is taken as large as leaves room for these f_y, rounded up. The score is
+    s_x(y) = (1{y = x} - f_x) / t, in the same units.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    epsilon
+        The budget in nats, > 0.
+    prior
+        The prior of the inputs, which is public.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    UnsupportedError
+        If P_min < 1/(e**eps + 1); the message says what the formula would leak.
+
+    Notes
+    -----
+    Source: Jiang et al. 2018 (CNS), Theorem 2; the region is ours.
+
+    Examples
+    --------
+    >>> survey = LIPRandomizedResponse(["yes", "no"], 1, Prior([0.4, 0.6]))
+    >>> round(float(survey.probability("yes", "no")), 6)  # 0.6 / e
+    0.220728
+    >>> survey.leakage
+    1.0
+    """
+
+    name = "lip-randomized-response"
+    source = "Jiang et al. 2018 (CNS), Theorem 2"
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LIP(epsilon))
+        self.check_prior(prior)
+        self.prior = prior
+        odds = exp_lower(self._notion.epsilon)
+        if prior.minimum * (odds + 1) < 1:
+            raise _outside(prior, self._notion.epsilon)
+        fresh, self._truth = _masses(prior, odds)
+        self._fresh = np.array(fresh, dtype=np.int64)
+        self._table = AliasTable(np.array([[*fresh, self._truth]]), BITS)
+        self._alphabet = Labels(self.inputs)
+
+    @property
+    def privacy(self) -> LIP:
+        """LIP, for the prior."""
+        return self._notion
+
+    @property
+    def alphabet(self) -> Labels:
+        """The inputs."""
+        return self._alphabet
+
+    @property
+    def n_outputs(self) -> int:
+        """As many as there are inputs."""
+        return len(self.inputs)
+
+    def law(self) -> dict[str, Any]:
+        """Return the prior, the mass of the truth, and that of each report by a fresh draw."""
+        return {
+            "prior": self.prior.to_table(),
+            "truth": self._truth,
+            "fresh": self._fresh.tolist(),
+        }
+
+    def draw(self, codes: IntArray, source: Source) -> Data:
+        """Draw reports: input numbers."""
+        drawn = self._table.draw(np.zeros(len(codes), dtype=np.int64), source)
+        return np.where(drawn == len(self.inputs), codes, drawn).astype(np.int64)
+
+    def listed(self) -> Data:
+        """Return all inputs."""
+        return np.arange(len(self.inputs))
+
+    def mass(self, x: int, report: Data) -> Fraction:
+        """Return the probability of a report."""
+        y = int(report[0])
+        return Fraction(int(self._fresh[y]) + (self._truth if y == x else 0), WHOLE)
+
+    def count(self, data: Data) -> IntArray:
+        """Return how often each input was reported."""
+        return np.bincount(data, minlength=len(self.inputs)).astype(np.int64)
+
+    def _shares(self) -> tuple[FloatArray, float]:
+        """Return the probabilities of a fresh draw, by report, and of the truth."""
+        return np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return unbiased estimates."""
+        counts, total = self.counted(tally, len(self.inputs))
+        hit, (fresh, truth) = counts / total, self._shares()
+        score, miss = (1 - fresh) / truth, -fresh / truth
+        return two_scores(hit, score, miss)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        counts, total = self.counted(tally, len(self.inputs))
+        fresh, truth = self._shares()
+        scores = (weights - weights @ fresh) / truth
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
+
+    def ratio(self, x: int, other: int) -> Fraction:
+        """Return the largest ratio of two rows: at the report x."""
+        if x == other:
+            return Fraction(1)
+        return Fraction(int(self._fresh[x]) + self._truth, int(self._fresh[x]))
+
+    def largest_ratio(self) -> Fraction:
+        """Return the largest lift for its own prior, or inverse lift if that is larger."""
+        least, largest = self.lifts(self.prior)
+        return max(1 / least, largest)
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of f_y / (f_y + t P_y) and (f_y + t) / (f_y + t P_y)."""
+        self.check_prior(prior)
+        pairs = list(zip(self._fresh.tolist(), prior, strict=True))
+        lows = [f / (f + self._truth * p) for f, p in pairs]
+        highs = [(f + self._truth) / (f + self._truth * p) for f, p in pairs]
+        return Fraction(min(lows)), Fraction(max(highs))
+
+
+def _masses(prior: Prior, odds: Fraction) -> tuple[list[int], int]:
+    """Return the least f_y for the largest t that leaves room for them, in units of 2**-62.
+
+    What rounding leaves over goes to the largest f_y: all bounds are from below.
+    """
+    weights, unit = whole_weights(prior)
+    top, bottom = odds.numerator, odds.denominator
+    # max(P_y, 1 - odds P_y) / (odds - 1), over one denominator
+    below = [max(w * bottom, unit * bottom - top * w) for w in weights]
+    scale = unit * (top - bottom)
+    truth = (WHOLE - len(weights)) * scale // (scale + sum(below))
+    fresh = [-(-truth * part // scale) for part in below]
+    fresh[fresh.index(max(fresh))] += WHOLE - truth - sum(fresh)
+    return fresh, truth
+
+
+def _outside(prior: Prior, epsilon: Fraction) -> UnsupportedError:
+    """Return the error that says what the published formula would leak."""
+    e, least = float(epsilon), float(prior.minimum)
+    leak = math.log((-math.expm1(-e) + least * math.exp(-e)) / least) if least else math.inf
+    return UnsupportedError(
+        "prior",
+        f"probabilities of at least 1/(e^epsilon + 1) = {1 / (math.exp(e) + 1):.6g}",
+        f"P_min = {short_text(prior.minimum)}",
+        f"there the published formula would leak {leak:.6g} = {leak / e:.3g} epsilon; "
+        "an optimal channel for this prior comes from `design`",
+    )

@@ -1,0 +1,86 @@
+"""Cones that are flat: columns that obey equations, and whole numbers that do so exactly.
+
+A budget of 0 about a secret makes Pr(y|s) the same for all secrets, equations on every column that
+no mixing loosens. The columns that obey them are the combinations of a rational basis. Of these,
+those whose free entries are multiples of its common denominator are whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Basis", "null_space", "on_grid"]
+
+Basis: TypeAlias = list[tuple[Fraction, ...]]
+"""``(size, n_basis)``: a row for each entry, unit vectors for those that are free."""
+
+MOST_UNIT = 1 << 40
+"""A coarser grid than multiples of this does not serve."""
+
+
+def null_space(rows: Sequence[Sequence[Fraction]], size: int) -> Basis:
+    """Return a basis of {v : row . v = 0 for all rows}, by Gauss and Jordan.
+
+    Examples
+    --------
+    >>> equation = [Fraction(2), Fraction(-1), Fraction(-1)]
+    >>> [[str(v) for v in row] for row in null_space([equation], 3)]
+    [['1/2', '1/2'], ['1', '0'], ['0', '1']]
+    """
+    pivots: dict[int, list[Fraction]] = {}
+    for given in rows:
+        row = list(given)
+        for place, head in pivots.items():
+            row = _less(row, row[place], head)
+        pivot = max(range(size), key=lambda x: abs(row[x]))
+        if not row[pivot]:
+            continue
+        row = [entry / row[pivot] for entry in row]
+        for place, head in pivots.items():
+            pivots[place] = _less(head, head[pivot], row)
+        pivots[pivot] = row
+    free = [x for x in range(size) if x not in pivots]
+    return [
+        tuple(-pivots[x][z] for z in free) if x in pivots else tuple(Fraction(x == z) for z in free)
+        for x in range(size)
+    ]
+
+
+def _less(row: list[Fraction], times: Fraction, other: list[Fraction]) -> list[Fraction]:
+    return [a - times * b for a, b in zip(row, other, strict=True)] if times else row
+
+
+def on_grid(basis: Basis, Q: npt.NDArray[np.float64], whole: int) -> npt.NDArray[np.int64] | None:
+    """Return whole columns in the span of a basis, next to ``whole`` times those of a channel.
+
+    Parameters
+    ----------
+    basis
+        Whose span holds the constants.
+    Q
+        ``(size, n_outputs)``, a channel.
+    whole
+        What each row is to sum to.
+
+    Returns
+    -------
+    columns
+        Such integers; None if the grid is too coarse, or an entry would be negative.
+    """
+    unit = math.lcm(*(entry.denominator for row in basis for entry in row))
+    if unit > MOST_UNIT:
+        return None
+    width = len(basis[0])
+    units = [tuple(Fraction(i == j) for j in range(width)) for i in range(width)]
+    free = [basis.index(row) for row in units]
+    steps = [[round(v * (whole / unit)) for v in Q[x].tolist()] for x in free]
+    scaled = np.array([[int(entry * unit) for entry in row] for row in basis], dtype=object)
+    columns = scaled @ np.array(steps, dtype=object)
+    columns[:, int(np.argmax(Q.min(axis=0)))] += whole - columns.sum(axis=1)
+    return columns.astype(np.int64) if columns.min() >= 0 else None

@@ -1,0 +1,32 @@
+"""Pictures, for people who look rather than read.
+
+Every function draws on Axes and returns them: on those that it is given, or on new ones. None shows
+anything on the screen. Colours are from a palette that the colour-blind can tell apart; lines also
+differ by their marks.
+"""
+
+from __future__ import annotations
+
+from mechdesign.plots.channels import plot_channel, save_channel_plot
+from mechdesign.plots.error_regions import plot_error_region
+from mechdesign.plots.estimates import plot_estimate, save_estimate_plot
+from mechdesign.plots.frontiers import plot_frontier, save_frontier_plot
+from mechdesign.plots.leakages import plot_leakages, plot_relations
+from mechdesign.plots.polytope import plot_polytope
+from mechdesign.plots.posteriors import plot_posterior
+from mechdesign.plots.style import check_picture_name
+
+__all__ = [
+    "check_picture_name",
+    "plot_channel",
+    "plot_error_region",
+    "plot_estimate",
+    "plot_frontier",
+    "plot_leakages",
+    "plot_polytope",
+    "plot_posterior",
+    "plot_relations",
+    "save_channel_plot",
+    "save_estimate_plot",
+    "save_frontier_plot",
+]

@@ -1,0 +1,89 @@
+"""Privacy as it looks to one who tests: the errors that are left to any test of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from mechdesign.errors import InputError
+from mechdesign.plots.style import COLOURS, GREY, MARKS, SKY, axes_or_new, plain, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mechdesign.accounting.testing import ErrorRegion, TradeOff
+
+__all__ = ["plot_error_region"]
+
+
+def plot_error_region(
+    curves: TradeOff | Iterable[TradeOff] = (),
+    region: ErrorRegion | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+    *,
+    labels: Sequence[str] | None = None,
+) -> Axes:
+    """Draw the errors of the best tests between two inputs, in the region that a notion allows.
+
+    Parameters
+    ----------
+    curves
+        One answer of :func:`~mechdesign.trade_off`, or several.
+    region
+        What two budgets allow, from :func:`~mechdesign.accounting.error_region`; None: not drawn.
+    ax
+        Where; default new axes, square.
+    title
+        What to write above.
+    labels
+        A name for each curve; default its two inputs.
+
+    Returns
+    -------
+    Axes
+        With the region shaded up to the line of guessing, alarm + missed = 1, and a line with a
+        mark at each corner for every curve. Where a line leaves the shade, it is not private.
+
+    Raises
+    ------
+    InputError
+        If there are not as many labels as curves.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from mechdesign import Channel, trade_off
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> ax = plot_error_region(trade_off(warner, 0, 1), ax=Figure().subplots())
+    >>> ax.lines[0].get_xydata().tolist()
+    [[0.0, 1.0], [0.25, 0.25], [1.0, 0.0]]
+    """
+    from mechdesign.accounting.testing import TradeOff
+
+    ax = axes_or_new(ax, (5.2, 5.2))
+    if region is not None:
+        edge = region.corners
+        ax.fill(*zip(*edge, strict=True), color=SKY, alpha=0.35, linewidth=0, label=_name(region))
+        ax.plot(*zip(*edge, strict=True), color=GREY, linewidth=1)
+    listed = [curves] if isinstance(curves, TradeOff) else list(curves)
+    if labels is not None and len(labels) != len(listed):
+        raise InputError("labels", f"{len(listed)} names, one for each curve", len(labels))
+    for n, curve in enumerate(listed):
+        alarms, missed = zip(*((float(a), float(b)) for a, b in curve.points), strict=True)
+        label = f"best tests, {short(curve.x)} against {short(curve.other)}"
+        label = label if labels is None else plain(labels[n])
+        colour, mark = COLOURS[n % len(COLOURS)], MARKS[n % len(MARKS)]
+        ax.plot(alarms, missed, color=colour, marker=mark, label=label, markersize=5, clip_on=False)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle="--", label="guessing")
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.set(xlabel="false alarm rate", ylabel="missed detection rate")
+    ax.set_title(plain(title))
+    ax.legend(frameon=False, loc="upper right")
+    return ax
+
+
+def _name(region: ErrorRegion) -> str:
+    """Return the budgets of a region in words."""
+    ends = ["inf" if e is None else f"{float(e):.4g}" for e in (region.forward, region.back)]
+    return f"allowed at {', '.join(dict.fromkeys(ends))} nats"

@@ -1,0 +1,82 @@
+"""An estimated distribution with its confidence intervals."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain, save
+from mechdesign.sampling import SIMULATION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mechdesign.curator import Estimate
+
+__all__ = ["plot_estimate", "save_estimate_plot"]
+
+MOST_BARS, MOST_LEVEL = 40, 12
+"""Inputs that are drawn as bars, and whose names are written level, at most."""
+
+
+def plot_estimate(
+    estimate: Estimate, ax: Axes | None = None, confidence: float = 0.95, title: str = ""
+) -> Axes:
+    """Draw an estimated distribution with its confidence intervals.
+
+    Parameters
+    ----------
+    estimate
+        What to draw.
+    ax
+        Where; default new axes.
+    confidence
+        Of each interval, above 0 and below 1.
+    title
+        What to write above; default the method, its label and the number of reports.
+
+    Returns
+    -------
+    Axes
+        With bars up to 40 inputs and a band beyond. Where a standard error is not known there is no
+        interval.
+    """
+    ax = axes_or_new(ax)
+    places = np.arange(len(estimate.values))
+    low, high = estimate.interval(confidence).T
+    name = f"{100 * confidence:g} % interval"
+    if len(places) <= MOST_BARS:
+        ax.bar(places, estimate.values, width=0.7, color=SKY, label="estimate")
+        known = np.isfinite(low)
+        ends = (places[known], low[known], high[known])
+        ax.vlines(*ends, color="black", linewidth=1.2, label=name)
+        for end in ends[1:]:
+            ax.plot(places[known], end, linestyle="", marker="_", markersize=6, color="black")
+    else:
+        ax.fill_between(places, low, high, step="mid", color=SKY, linewidth=0, label=name)
+        ax.step(places, estimate.values, where="mid", color=BLUE, linewidth=1, label="estimate")
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.set(xlabel="input x (the truth)", ylabel=f"frequency among the {estimate.target}")
+    label_axis(ax.xaxis, estimate.inputs.labels)
+    if len(places) > MOST_LEVEL and any(len(str(x)) > 2 for x in estimate.inputs):
+        ax.tick_params(axis="x", rotation=90)
+    kind = dict.fromkeys([estimate.method, "unbiased" if estimate.unbiased else "biased"])
+    text = title or f"{', '.join(kind)}; {estimate.reports:,} reports"
+    ax.set_title(plain(text) + (f"\n{SIMULATION}" if estimate.simulated else ""))
+    ax.legend(frameon=False)
+    return ax
+
+
+def save_estimate_plot(
+    estimate: Estimate, path: str | os.PathLike[str], confidence: float = 0.95, title: str = ""
+) -> None:
+    """Draw an estimate to a PNG, PDF or SVG file; see :func:`plot_estimate`.
+
+    Raises
+    ------
+    InputError
+        If the name has no such ending, or the file cannot be written.
+    """
+    save(path, lambda ax: plot_estimate(estimate, ax, confidence, title))

@@ -1,0 +1,200 @@
+"""Loss against epsilon, with the proved bound; several notions on one picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mechdesign.errors import InputError
+from mechdesign.plots.style import COLOURS, GREY, MARKS, PALE, axes_or_new, plain, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from mechdesign.frontier import Frontier, Reach
+
+__all__ = ["plot_frontier", "save_frontier_plot"]
+
+SIZE = (6.0, 5.6)
+"""In inches, with the legend below."""
+
+YELLOW = "#f0e442"
+
+LONG = 36
+"""Letters of a name beyond which names stand below each other."""
+
+VISIBLE = 1e-3
+"""A gap below this share of the value cannot be seen."""
+
+
+def plot_frontier(
+    frontiers: Frontier | Iterable[Frontier],
+    ax: Axes | None = None,
+    title: str = "",
+    *,
+    labels: Sequence[str] | None = None,
+    reached: Iterable[Reach] = (),
+    logarithmic: bool = False,
+) -> Axes:
+    """Draw the loss of the best channel against epsilon.
+
+    Parameters
+    ----------
+    frontiers
+        One, or several with the same objective.
+    ax
+        Where; default new axes.
+    title
+        What to write above.
+    labels
+        A name for each frontier; default its notions.
+    reached
+        Answers of :func:`~mechdesign.least_epsilon`, to be marked.
+    logarithmic
+        Whether epsilon has a logarithmic scale, without budgets of 0.
+
+    Returns
+    -------
+    Axes
+        With a line of certified values for each frontier, shaded down (for a gain up) to the proved
+        bound. A small cross on the axis is a budget at which no channel is private.
+
+    Raises
+    ------
+    InputError
+        If there is no frontier, the objectives differ, or there are not as many labels.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from mechdesign import LDP, HammingLoss, Problem, trace_frontier
+    >>> curve = trace_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1, 2])
+    >>> ax = plot_frontier(curve, Figure().subplots())
+    >>> ax.lines[0].get_ydata().round(4).tolist()
+    [0.3775, 0.2689, 0.1192]
+    """
+    curves = _listed(frontiers)
+    objectives = dict.fromkeys(curve.problem.utility.name for curve in curves)
+    if len(objectives) != 1:
+        given = ", ".join(objectives) or "none"
+        raise InputError("frontiers", "at least one, all with one objective", given)
+    names = [curve.label for curve in curves] if labels is None else list(labels)
+    if len(names) != len(curves):
+        raise InputError("labels", f"{len(curves)} names, one for each frontier", len(names))
+    ax = axes_or_new(ax, SIZE)
+    for n, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        _draw(ax, curve, plain(name), n)
+    for reach in reached:
+        _mark(ax, reach)
+    utility = curves[0].problem.utility
+    ax.set_xlabel("epsilon (nats)")
+    ax.set_ylabel(f"{'gain' if utility.is_maximised else 'loss'}: {utility.name}")
+    ax.set_title(plain(title))
+    if logarithmic:
+        _logarithmic(ax)
+    ax.grid(color=PALE, linewidth=0.8)
+    ax.set_axisbelow(True)
+    long = any(len(text) > LONG for text in ax.get_legend_handles_labels()[1])
+    ax.legend(
+        frameon=False,
+        ncols=1 if long else 2,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.13),
+        fontsize=9,
+    )
+    return ax
+
+
+def save_frontier_plot(
+    frontiers: Frontier | Iterable[Frontier],
+    path: str | os.PathLike[str],
+    title: str = "",
+    *,
+    labels: Sequence[str] | None = None,
+    reached: Iterable[Reach] = (),
+    logarithmic: bool = False,
+) -> None:
+    """Draw frontiers to a PNG, PDF or SVG file; see :func:`plot_frontier`.
+
+    Raises
+    ------
+    InputError
+        If the name has no such ending, the file cannot be written, or there is nothing to draw.
+    """
+    drawn = partial(
+        plot_frontier,
+        frontiers,
+        title=title,
+        labels=labels,
+        reached=reached,
+        logarithmic=logarithmic,
+    )
+    save(path, lambda ax: drawn(ax=ax), SIZE)
+
+
+def _listed(frontiers: Frontier | Iterable[Frontier]) -> list[Frontier]:
+    from mechdesign.frontier import Frontier
+
+    return [frontiers] if isinstance(frontiers, Frontier) else list(frontiers)
+
+
+def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
+    """Draw one frontier."""
+    colour, mark = COLOURS[n % len(COLOURS)], MARKS[n % len(MARKS)]
+    points = sorted(curve.points, key=lambda point: point.epsilon)
+    found = [(float(p.epsilon), p.solution) for p in points if p.solution is not None]
+    side = "up" if curve.problem.utility.is_maximised else "down"
+    budgets = [epsilon for epsilon, _ in found]
+    values = [float(solution.value) for _, solution in found]
+    bounds = [float(solution.bound) for _, solution in found]
+    size = 5 if len(found) <= 30 else 0
+    ax.plot(budgets, values, color=colour, marker=mark, markersize=size, label=name)
+    if any(solution.gap > VISIBLE for _, solution in found):
+        ax.fill_between(
+            budgets,
+            bounds,
+            values,
+            color=colour,
+            alpha=0.25,
+            linewidth=0,
+            label=f"{name}: undecided, {side} to the proved bound",
+        )
+    none = [float(p.epsilon) for p in points if p.solution is None]
+    if none:
+        ax.plot(
+            none,
+            [0.02 * (n + 1)] * len(none),
+            linestyle="",
+            marker="x",
+            color=colour,
+            transform=ax.get_xaxis_transform(),
+            label=f"{name}: infeasible",
+        )
+
+
+def _logarithmic(ax: Axes) -> None:
+    """Give the budgets a logarithmic scale with plain numbers."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _mark(ax: Axes, reach: Reach) -> None:
+    """Mark the least epsilon that reaches what is wanted."""
+    epsilon, wanted = float(reach.epsilon), float(reach.wanted)
+    ax.axhline(wanted, color=GREY, linewidth=1, linestyle=":")
+    ax.plot(
+        [epsilon],
+        [wanted],
+        linestyle="",
+        marker="*",
+        markersize=14,
+        color=YELLOW,
+        markeredgecolor="black",
+        label=f"{wanted:.4g} from epsilon = {epsilon:.4g} on",
+    )

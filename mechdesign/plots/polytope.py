@@ -1,0 +1,236 @@
+"""The cone of a notion on three inputs, cut by the triangle of posteriors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.plots.style import BLUE, GREY, PALE, SKY, VERMILION, axes_or_new, plain, short
+from mechdesign.problem import Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_polytope"]
+
+FloatArray = npt.NDArray[np.float64]
+
+INPUTS = 3
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
+"""Where the inputs stand: a posterior is drawn at its mean of these."""
+
+TICKS = (0.2, 0.4, 0.6, 0.8)
+DIGITS, FLAT, NEAR = 9, 1e-9, 0.1
+"""Digits that tell points apart; the area of a triangle without one; near a corner."""
+
+TOUCHING = 0.03
+"""Outputs nearer than this share their place for a label."""
+
+SMALL, LEAST_SIZE = 0.25, 1e-6
+"""Polygons of less than the first, where a side of the triangle is 1, are drawn again, magnified;
+the second is the least size that is magnified."""
+
+LARGEST_AREA = 420.0
+"""Of the circle of an output that is always sent, in square points."""
+
+
+def plot_polytope(
+    problem: Problem, channel: Channel | None = None, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """Draw what the notions of a problem with three inputs allow a report to tell.
+
+    An output y tells the posterior P(x|y), a point of the triangle: at a corner the input is known,
+    and at the prior nothing is told. The posteriors that the notions allow are a polygon. Its
+    corners are the extreme rays of the cone, and a channel is a way to write the prior as a mean
+    of allowed posteriors.
+
+    Parameters
+    ----------
+    problem
+        With three inputs, each of prior above 0, and notions that are conditions on columns.
+    channel
+        Whose outputs to draw, as circles with an area in proportion to how often they are sent.
+    ax
+        Where; default new axes.
+    title
+        What to write above; default the notions.
+
+    Returns
+    -------
+    Axes
+        With the polygon, its rays, the prior, and the outputs of the channel. What is small is
+        drawn again beside it, magnified.
+
+    Raises
+    ------
+    InputError
+        If there are not three inputs, or one has prior 0.
+    UnsupportedError
+        If a notion is no condition on columns.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from mechdesign import LDP, HammingLoss
+    >>> ax = plot_polytope(Problem(range(3), LDP(1), HammingLoss()), ax=Figure().subplots())
+    >>> [len(line.get_xdata()) for line in ax.lines if line.get_label() == "extreme rays"]
+    [6]
+    """
+    if len(problem.domain) != INPUTS or (channel is not None and channel.shape[0] != INPUTS):
+        given = len(problem.domain) if channel is None else (len(problem.domain), channel.shape[0])
+        raise InputError("problem", "three inputs", given)
+    if not problem.prior.minimum:
+        raise InputError("prior", "a probability > 0 for each input", problem.prior)
+    if not problem.is_conic:
+        raise UnsupportedError("privacy", "conditions on single columns", problem.binding[0])
+    from mechdesign.routes.rays import all_rays  # scipy on demand
+
+    ax = axes_or_new(ax, (6.4, 5.6))
+    _triangle(ax, problem)
+    prior = problem.prior.array
+    corners = _hull(_places(all_rays(problem.cone), prior))
+    size = float(np.ptp(corners, axis=0).max())
+    magnify = LEAST_SIZE < size < SMALL
+    _allowed(ax, corners, channel, prior, None if magnify else TOUCHING)
+    if magnify:
+        _magnified(ax, corners, channel, prior)
+    ax.set_title(plain(title or " and ".join(map(repr, problem.privacy))), pad=20)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.0))
+    return ax
+
+
+def _allowed(
+    ax: Axes, corners: FloatArray, channel: Channel | None, prior: FloatArray, near: float | None
+) -> None:
+    """Draw the polygon, its corners, the outputs of a channel, and the prior; see `_outputs`."""
+    ax.fill(*corners.T, facecolor=SKY, alpha=0.35, edgecolor=BLUE, label="allowed posteriors")
+    ax.plot(*corners.T, "o", color=BLUE, markersize=6, label="extreme rays", zorder=3)
+    if channel is not None:
+        _outputs(ax, channel, prior, near)
+    ax.plot(*(prior @ CORNERS), "P", color="black", markersize=9, label="prior", zorder=4)
+
+
+def _magnified(ax: Axes, corners: FloatArray, channel: Channel | None, prior: FloatArray) -> None:
+    """Draw a small polygon again, magnified, in the corner that is free."""
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    middle, half = (low + high) / 2, 1.15 * float((high - low).max())
+    inset = ax.inset_axes((0.7, 0.69, 0.3, 0.31))
+    _allowed(inset, corners, channel, prior, 4 * half * TOUCHING)
+    inset.set(
+        xlim=(middle[0] - half, middle[0] + half),
+        ylim=(middle[1] - half, middle[1] + half),
+        xticks=[],
+        yticks=[],
+        aspect="equal",
+    )
+    ax.indicate_inset_zoom(inset, edgecolor=GREY)
+
+
+def _places(columns: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return where the posteriors of columns, ``(3, n)``, stand in the plane, ``(n, 2)``."""
+    joint = prior[:, None] * columns
+    places: FloatArray = (joint / joint.sum(axis=0)).T @ CORNERS
+    return places
+
+
+def _hull(places: FloatArray) -> FloatArray:
+    """Return the corners of the convex hull of points, around it; Andrew's monotone chain."""
+    ordered = sorted({(round(x, DIGITS), round(y, DIGITS)) for x, y in places.tolist()})
+    corners: list[tuple[float, float]] = []
+    for points in (ordered, ordered[::-1]):
+        chain: list[tuple[float, float]] = []
+        for point in points:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= FLAT:
+                chain.pop()
+            chain.append(point)
+        corners += chain[:-1]
+    return np.array(corners or ordered)
+
+
+def _turn(
+    before: tuple[float, float], corner: tuple[float, float], after: tuple[float, float]
+) -> float:
+    """Return twice the area of a triangle, above 0 where it turns to the left."""
+    (a, b), (c, d), (e, f) = before, corner, after
+    return (c - a) * (f - b) - (d - b) * (e - a)
+
+
+def _triangle(ax: Axes, problem: Problem) -> None:
+    """Draw the triangle with a grid, its corners, and a scale for each input on a side."""
+    for x, label in enumerate(problem.domain.labels):
+        corner, start, other = (CORNERS[(x + n) % INPUTS] for n in range(INPUTS))
+        side = corner - start
+        across = np.array([side[1], -side[0]])
+        across *= np.sign(across @ (start - other))  # outward
+        for share in TICKS:
+            ends = np.array([start + share * side, other + share * (corner - other)])
+            ax.plot(*ends.T, color=PALE, linewidth=0.8, zorder=0)
+            _write(ax, ends[0] + 0.035 * across, f"{share:g}", fontsize=8, color=GREY)
+        angle = math.degrees(math.atan2(side[1], side[0]))
+        angle -= 180 * round(angle / 180)
+        name = f"P({short(label)} | y)"
+        _write(ax, start + side / 2 + 0.11 * across, name, rotation=angle)
+        away = corner - CORNERS.mean(axis=0)
+        _write(ax, corner + 0.1 * away, short(label), fontweight="bold")
+    ax.fill(*CORNERS.T, fill=False, edgecolor=GREY, linewidth=1.2, zorder=1)
+    ax.set(xlim=(-0.2, 1.2), ylim=(-0.16, 0.97), aspect="equal")
+    ax.set_axis_off()
+
+
+def _write(ax: Axes, place: FloatArray, text: str, **style: Any) -> None:
+    """Write text with its middle at a place."""
+    ax.text(float(place[0]), float(place[1]), text, ha="center", va="center", **style)
+
+
+def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) -> None:
+    """Draw the outputs of a channel that are sent at all.
+
+    Their labels stand beside them, those of outputs that are nearer than ``near`` together; with
+    None there are no labels.
+    """
+    matrix = channel.matrix
+    shares = prior @ matrix
+    used = np.flatnonzero(shares > 0)
+    places = _places(matrix[:, used], prior)
+    ax.scatter(
+        places[:, 0],
+        places[:, 1],
+        s=LARGEST_AREA * shares[used] + 60,
+        facecolors="none",
+        edgecolors=VERMILION,
+        linewidths=2,
+        label="outputs of the channel",
+        zorder=5,
+    )
+    if near is None:
+        return
+    left = list(range(len(used)))
+    while left:
+        together = [n for n in left if np.hypot(*(places[n] - places[left[0]])) < near]
+        left = [n for n in left if n not in together]
+        names = ", ".join(short(channel.outputs[used[n]]) for n in together)
+        _name_output(ax, places[together[0]], prior @ CORNERS, names)
+
+
+def _name_output(ax: Axes, place: FloatArray, centre: FloatArray, name: str) -> None:
+    """Write the name of an output on the side away from the centre."""
+    away = place - centre
+    size = float(np.hypot(*away))
+    right, up = (18 * away / size).tolist() if size > FLAT else (0.0, 18.0)
+    if np.hypot(*(CORNERS - place).T).min() < NEAR:  # where the name of the input stands
+        right, up = -right, -up
+    ax.annotate(
+        name,
+        place.tolist(),
+        xytext=(right, up),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color=VERMILION,
+        fontweight="bold",
+    )

@@ -1,0 +1,112 @@
+"""What each output tells of the input: the posterior against the prior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.channel import Channel
+from mechdesign.plots.style import COLOURS, GREY, axes_or_new, label_axis, plain, short
+from mechdesign.prior import Prior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["MOST_BARS", "plot_posterior"]
+
+MOST_BARS = 60
+"""Bars that can be told apart; beyond, or with more inputs than colours, there is a map."""
+
+WIDTH = 0.8
+LEVEL = 40
+"""Letters of all names together that fit below the axis side by side."""
+
+
+def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title: str = "") -> Axes:
+    """Draw the posterior of the inputs at each output, beside the prior.
+
+    Parameters
+    ----------
+    channel
+        What to draw.
+    prior
+        The law of the input.
+    ax
+        Where; default new axes.
+    title
+        What to write above.
+
+    Returns
+    -------
+    Axes
+        With a group of bars P(x|y) for each output y, and a black line at P(x) over each bar.
+        Where these are too many they are a map of ln P(x|y) / P(x) in nats, with the colour scale
+        beside it; grey is where the posterior is 0. An output that never occurs stays empty.
+
+    Raises
+    ------
+    InputError
+        If the prior is on another number of inputs.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> ax = plot_posterior(warner, Prior([0.5, 0.5]), Figure().subplots())
+    >>> [float(bar.get_height()) for bar in ax.patches]
+    [0.75, 0.25, 0.25, 0.75]
+    """
+    posterior = channel.posterior(prior)
+    ax = axes_or_new(ax, (6.4, 4.4))
+    if posterior.size <= MOST_BARS and len(posterior) <= len(COLOURS):
+        _bars(ax, channel, prior, posterior)
+    else:
+        _map(ax, channel, prior, posterior)
+    if sum(len(short(y)) for y in channel.outputs) > LEVEL and len(channel.outputs) > 2:
+        ax.tick_params(axis="x", rotation=90)
+    ax.set_xlabel("output y (what is reported)")
+    ax.set_title(plain(title))
+    label_axis(ax.xaxis, channel.outputs)
+    return ax
+
+
+def _bars(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.float64]) -> None:
+    """Draw a group of bars for each output."""
+    k, m = posterior.shape
+    width = WIDTH / k
+    line: Any = None
+    for x, label in enumerate(channel.inputs.labels):
+        places = np.arange(m) + (x - (k - 1) / 2) * width
+        heights = np.nan_to_num(posterior[x])
+        ax.bar(places, heights, 0.9 * width, color=COLOURS[x], label=short(label))
+        ends = places - 0.45 * width, places + 0.45 * width
+        line = ax.hlines(np.full(m, prior.array[x]), *ends, color="black", linewidth=2)
+    line.set_label("prior P(x)")
+    ax.set_ylabel("posterior P(x|y)")
+    ax.set_ylim(0, 1.05 * max(float(np.nanmax(posterior)), float(prior.array.max())))
+    ax.legend(title="input x", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _map(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.float64]) -> None:
+    """Draw the logarithm of the lift, red to violet around none."""
+    import matplotlib as mpl
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = np.log(posterior / prior.array[:, None])
+    known = np.isfinite(lift)
+    largest = float(np.abs(lift[known]).max(initial=1e-9))
+    colours = mpl.colormaps["PuOr_r"].with_extremes(bad=GREY)
+    image = ax.imshow(
+        np.ma.masked_where(~known, lift),
+        cmap=colours,
+        aspect="auto",
+        vmin=-largest,
+        vmax=largest,
+        interpolation="nearest",
+    )
+    ax.set_ylabel("input x (the truth)")
+    label_axis(ax.yaxis, channel.inputs.labels)
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("ln P(x|y) / P(x) (nats); grey: P(x|y) = 0")

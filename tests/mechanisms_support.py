@@ -1,0 +1,111 @@
+"""Statements about every structured mechanism, from its exact probabilities alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign import Prior
+from mechdesign.exact import exp_lower
+from mechdesign.mechanisms import Mechanism
+from mechdesign.reports import Reports, Tally
+
+Table = list[list[Fraction]]
+
+
+def exact_table(mechanism: Mechanism) -> Table:
+    """Return the exact probabilities, inputs by outputs, asserting that they are a law."""
+    listed = mechanism.listed()
+    assert len(listed) == mechanism.n_outputs
+    rows = [
+        [mechanism.mass(x, listed[n : n + 1]) for n in range(len(listed))]
+        for x in range(len(mechanism.inputs))
+    ]
+    for row in rows:
+        assert sum(row) == 1
+        assert min(row) >= 0
+    return rows
+
+
+def check_outputs(mechanism: Mechanism) -> None:
+    """Every output is listed once, reads back from its label and from its text."""
+    listed, alphabet = mechanism.listed(), mechanism.alphabet
+    labels, texts = mechanism.outputs(), alphabet.write(listed)
+    assert len(set(texts)) == len(texts) == len(labels)
+    assert alphabet.write(alphabet.encode(labels)) == texts
+    assert alphabet.write(alphabet.read(texts)) == texts
+    table = exact_table(mechanism)
+    for x, label in enumerate(mechanism.inputs):
+        found = [mechanism.probability(label, y) for y in labels]
+        assert found == table[x]
+
+
+def scores(mechanism: Mechanism) -> np.ndarray:
+    """Return the score of each input for each output, from tallies of one report."""
+    listed, rows = mechanism.listed(), []
+    for n in range(len(listed)):
+        tally = Tally(mechanism.count(listed[n : n + 1]), 1)
+        found = mechanism.frequencies(tally)
+        assert np.allclose(found.squares, found.estimates**2)
+        rows.append(found.estimates)
+    return np.array(rows).T
+
+
+def check_unbiased(mechanism: Mechanism) -> None:
+    """Sum_y Q(y|z) s_x(y) = 1{x = z}, for all inputs x and z."""
+    matrix = np.array([[float(q) for q in row] for row in exact_table(mechanism)])
+    assert np.allclose(matrix @ scores(mechanism).T, np.eye(len(matrix)), atol=1e-9)
+
+
+def check_moments(mechanism: Mechanism, seed: int = 0) -> None:
+    """Means and mean squares over many reports are those of the scores, and so are combinations."""
+    rng, table = np.random.default_rng(seed), scores(mechanism)
+    places = rng.integers(0, mechanism.n_outputs, size=50)
+    reports = Reports(mechanism.listed()[places], mechanism.alphabet, simulated=True)
+    tally = mechanism.tally(reports)
+    found = mechanism.frequencies(tally)
+    assert np.allclose(found.estimates, table[:, places].mean(axis=1))
+    assert np.allclose(found.squares, (table[:, places] ** 2).mean(axis=1))
+    weights = rng.normal(size=len(table))
+    mean, _ = mechanism.combination(tally, weights)
+    assert np.isclose(mean, weights @ found.estimates)
+
+
+def check_lifts(mechanism: Mechanism, prior: Prior) -> None:
+    """The extremes of Q(y|x) / P(y) are those of the listed outputs that occur."""
+    table = exact_table(mechanism)
+    law = mechanism.output_distribution(prior)
+    lifts = [q / total for row in table for q, total in zip(row, law, strict=True) if total]
+    assert mechanism.lifts(prior) == (min(lifts), max(lifts))
+
+
+def largest_ratio(table: Table, x: int, other: int) -> Fraction | None:
+    """Return the largest Q(y|x) / Q(y|x'), or None where it is infinite."""
+    pairs = [(q, r) for q, r in zip(table[x], table[other], strict=True) if q]
+    return None if any(not r for _, r in pairs) else max(q / r for q, r in pairs)
+
+
+def check_ratios(mechanism: Mechanism) -> None:
+    """The ratio of any two rows is that of the listed outputs."""
+    table = exact_table(mechanism)
+    for x in range(len(table)):
+        for other in range(len(table)):
+            assert mechanism.ratio(x, other) == largest_ratio(table, x, other)
+
+
+def check_budget(mechanism: Mechanism, epsilon: Fraction, slack: float) -> None:
+    """It is private at epsilon, exactly, and not at epsilon - slack."""
+    assert mechanism.largest_ratio() <= exp_lower(epsilon)
+    assert float(epsilon) - slack <= mechanism.leakage <= float(epsilon) * (1 + 1e-12)
+
+
+def check_draws(mechanism: Mechanism, size: int = 20_000, seed: int = 0) -> None:
+    """Every output comes up as often as it should, for every input, within 4.5 errors."""
+    table = exact_table(mechanism)
+    place = {text: n for n, text in enumerate(mechanism.alphabet.write(mechanism.listed()))}
+    for x, label in enumerate(mechanism.inputs):
+        texts = mechanism.privatize([label] * size, rng=seed + x).texts()
+        drawn = np.bincount([place[text] for text in texts], minlength=len(place)) / size
+        law = np.array([float(q) for q in table[x]])
+        assert (np.abs(drawn - law) <= 4.5 * np.sqrt(law * (1 - law) / size)).all()
