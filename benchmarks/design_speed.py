@@ -24,9 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 # run as a file, it does not see the folders around the library, which are not installed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -49,6 +49,24 @@ START_UP, GRACE, POLL = 60.0, 5.0, 0.02
 
 LINES_KEPT = 30
 """Of what a process said before it failed."""
+
+
+class Child(Protocol):
+    """A process, as ``subprocess.Popen`` is."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, None before it has ended or been asked."""
+
+    def poll(self) -> int | None:
+        """Return its exit status, None while it runs."""
+
+    def kill(self) -> None:
+        """End it."""
+
+    def wait(self) -> int:
+        """Wait for its end."""
+
 
 GIVEN_UP = ("out of time", "unsuitable")
 """What is not tried again in a larger size."""
@@ -83,26 +101,38 @@ def _processor() -> str:
 def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> Record:
     """Let one contender solve one problem in a fresh process, and end it when time is up."""
     asked = {"suite": suite, "size": size, "name": solver, "limit": limit, "most": most}
-    with tempfile.TemporaryDirectory() as folder:
-        watched, complaints = Path(folder) / "records", Path(folder) / "stderr"
-        watched.touch()
+
+    def start(watched: Path, complaints: Path) -> Child:
         with complaints.open("wb") as errors:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.speed_child", json.dumps(asked), str(watched)],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
             )
-            try:
-                ended = _watch(process, watched, limit)
-            finally:
-                process.kill()  # whatever happens; one that has ended does not mind
-                process.wait()
+
+    return {"suite": suite, "size": size, "solver": solver, **run_child(start, limit)}
+
+
+def run_child(start: Callable[[Path, Path], Child], limit: float) -> Record:
+    """Start a process, end it when time is up, and return what it wrote, with medians over runs.
+
+    ``start`` is given the file that the process writes its records to, and that of its complaints.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        watched, complaints = Path(folder) / "records", Path(folder) / "stderr"
+        watched.touch()
+        process = start(watched, complaints)
+        try:
+            ended = _watch(process, watched, limit)
+        finally:
+            process.kill()  # whatever happens; one that has ended does not mind
+            process.wait()
         whole_lines = watched.read_text("utf-8").rpartition("\n")[0].splitlines()
         records = [json.loads(line) for line in whole_lines]
         said = complaints.read_text("utf-8", errors="replace").strip().splitlines()
-    found: Record = {"suite": suite, "size": size, "solver": solver, "status": "out of time"}
+    found: Record = {"status": "out of time"}
     if ended and process.returncode:
         reason = said[-1] if said else f"exit status {process.returncode}"
         found |= {"status": "failed", "reason": reason, "stderr": said[-LINES_KEPT:]}
@@ -117,7 +147,7 @@ def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> Reco
     return found
 
 
-def _watch(process: subprocess.Popen[bytes], watched: Path, limit: float) -> bool:
+def _watch(process: Child, watched: Path, limit: float) -> bool:
     """Wait for the end, or until nothing new is said for too long; return whether it ended."""
     seen, patience, since = 0, START_UP + limit, time.monotonic()
     while process.poll() is None:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.signal
 
+from benchmarks.captions import PICTURES, save
 from mechdesign import (
     LIP,
     BoundedPriorLIP,
@@ -43,14 +44,15 @@ from mechdesign.notions import Notion
 
 FloatArray = npt.NDArray[np.float64]
 
-PICTURES = Path(__file__).parent / "pictures"
+ROOM = 0.11
+"""The share of a picture below its axes."""
+
 PRIORS = {
     "P1": Prior([0.25, 0.25, 0.25, 0.25]),
     "P2": Prior([0.1, 0.1, 0.1, 0.7]),
     "P3": Prior([0.01, 0.33, 0.33, 0.33]),
 }
 COLOURS = ("#0072b2", "#d55e00", "#009e73")
-CAPTION = {"ha": "center", "va": "top", "fontsize": 8.5}
 
 
 @cache
@@ -109,7 +111,7 @@ def figure_5(folder: Path) -> Path:
         " exactly there is no order: ten releases,"
         f" ε = 2: {words}."
     )
-    return save(figure, caption, folder / "tifs_figure_5.png")
+    return save(figure, caption, folder / "tifs_figure_5.png", ROOM)
 
 
 def sequence(order: tuple[str, ...], epsilon: int) -> Any:
@@ -167,7 +169,7 @@ def figure_6(folder: Path) -> Path:
         "\nfirst bound the least, 3.504, where the third is 3.279. (c): 100 seeded samples of each"
         " size; our radius is Weissman's inequality, ln(2^k − 2) where Corollary 7 has k."
     )
-    return save(figure, caption, folder / "tifs_figure_6.png")
+    return save(figure, caption, folder / "tifs_figure_6.png", ROOM)
 
 
 def sampled(n: int, runs: int = 100) -> tuple[float, float, float, float]:
@@ -227,7 +229,7 @@ def figure_8(folder: Path) -> Path:
         " Warner is"
         " best. Its central interval (Prop. 5) leaves out the upper bounds on the posterior."
     )
-    return save(figure, caption, folder / "arxiv_figure_8.png")
+    return save(figure, caption, folder / "arxiv_figure_8.png", ROOM)
 
 
 def lip_error(chances: FloatArray, epsilon: float) -> float:
@@ -272,18 +274,6 @@ def relaxed(law: FloatArray, chances: FloatArray, epsilon: float) -> float:
     """Return the error if only the mean over all people were bounded: less than any server's."""
     low, high = ends_of(chances, epsilon)
     return error_within(law, float(low.sum()), float(high.sum()))
-
-
-def save(figure: Any, caption: str, path: Path) -> Path:
-    """Write a picture with its caption below."""
-    import matplotlib.pyplot as plt
-
-    figure.tight_layout(rect=(0, 0.11, 1, 1))
-    figure.text(0.5, 0.1, caption, **CAPTION)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-    return path
 
 
 def main(folder: Path = PICTURES) -> None:

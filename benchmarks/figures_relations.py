@@ -10,24 +10,25 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 
+from benchmarks.captions import PICTURES, save
 from mechdesign import LIP, Channel, Prior
 from mechdesign.accounting.leakages import leakages
 from mechdesign.accounting.relation_table import Implied
 from mechdesign.accounting.relations import implied
 from mechdesign.accounting.testing import error_region, trade_off
 
-PICTURES = Path(__file__).parent / "pictures"
+ROOM = 0.14
+"""The share of a picture below its axes."""
+
 PRIORS = {
     "P1": Prior([0.01, 0.33, 0.33, 0.33]),
     "P2": Prior([0.25, 0.25, 0.25, 0.25]),
 }
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
-CAPTION = {"ha": "center", "va": "top", "fontsize": 8.5}
 EPSILONS = [round(0.2 * n, 1) for n in range(1, 26)]
 
 
@@ -75,7 +76,7 @@ def figure_2(folder: Path) -> Path:
         f" P1, ε = 1: exactly {di.tight:.3f}, bound {di.bound:.3f};"
         f" up to {gaps['differential-identifiability P1']:.2f} too much in this range."
     )
-    return save(figure, caption, folder / "tifs_figure_2.png")
+    return save(figure, caption, folder / "tifs_figure_2.png", ROOM)
 
 
 def symmetric(flip: float) -> Channel:
@@ -119,7 +120,7 @@ def figure_4(folder: Path) -> Path:
         f" (LDP {quarter['ldp'].value:.3f}, maximal leakage {quarter['maximal-leakage'].value:.3f},"
         f" mutual information {quarter['mutual-information'].value:.3f})."
     )
-    return save(figure, caption, folder / "tifs_figure_4.png")
+    return save(figure, caption, folder / "tifs_figure_4.png", ROOM)
 
 
 def printed_lip(flip: float, part: float) -> float:
@@ -172,7 +173,7 @@ def figure_1(folder: Path) -> Path:
         f" false alarm {corner[0]:.3f} and missed {corner[1]:.3f}, where LDP has"
         f" {same[0]:.3f} for both."
     )
-    return save(figure, caption, folder / "icml_figure_1.png")
+    return save(figure, caption, folder / "icml_figure_1.png", ROOM)
 
 
 FOUR = Channel.from_matrix(
@@ -186,18 +187,6 @@ def universal(forward: float, back: float) -> Channel:
     a, b = math.exp(forward), math.exp(back)
     first, second = (b - 1) / (a * b - 1), (a - 1) / (a * b - 1)
     return Channel.from_matrix([[first * a, second], [first, second * b]])
-
-
-def save(figure: Any, caption: str, path: Path) -> Path:
-    """Write a figure with its caption below."""
-    import matplotlib.pyplot as plt
-
-    figure.tight_layout(rect=(0, 0.14, 1, 1))
-    figure.text(0.5, 0.13, caption, **CAPTION)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
-    return path
 
 
 def main(folder: Path = PICTURES) -> None:

@@ -15,13 +15,14 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from benchmarks.speed_cases import SUITES, Suite, contenders
+from benchmarks.speed_cases import SUITES, contenders
 from mechdesign.certify import verify
 from mechdesign.errors import CertificateError
 from mechdesign.problem import Problem
@@ -29,9 +30,11 @@ from solvers import FailedError, Solver, SolverResult, UnsuitableError
 from solvers.base import stopwatch
 from solvers.raw_privacy import RawPrivacy, raw_privacy
 
-__all__ = ["Record", "answer", "measure", "peak_memory"]
+__all__ = ["Record", "answer", "limit_memory", "measure", "peak_memory", "runs", "told", "warm_up"]
 
 Record = dict[str, Any]
+State: TypeAlias = Callable[[], Problem]
+Answer: TypeAlias = Callable[[Problem, SolverResult], Iterator[Record]]
 
 LEAST_RUNS, MOST_RUNS = 3, 15
 MEMORY_SHARE = 0.8
@@ -59,26 +62,45 @@ def measure(
     """
     kind = SUITES[suite]
     solver = contenders(kind.limits)[name]
-    _warm_up(kind, solver)
+    warm_up(kind.problem(kind.small), solver)
+    yield from runs(partial(kind.problem, size), solver, limit, most)
+
+
+def runs(
+    state: State, solver: Solver, limit: float, most: int, last: Answer | None = None
+) -> Iterator[Record]:
+    """Yield a record when ready, one after every run, and then what ``last`` says of the answer.
+
+    Parameters
+    ----------
+    state
+        Returns the problem: its time counts as that of stating it.
+    solver
+        The contender.
+    limit, most
+        As for :func:`measure`.
+    last
+        Default :func:`answer`.
+    """
     yield {"base_mb": peak_memory()}
     times: list[float] = []
     while not times or not _enough(times, limit, most):
         gc.collect()
         try:
-            result, run = _one_run(kind, size, solver)
+            result, run = _one_run(state, solver)
         except (UnsuitableError, FailedError) as error:
             status = "unsuitable" if isinstance(error, UnsuitableError) else "failed"
             yield {"status": status, "reason": str(error)}
             return
         times.append(run["seconds"])
         yield {"run": run, "peak_mb": peak_memory()}
-    yield from answer(kind.problem(size), result)
+    yield from (last or answer)(state(), result)
 
 
-def _warm_up(kind: Suite, solver: Solver) -> None:
+def warm_up(problem: Problem, solver: Solver) -> None:
     """Import what the solver imports, so that no run pays for it."""
     with contextlib.suppress(UnsuitableError, FailedError):  # it may take the problem itself
-        solver(kind.problem(kind.small))
+        solver(problem)
 
 
 def _enough(times: list[float], limit: float, most: int) -> bool:
@@ -87,10 +109,10 @@ def _enough(times: list[float], limit: float, most: int) -> bool:
     return settled or len(times) >= most or total + statistics.median(times) > limit
 
 
-def _one_run(kind: Suite, size: int, solver: Solver) -> tuple[SolverResult, Record]:
+def _one_run(state: State, solver: Solver) -> tuple[SolverResult, Record]:
     """Return the answer and the seconds; of ours, with those of stating, which compiles."""
     start, cpu = time.perf_counter(), time.process_time()
-    problem = kind.problem(size)
+    problem = state()
     stating, cpu_stating = time.perf_counter() - start, time.process_time() - cpu
     result = solver(problem)
     cpu_all = time.process_time() - cpu
@@ -117,10 +139,10 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
         found |= {"gap": solution.gap, "bound": float(solution.bound), "route": solution.route}
     yield found
     raw = result.matrix if result.raw is None else result.raw
-    yield {"raw_privacy": _told(raw_privacy(problem, raw))}
+    yield {"raw_privacy": told(raw_privacy(problem, raw))}
     if solution is not None:
         exact = np.ldexp(solution.channel.numerators.astype(np.longdouble), -solution.channel.bits)
-        yield {"privacy": _told(raw_privacy(problem, exact))}
+        yield {"privacy": told(raw_privacy(problem, exact))}
         document = json.loads(json.dumps(solution.document()))
         with stopwatch() as seconds:
             try:
@@ -131,10 +153,8 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
             yield {**proof, "verify": seconds()}
 
 
-def _told(privacy: RawPrivacy | None) -> Record | None:
+def told(privacy: RawPrivacy) -> Record:
     """Return a verdict as JSON has it, where infinity is a word."""
-    if privacy is None:
-        return None
     return {
         key: str(value) if isinstance(value, float) and not np.isfinite(value) else value
         for key, value in dataclasses.asdict(privacy).items()

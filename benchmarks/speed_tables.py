@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.speed_cases import GOALS, SUITES, TARGETS
 
-__all__ = ["goals", "nearest", "ratios", "tables"]
+__all__ = ["goals", "in_seconds", "nearest", "ratios", "table", "tables"]
 
 Record = dict[str, Any]
 
@@ -48,7 +48,7 @@ def tables(report: Record, results: Sequence[Record]) -> str:
     ]
     for suite in dict.fromkeys(result["suite"] for result in results):
         rows = [result for result in results if result["suite"] == suite]
-        blocks.append(f"## {suite}\n\n{_table(COLUMNS, _cells(rows))}")
+        blocks.append(f"## {suite}\n\n{table(COLUMNS, _cells(rows))}")
         left_out = _left_out(rows)
         if left_out:
             blocks.append("Left out: " + "; ".join(left_out) + ".")
@@ -79,7 +79,7 @@ def _cells(rows: Iterable[Record]) -> Iterable[Sequence[str]]:
             continue
         yield [
             *head,
-            *(_seconds(median.get(key)) for key in ("seconds", "build", "solve", "prove", "cpu")),
+            *(in_seconds(median.get(key)) for key in ("seconds", "build", "solve", "prove", "cpu")),
             str(len(row["runs"])),
             f"{row['peak_mb']:.0f}",
             "" if value is None else f"{value:.9g}",
@@ -126,8 +126,8 @@ def ratios(results: Sequence[Record]) -> str:
             [
                 f"{target.suite} {target.size}",
                 target.peer,
-                _seconds(mine),
-                sign + _seconds(theirs),
+                in_seconds(mine),
+                sign + in_seconds(theirs),
                 f"{sign}{ratio:.3g}",
                 f"{target.ratio:g}",
                 met,
@@ -135,7 +135,7 @@ def ratios(results: Sequence[Record]) -> str:
             ]
         )
     head = ("problem", "peer", "ours, s", "peer, s", "ratio", "target", "met", "ratio by CPU")
-    return _table(head, lines) if lines else ""
+    return table(head, lines) if lines else ""
 
 
 def _by_cpu(ours: Record, peer: Record) -> str:
@@ -162,10 +162,10 @@ def nearest(results: Sequence[Record]) -> str:
             mine, theirs = ours["median"]["seconds"], peer["median"]["seconds"]
             name = f"{ours['suite']} {ours['size']}"
             raw = peer.get("raw_privacy")
-            cells = [name, _seconds(mine), peer["solver"], _seconds(theirs), f"{theirs / mine:.3g}"]
+            cells = [name, in_seconds(mine), peer["solver"], in_seconds(theirs), f"{theirs / mine:.3g}"]
             lines.append([*cells, _excess(raw), "" if raw is None else _yes(raw["is_private"])])
     head = ("problem", "ours, s", "peer", "its s", "ratio", "its raw excess", "private")
-    return _table(head, lines) if lines else ""
+    return table(head, lines) if lines else ""
 
 
 def goals(results: Sequence[Record]) -> str:
@@ -178,16 +178,18 @@ def goals(results: Sequence[Record]) -> str:
         seconds, gap = result["median"]["seconds"], result.get("gap", math.inf)
         met = seconds <= goal and gap <= SUITES[result["suite"]].limits.get("gap", GAP)
         name = f"{result['suite']} {result['size']}"
-        lines.append([name, _seconds(seconds), f"{gap:.0e}", f"{goal:g}", _yes(met)])
-    return _table(("problem", "ours, s", "gap", "goal, s", "met"), lines) if lines else ""
+        lines.append([name, in_seconds(seconds), f"{gap:.0e}", f"{goal:g}", _yes(met)])
+    return table(("problem", "ours, s", "gap", "goal, s", "met"), lines) if lines else ""
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def _seconds(value: float | None) -> str:
+def in_seconds(value: float | None) -> str:
+    """Return seconds in as many digits as they are worth; nothing for None."""
     if value is None:
         return ""
     return f"{value:.4f}" if value < 0.1 else f"{value:.3f}" if value < 10 else f"{value:.1f}"

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from mechdesign.certify.privacy import check
 from mechdesign.certify.statement import read_statement
+from mechdesign.notions import Rule
 from mechdesign.problem import Problem
 
 __all__ = ["RawPrivacy", "exact_columns", "raw_privacy"]
@@ -40,8 +41,8 @@ class RawPrivacy:
     is_private
         Whether no entry is negative and every row holds, exactly.
     excess
-        The largest excess over all rows and outputs, in nats, to about 1e-18; None where the rows
-        are too many.
+        The largest excess over all rows and outputs, and of notions about the whole channel, in
+        nats, to about 1e-18; None where the rows are too many.
     mixed
         How many outputs have an infinite excess.
     least_entry
@@ -57,8 +58,11 @@ class RawPrivacy:
     row_error: float
 
 
-def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy | None:
-    """Judge a matrix of floats, ``(n_inputs, n_outputs)``; None for notions without rows.
+def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy:
+    """Judge a matrix of floats, ``(n_inputs, n_outputs)``.
+
+    A notion about the whole channel speaks of rows that sum to 1: each is divided by its sum, in
+    rationals, and the excess is the least epsilon at which the notion holds, less its own.
 
     Examples
     --------
@@ -71,18 +75,19 @@ def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy | None
     >>> broken.is_private, broken.excess, broken.mixed
     (False, inf, 1)
     """
-    if not problem.is_conic:
-        return None
     Q = np.maximum(matrix, 0)
     statement = read_statement(problem.to_table())
     columns = exact_columns(Q)
+    if not problem.is_conic:
+        columns = _of_sum_one(columns)
     broken = [check(statement, notion.to_table(), columns) for notion in problem.privacy]
     excesses = None
     if sum(family.matrix().shape[0] for family in problem.cone.families) * Q.shape[1] < MOST_RATIOS:
         excesses = _excesses(problem, Q.astype(np.longdouble))
+    of_rules = [_rule_excess(rule, columns) for rule in problem.rules if rule is not None]
     return RawPrivacy(
         is_private=bool(matrix.min() >= 0) and not any(broken),
-        excess=None if excesses is None else float(excesses.max(initial=-np.inf)),
+        excess=None if excesses is None else max([float(excesses.max(initial=-np.inf)), *of_rules]),
         mixed=None if excesses is None else int(np.isposinf(excesses).sum()),
         least_entry=float(matrix.min()),
         row_error=float(np.abs(matrix.sum(axis=1) - 1).max()),
@@ -97,6 +102,19 @@ def exact_columns(matrix: npt.NDArray[Any]) -> list[list[int]]:
         [int(top) * (whole // bottom) for top, bottom in column]
         for column in zip(*ratios, strict=True)
     ]
+
+
+def _of_sum_one(columns: list[list[int]]) -> list[list[int]]:
+    """Return integer columns that are in proportion row by row, and rows with one sum."""
+    sums = [sum(row) for row in zip(*columns, strict=True)]
+    common = math.lcm(*sums)
+    return [[n * (common // total) for n, total in zip(q, sums, strict=True)] for q in columns]
+
+
+def _rule_excess(rule: Rule, columns: list[list[int]]) -> float:
+    """Return by how much the least epsilon is above that of the rule."""
+    least = rule.least_epsilon(columns)
+    return math.inf if least is None else float(least - rule.epsilon)
 
 
 def _excesses(problem: Problem, Q: Long) -> Long:

@@ -1,0 +1,24 @@
+"""Figures of the papers are saved with a caption below: what was drawn, and what differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+__all__ = ["PICTURES", "save"]
+
+PICTURES = Path(__file__).parent / "pictures"
+
+DOTS_PER_INCH = 110
+
+
+def save(figure: Any, caption: str, path: Path, room: float) -> Path:
+    """Write a figure whose lowest part, a share ``room`` of it, is left to its caption."""
+    import matplotlib.pyplot as plt
+
+    figure.tight_layout(rect=(0, room, 1, 1))
+    figure.text(0.5, room - 0.01, caption, ha="center", va="top", fontsize=8.5)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=DOTS_PER_INCH)
+    plt.close(figure)
+    return path

@@ -1,0 +1,101 @@
+"""The table of all published numbers that can be checked, as Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+
+from benchmarks.papers.base import Row
+
+__all__ = ["PAPERS", "as_json", "as_markdown"]
+
+PAPERS = {
+    "CNS": "Jiang, Li, Tandon 2018, CNS",
+    "arXiv": "Jiang, Li, Tandon 2018, the extended version on arXiv",
+    "TIFS": "Jiang, Seif, Tandon, Li 2021, TIFS",
+    "ICML": "Acharya, Bonawitz, Kairouz, Ramage, Sun 2020, ICML",
+    "PENA": "Akter, Hashem, PENA",
+}
+"""By the first word of a row's place."""
+
+HEAD = """# Published numbers
+
+Every number of the five papers that can be checked, beside ours. This page is written by
+`python -m benchmarks.papers`; its pictures are in `benchmarks/pictures/`, the same table as JSON in
+`benchmarks/papers/published.json`. A mark \\* says that the number itself is printed in the paper;
+otherwise the paper's own formula was evaluated, as the data of its figures are not in its text.
+Ours is exact: a certified optimum, an exact leakage, a count of the data; or a seeded simulation
+where the paper simulates. They agree when they are equal up to half a unit of the last printed
+digit, or up to 1e-6 where there is none. Where they are not, the last column says why: mostly a
+formula used where it is not private, or a channel that is private and not the best; else a bound
+that holds and is loose, a misprint, or other data.
+
+"""
+
+COLUMNS = """| place | quantity | published | ours | difference | why |
+|---|---|---|---|---|---|"""
+
+
+def as_markdown(rows: Iterable[Row], skipped: Mapping[str, str]) -> str:
+    """Return the page: a section for each paper, printed numbers first."""
+    listed = list(rows)
+    agree = sum(row.agrees for row in listed)
+    text = HEAD + f"{len(listed)} numbers: {agree} agree, {len(listed) - agree} do not.\n"
+    for name, reason in skipped.items():
+        text += f"\nNot run: `{name}` ({reason}).\n"
+    for paper, title in PAPERS.items():
+        own = sorted(
+            (row for row in listed if row.place.startswith(paper)),
+            key=lambda row: not row.is_printed,
+        )
+        if own:
+            lines = "\n".join(map(line, own))
+            text += f"\n## {title}\n\n{COLUMNS}\n{lines}\n"
+    return text
+
+
+def line(row: Row) -> str:
+    """Return a line of the table."""
+    published = f"{row.published} \\*" if row.is_printed else number(row.published)
+    difference = "" if row.difference is None else number(row.difference, signed=True)
+    if row.agrees:
+        difference = "0"
+    why = "" if row.agrees else row.why
+    cells = (row.place, row.quantity, published, number(row.ours), difference, why)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def number(value: float | str, *, signed: bool = False) -> str:
+    """Return a number in few digits, or words."""
+    if isinstance(value, str):
+        return value
+    if math.isfinite(value) and value == round(value) and abs(value) >= 1000:
+        return f"{value:+,.0f}" if signed else f"{value:,.0f}"
+    if abs(value) < 1e-12:
+        return "0"
+    return f"{value:+.3g}" if signed else f"{value:.6g}"
+
+
+def as_json(rows: Iterable[Row], skipped: Mapping[str, str]) -> str:
+    """Return the table for programs."""
+    listed = [
+        {
+            "place": row.place,
+            "quantity": row.quantity,
+            "published": row.published,
+            "printed": row.is_printed,
+            "ours": rounded(row.ours),
+            "difference": None if row.difference is None else rounded(row.difference),
+            "agrees": row.agrees,
+            "why": "" if row.agrees else row.why,
+        }
+        for row in rows
+    ]
+    report = {"format": "published-numbers", "rows": listed, "skipped": dict(skipped)}
+    return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+
+
+def rounded(value: float | str) -> float | str:
+    """Return a number without the digits that differ between machines."""
+    return value if isinstance(value, str) else float(f"{value:.10g}")
