@@ -50,6 +50,9 @@ START_UP, GRACE, POLL = 60.0, 5.0, 0.02
 LINES_KEPT = 30
 """Of what a process said before it failed."""
 
+GIVEN_UP = ("out of time", "unsuitable")
+"""What is not tried again in a larger size."""
+
 
 class Child(Protocol):
     """A process, as ``subprocess.Popen`` is."""
@@ -68,10 +71,6 @@ class Child(Protocol):
         """Wait for its end."""
 
 
-GIVEN_UP = ("out of time", "unsuitable")
-"""What is not tried again in a larger size."""
-
-
 def machine() -> Record:
     """Return what the figures depend on."""
     installed = {}
@@ -83,7 +82,7 @@ def machine() -> Record:
     return {
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": platform.system(),
         "processor": _processor(),
         "cpus": os.cpu_count(),
         "packages": installed,

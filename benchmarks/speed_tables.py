@@ -57,9 +57,9 @@ def tables(report: Record, results: Sequence[Record]) -> str:
         "Ours and the fastest peer": nearest(results),
         "Goals": goals(results),
     }
-    for title, table in ends.items():
-        if table:
-            blocks.append(f"## {title}\n\n{table}")
+    for title, text in ends.items():
+        if text:
+            blocks.append(f"## {title}\n\n{text}")
     return "\n\n".join(blocks)
 
 
@@ -162,7 +162,13 @@ def nearest(results: Sequence[Record]) -> str:
             mine, theirs = ours["median"]["seconds"], peer["median"]["seconds"]
             name = f"{ours['suite']} {ours['size']}"
             raw = peer.get("raw_privacy")
-            cells = [name, in_seconds(mine), peer["solver"], in_seconds(theirs), f"{theirs / mine:.3g}"]
+            cells = [
+                name,
+                in_seconds(mine),
+                peer["solver"],
+                in_seconds(theirs),
+                f"{theirs / mine:.3g}",
+            ]
             lines.append([*cells, _excess(raw), "" if raw is None else _yes(raw["is_private"])])
     head = ("problem", "ours, s", "peer", "its s", "ratio", "its raw excess", "private")
     return table(head, lines) if lines else ""

@@ -106,7 +106,7 @@ def exact_columns(matrix: npt.NDArray[Any]) -> list[list[int]]:
 
 def _of_sum_one(columns: list[list[int]]) -> list[list[int]]:
     """Return integer columns that are in proportion row by row, and rows with one sum."""
-    sums = [sum(row) for row in zip(*columns, strict=True)]
+    sums = [sum(row) or 1 for row in zip(*columns, strict=True)]
     common = math.lcm(*sums)
     return [[n * (common // total) for n, total in zip(q, sums, strict=True)] for q in columns]
 

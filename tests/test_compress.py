@@ -17,7 +17,7 @@ from mechdesign.notions.lift_rows import LiftRows
 from mechdesign.notions.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.compress import Compressed, chain_reduced, compress, transport
-from tests.strategies import KINDS, cases, decimal, demands, examples
+from tests.strategies import KINDS, TIGHT, cases, decimal, demands, examples
 
 
 def priors_of(family: Family) -> tuple[Weights, ...]:
@@ -37,7 +37,7 @@ def least_cost(
         np.zeros((~equal).sum()) if (~equal).any() else None,
         np.vstack([sums, rows[equal]]),
         np.append(1.0, np.zeros(equal.sum())),
-        options={"presolve": False},
+        options={"presolve": False, **TIGHT},
     )
     assert found.status == 0, found.message
     weights = np.zeros(len(rows))
