@@ -217,9 +217,12 @@ class Domain:
                 return self._own_codes(values, key)
             values = values.tolist()
         given = list(values)
-        found = [self._index.get(value) if isinstance(value, Hashable) else None for value in given]
+        try:
+            found = [self._index.get(value) for value in given]
+        except TypeError:  # something that is no label, as a list
+            found = [self._index.get(v) if isinstance(v, Hashable) else None for v in given]
         for n, (value, place) in enumerate(zip(given, found, strict=True)):
-            if place is None or isinstance(value, bool):
+            if place is None or value is True or value is False:
                 found[n] = self.index(value, f"{key}[{n}]")
         return np.array(found, dtype=np.int64)
 
