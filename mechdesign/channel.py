@@ -81,8 +81,9 @@ class Channel:
         self._numerators = _frozen(table)
         self._inputs = _inputs(inputs, len(table))
         self._outputs = _outputs(outputs, table.shape[1])
-        self._alphabet = Labels(Domain(self._outputs))
-        self._table: AliasTable | None = None  # made when it is first drawn from
+        # made when they are first used
+        self._alphabet: Labels | None = None
+        self._table: AliasTable | None = None
 
     @classmethod
     def from_matrix(
@@ -176,6 +177,8 @@ class Channel:
     @property
     def alphabet(self) -> Labels:
         """The reports that it may send: its outputs."""
+        if self._alphabet is None:
+            self._alphabet = Labels(Domain(self._outputs))
         return self._alphabet
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:

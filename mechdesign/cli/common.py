@@ -26,6 +26,7 @@ __all__ = [
     "FAILED",
     "WRONG_INPUT",
     "FileBar",
+    "add_limits",
     "check_writable",
     "checked_mechanism",
     "cleared_when_ended",
@@ -56,10 +57,17 @@ def positive(text: str) -> float:
     return number
 
 
+def add_limits(command: argparse.ArgumentParser, ended: str) -> None:
+    """Add --gap and --time-limit to a command; ``ended`` says what the second does."""
+    command.add_argument(
+        "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
+    )
+    command.add_argument("--time-limit", type=positive, metavar="SECONDS", help=ended)
+
+
 def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:
     """Refuse, before the work, to write where it cannot be done, or over the file that is read."""
     from mechdesign.files.disk import check_different
-    from mechdesign.plots import check_picture_name
 
     for path in (output, picture):
         if path is not None:
@@ -69,6 +77,8 @@ def check_writable(output: str | None, picture: str | None, source: str | None =
             if source is not None:
                 check_different(Path(source), Path(path))
     if picture is not None:
+        from mechdesign.plots import check_picture_name
+
         check_picture_name(picture)
 
 

@@ -12,9 +12,9 @@ from mechdesign.cli.common import (
     DONE,
     FAILED,
     WRONG_INPUT,
+    add_limits,
     check_writable,
     complain,
-    positive,
 )
 from mechdesign.errors import (
     CertificateError,
@@ -43,15 +43,7 @@ def add_commands(commands: Commands) -> None:
         help="auto, closed-form, interior, columns, linear-program, conic, "
         "or cvxpy:SOLVER (as CLARABEL or ECOS)",
     )
-    solve.add_argument(
-        "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
-    )
-    solve.add_argument(
-        "--time-limit",
-        type=positive,
-        metavar="SECONDS",
-        help="end soon after, with the best channel and bound so far; so does Ctrl-C",
-    )
+    add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
     solve.set_defaults(run=_solve)

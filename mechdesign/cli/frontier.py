@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import DONE, FAILED, check_writable, complain, positive
+from mechdesign.cli.common import DONE, FAILED, add_limits, check_writable, complain
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
@@ -53,14 +53,9 @@ def add_commands(commands: Commands) -> None:
     )
     frontier.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
     frontier.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
-    frontier.add_argument(
-        "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
-    )
-    frontier.add_argument(
-        "--time-limit",
-        type=positive,
-        metavar="SECONDS",
-        help="for all budgets of a problem, and again for --reach; what is found is certified",
+    add_limits(
+        frontier,
+        "for all budgets of a problem, and again for --reach; what is found is certified",
     )
     frontier.add_argument("--json", action="store_true", help="print JSON instead of a table")
     frontier.set_defaults(run=_frontier)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import Verified, digest, verify
 from mechdesign.certify.saved import FORMAT as CHANNEL
@@ -17,11 +17,12 @@ from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.channels import checked_channel, read_document, save_solution
 from mechdesign.files.disk import write_atomically
 from mechdesign.files.problems import read_domain
-from mechdesign.mechanisms import Mechanism
-from mechdesign.mechanisms.registry import restored
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.solution import Solution
+
+if TYPE_CHECKING:
+    from mechdesign.mechanisms import Mechanism
 
 __all__ = ["SavedMechanism", "load_mechanism", "mechanism_document", "save", "save_mechanism"]
 
@@ -58,12 +59,14 @@ def save(result: Solution | Mechanism, path: str | os.PathLike[str]) -> None:
     InputError
         If the file cannot be written, or what is given is neither.
     """
-    if isinstance(result, Mechanism):
-        save_mechanism(result, path)
-    elif isinstance(result, Solution):
+    if isinstance(result, Solution):
         save_solution(result, path)
-    else:
+        return
+    from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
+
+    if not isinstance(result, Mechanism):
         raise InputError("result", "a Solution or a Mechanism", type(result).__name__)
+    save_mechanism(result, path)
 
 
 def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -113,6 +116,8 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     if isinstance(document, dict) and document.get("format") == CHANNEL["format"]:
         saved = checked_channel(document)
         return SavedMechanism(saved.channel, saved.prior, saved.document, saved.verified)
+    from mechdesign.mechanisms.registry import restored
+
     verified = verify(document)
     table = dict(document["privacy"])
     try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import informative, inputs_of
+from mechdesign.mechanisms.base import Mechanism, informative, inputs_of
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.high_low import HighLow, split
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
@@ -17,11 +17,22 @@ from mechdesign.mechanisms.subset_selection import SubsetSelection
 from mechdesign.notions import HighLowLDP
 
 __all__ = [
+    "around",
     "best_high_low_size",
     "high_low_hadamard",
     "high_low_randomized_response",
     "high_low_subset_selection",
 ]
+
+
+def around(
+    inputs: Domain | Iterable[Any] | int, notion: HighLowLDP, make: Callable[[int], Mechanism]
+) -> HighLow:
+    """Return the scheme with ``make(s)`` for the s sensitive inputs; for one, Mangat's."""
+    domain = inputs_of(inputs)
+    informative(notion)
+    size = len(split(domain, notion)[0])
+    return HighLow(domain, notion, make(size) if size > 1 else None)
 
 
 def high_low_hadamard(
@@ -47,10 +58,8 @@ def high_low_hadamard(
     >>> high_low_hadamard(20, 1, range(5)).n_outputs  # 8 reports and 15 labels
     23
     """
-    domain, notion = inputs_of(inputs), informative(HighLowLDP(epsilon, sensitive))
-    size = len(split(domain, notion)[0])
-    inner = HadamardResponse(size, epsilon) if size > 1 else None
-    return HighLow(domain, notion, inner)
+    notion = HighLowLDP(epsilon, sensitive)
+    return around(inputs, notion, lambda size: HadamardResponse(size, epsilon))
 
 
 def high_low_randomized_response(
@@ -60,10 +69,8 @@ def high_low_randomized_response(
 
     It is best where e**epsilon is large beside the number of sensitive inputs.
     """
-    domain, notion = inputs_of(inputs), informative(HighLowLDP(epsilon, sensitive))
-    size = len(split(domain, notion)[0])
-    inner = GeneralizedRandomizedResponse(size, epsilon) if size > 1 else None
-    return HighLow(domain, notion, inner)
+    notion = HighLowLDP(epsilon, sensitive)
+    return around(inputs, notion, lambda size: GeneralizedRandomizedResponse(size, epsilon))
 
 
 def high_low_subset_selection(
@@ -96,12 +103,13 @@ def high_low_subset_selection(
     >>> scheme.inner.law()["size"], round(float(scheme.uniform_probability), 4)
     (2, 0.5927)
     """
-    domain, notion = inputs_of(inputs), informative(HighLowLDP(epsilon, sensitive))
-    s = len(split(domain, notion)[0])
-    if s == 1:
-        return HighLow(domain, notion, None)
-    j = best_high_low_size(len(domain), s, notion.epsilon) if size is None else size
-    return HighLow(domain, notion, SubsetSelection(s, epsilon, j))
+    domain, notion = inputs_of(inputs), HighLowLDP(epsilon, sensitive)
+
+    def make(s: int) -> SubsetSelection:
+        j = best_high_low_size(len(domain), s, notion.epsilon) if size is None else size
+        return SubsetSelection(s, epsilon, j)
+
+    return around(domain, notion, make)
 
 
 def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:

@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
-from mechdesign.mechanisms.base import Mechanism, informative
+from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.by_component import ByComponent, alike
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.high_low import HighLow, split
-from mechdesign.mechanisms.high_low_schemes import best_high_low_size
+from mechdesign.mechanisms.high_low_schemes import around, best_high_low_size
 from mechdesign.mechanisms.in_clear import InClear
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
@@ -89,14 +89,13 @@ def _by_block(wanted: Wanted) -> Mechanism:
 
 
 def _high_low(wanted: Wanted) -> Mechanism:
-    domain, notion = wanted.domain, wanted.notion
-    size = len(split(domain, notion)[0])
-    if size == 1:
-        return HighLow(domain, notion, None)
-    if wanted.kind in BEST_SIZES and not wanted.options:
-        best = BEST_SIZES[wanted.kind](len(domain), size, informative(notion).epsilon)
-        wanted = replace(wanted, options={"size": best})
-    return HighLow(domain, notion, wanted.plain(size))
+    def make(size: int) -> Mechanism:
+        if wanted.kind not in BEST_SIZES or wanted.options:
+            return wanted.plain(size)
+        best = BEST_SIZES[wanted.kind](len(wanted.domain), size, wanted.notion.epsilon)
+        return replace(wanted, options={"size": best}).plain(size)
+
+    return around(wanted.domain, wanted.notion, make)
 
 
 def _lip(wanted: Wanted) -> Mechanism:
