@@ -20,6 +20,8 @@ import numpy.typing as npt
 import scipy.signal
 
 from benchmarks.captions import PICTURES, save
+from benchmarks.trusted_server.survey import error_within
+from benchmarks.trusted_server.unequal_people import central_bounds, sum_law
 from mechdesign import (
     LIP,
     BoundedPriorLIP,
@@ -31,15 +33,12 @@ from mechdesign import (
     design,
 )
 from mechdesign.accounting import (
-    central_bounds,
     compose,
     compose_sequence,
+    lip_composition_bound,
+    prior_mismatch,
     sample_radius,
-    theorem_4,
-    transfer,
 )
-from mechdesign.accounting.centralized import error_within
-from mechdesign.accounting.unequal_people import sum_law
 from mechdesign.notions import Notion
 
 FloatArray = npt.NDArray[np.float64]
@@ -72,7 +71,7 @@ def figure_5(folder: Path) -> Path:
         for colour, (name, prior) in zip(COLOURS, PRIORS.items(), strict=True):
             channel = informative(LIP(epsilon), prior)
             exact = [compose([channel] * n, prior)["lip"].exact for n in uses]
-            bound = [theorem_4([epsilon] * n, float(prior.minimum)) for n in uses]
+            bound = [lip_composition_bound([epsilon] * n, float(prior.minimum)) for n in uses]
             label = f"{name}, ε = {epsilon}"
             left.plot(uses, exact, mark + "-", color=colour, ms=4, label=label)
             left.plot(uses, bound, "--", color=colour, lw=1)
@@ -83,7 +82,9 @@ def figure_5(folder: Path) -> Path:
             channel = informative(notion, members[0])
             each = [compose([channel] * n, notion.priors)["bounded-prior-lip"] for n in uses]
             smallest = [float(prior.minimum) for prior in members]
-            bound = [theorem_4([epsilon] * n, min(smallest), max(smallest)) for n in uses]
+            bound = [
+                lip_composition_bound([epsilon] * n, min(smallest), max(smallest)) for n in uses
+            ]
             label = f"{{{pair.replace(' ', ', ')}}}, ε = {epsilon}"
             middle.plot(uses, [r.exact for r in each], mark + "-", color=colour, ms=4, label=label)
             middle.plot(uses, bound, "--", color=colour, lw=1)
@@ -134,7 +135,7 @@ def figure_6(folder: Path) -> Path:
         channel = informative(LIP(epsilon), start)
         steps = np.linspace(0, 1, 41)
         path = [Prior(((1 - t) * start.array + t * far).tolist()) for t in steps]
-        found = [transfer(channel, start, prior) for prior in path]
+        found = [prior_mismatch(channel, start, prior) for prior in path]
         distance = [0.5 * float(np.abs(prior.array - start.array).sum()) for prior in path]
         axes.plot(distance, [f.assumed + f.shift for f in found], "--", label="ε + η, Lemma 3")
         sharper = [f.assumed + f.sharper for f in found]
@@ -181,7 +182,7 @@ def sampled(n: int, runs: int = 100) -> tuple[float, float, float, float]:
         estimate = Prior.from_counts([count, n - count])
         survey = PosteriorMeanSquaredError(values=[1, 0])
         channel = design(Problem([1, 0], LIP(1), survey, prior=estimate)).channel
-        found.append(transfer(channel, estimate, true).difference)
+        found.append(prior_mismatch(channel, estimate, true).difference)
     ours = float(sample_radius(2, n, "0.05"))
     theirs = 0.5 * math.sqrt(2 * (2 - math.log(beta)) / n)
     bounds = [math.log(1 + r / (0.3 - r)) if r < 0.3 else math.nan for r in (ours, theirs)]

@@ -16,10 +16,10 @@ import numpy as np
 
 from benchmarks.captions import PICTURES, save
 from mechdesign import LIP, Channel, Prior
-from mechdesign.accounting.leakages import leakages
-from mechdesign.accounting.relation_table import Implied
-from mechdesign.accounting.relations import implied
-from mechdesign.accounting.testing import error_region, trade_off
+from mechdesign.accounting.conversions.relation_table import Implied
+from mechdesign.accounting.conversions.relations import implied
+from mechdesign.accounting.measure.hypothesis_testing import error_region, trade_off
+from mechdesign.accounting.measure.leakages import leakages
 
 ROOM = 0.14
 """The share of a picture below its axes."""

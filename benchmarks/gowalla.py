@@ -34,7 +34,7 @@ from tqdm import tqdm
 # run as a file, it does not see the folders around the library, which are not installed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mechdesign.curator.simplex import clipped, projected
+from mechdesign.estimation.simplex import clipped, projected
 from mechdesign.files.disk import data_folder, write_atomically
 from mechdesign.mechanisms import (
     HadamardResponse,

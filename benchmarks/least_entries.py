@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 
 from mechdesign import LDP, MeanAbsoluteError, Prior, Problem
-from mechdesign.routes import linear_program
+from mechdesign.routes.lp import linear_program
 
 RUNS = 3
 

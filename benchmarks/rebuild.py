@@ -26,8 +26,8 @@ from pathlib import Path
 import matplotlib as mpl
 
 from benchmarks import figures_accounting, figures_relations, gowalla
+from benchmarks.atlas import FILES, build_atlas
 from benchmarks.papers import __main__ as papers
-from mechdesign.atlas import FILES, build_atlas
 from mechdesign.files.disk import write_atomically
 
 __all__ = ["FIGURES", "PARTS", "Places", "Result", "main", "rebuild"]

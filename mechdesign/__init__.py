@@ -25,7 +25,14 @@ if TYPE_CHECKING:
         trade_off,
     )
     from mechdesign.channel import Channel
-    from mechdesign.curator import Estimate, Reading, estimate, estimate_groups, posterior_mean
+    from mechdesign.closed_forms.universal import Universality, universal_channel
+    from mechdesign.collection.personalized import BinnedRange, collect_numbers, privatize_each
+    from mechdesign.collection.records import privatize_file, tally_file
+    from mechdesign.collection.transformer import ChannelTransformer
+    from mechdesign.designs.facade import design
+    from mechdesign.designs.frontier import design_frontier, trace_frontier
+    from mechdesign.designs.many import design_each, design_many
+    from mechdesign.designs.min_epsilon import min_epsilon
     from mechdesign.domain import Domain
     from mechdesign.errors import (
         CertificateError,
@@ -35,10 +42,14 @@ if TYPE_CHECKING:
         SolverError,
         UnsupportedError,
     )
-    from mechdesign.facade import design
+    from mechdesign.estimation import (
+        Estimate,
+        ScalarEstimate,
+        estimate,
+        estimate_groups,
+        posterior_mean,
+    )
     from mechdesign.files import load_channel, load_mechanism, load_problem, save
-    from mechdesign.frontier import design_frontier, least_epsilon, trace_frontier
-    from mechdesign.many import design_each, design_many
     from mechdesign.mechanisms import (
         ByComponent,
         GeneralizedRandomizedResponse,
@@ -62,19 +73,18 @@ if TYPE_CHECKING:
         PML,
         ApproximateLDP,
         ApproximateLIP,
+        AsymmetricLift,
         BlockLDP,
         BoundedPriorLIP,
         ContextAwareLDP,
         DifferentialIdentifiability,
         HighLowLDP,
-        InformationPrivacy,
-        LiftBounds,
         MaximalLeakage,
         MetricPrivacy,
-        Secret,
-        SecretPrivacy,
+        MutualInformationPrivacy,
+        SensitiveAttribute,
+        SensitiveAttributePrivacy,
     )
-    from mechdesign.personal import BinnedRange, collect_numbers, privatize_each
     from mechdesign.plots import (
         plot_channel,
         plot_error_region,
@@ -88,11 +98,8 @@ if TYPE_CHECKING:
     from mechdesign.prior import Prior
     from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
     from mechdesign.problem import Expected, Problem
-    from mechdesign.records import privatize_file, tally_file
     from mechdesign.reports import Reports, Tally
     from mechdesign.solution import Solution
-    from mechdesign.transformer import ChannelTransformer
-    from mechdesign.universal import Universality, universal_channel
     from mechdesign.utilities import (
         BayesAccuracy,
         ColumnUtility,
@@ -111,9 +118,39 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "accounting": ("compose", "implied", "leakages", "relations", "tightest_matrix", "trade_off"),
+    "accounting": (
+        "compose",
+        "implied",
+        "leakages",
+        "relations",
+        "tightest_matrix",
+        "trade_off",
+    ),
     "channel": ("Channel",),
-    "curator": ("Estimate", "Reading", "estimate", "estimate_groups", "posterior_mean"),
+    "closed_forms.universal": (
+        "Universality",
+        "universal_channel",
+    ),
+    "collection.personalized": (
+        "BinnedRange",
+        "collect_numbers",
+        "privatize_each",
+    ),
+    "collection.records": (
+        "privatize_file",
+        "tally_file",
+    ),
+    "collection.transformer": ("ChannelTransformer",),
+    "designs.facade": ("design",),
+    "designs.frontier": (
+        "design_frontier",
+        "trace_frontier",
+    ),
+    "designs.many": (
+        "design_each",
+        "design_many",
+    ),
+    "designs.min_epsilon": ("min_epsilon",),
     "domain": ("Domain",),
     "errors": (
         "CertificateError",
@@ -123,10 +160,19 @@ _HOME = {
         "SolverError",
         "UnsupportedError",
     ),
-    "facade": ("design",),
-    "files": ("load_channel", "load_mechanism", "load_problem", "save"),
-    "frontier": ("design_frontier", "least_epsilon", "trace_frontier"),
-    "many": ("design_each", "design_many"),
+    "estimation": (
+        "Estimate",
+        "ScalarEstimate",
+        "estimate",
+        "estimate_groups",
+        "posterior_mean",
+    ),
+    "files": (
+        "load_channel",
+        "load_mechanism",
+        "load_problem",
+        "save",
+    ),
     "mechanisms": (
         "ByComponent",
         "GeneralizedRandomizedResponse",
@@ -152,17 +198,16 @@ _HOME = {
         "ContextAwareLDP",
         "DifferentialIdentifiability",
         "HighLowLDP",
-        "InformationPrivacy",
+        "MutualInformationPrivacy",
         "LDP",
         "LIP",
-        "LiftBounds",
+        "AsymmetricLift",
         "MaximalLeakage",
         "MetricPrivacy",
         "PML",
-        "Secret",
-        "SecretPrivacy",
+        "SensitiveAttribute",
+        "SensitiveAttributePrivacy",
     ),
-    "personal": ("BinnedRange", "collect_numbers", "privatize_each"),
     "plots": (
         "plot_channel",
         "plot_error_region",
@@ -174,13 +219,20 @@ _HOME = {
         "plot_relations",
     ),
     "prior": ("Prior",),
-    "prior_sets": ("PriorBall", "PriorBox", "PriorList"),
-    "problem": ("Expected", "Problem"),
-    "records": ("privatize_file", "tally_file"),
-    "reports": ("Reports", "Tally"),
+    "prior_sets": (
+        "PriorBall",
+        "PriorBox",
+        "PriorList",
+    ),
+    "problem": (
+        "Expected",
+        "Problem",
+    ),
+    "reports": (
+        "Reports",
+        "Tally",
+    ),
     "solution": ("Solution",),
-    "transformer": ("ChannelTransformer",),
-    "universal": ("Universality", "universal_channel"),
     "utilities": (
         "BayesAccuracy",
         "ColumnUtility",
@@ -204,6 +256,7 @@ __all__ = [
     "PML",
     "ApproximateLDP",
     "ApproximateLIP",
+    "AsymmetricLift",
     "BayesAccuracy",
     "BinnedRange",
     "BlockLDP",
@@ -227,11 +280,9 @@ __all__ = [
     "HighLow",
     "HighLowLDP",
     "InfeasibleError",
-    "InformationPrivacy",
     "InputError",
     "L2Risk",
     "LIPRandomizedResponse",
-    "LiftBounds",
     "MaximalLeakage",
     "MeanAbsoluteError",
     "MeanSquaredDistance",
@@ -239,6 +290,7 @@ __all__ = [
     "MechdesignError",
     "MetricPrivacy",
     "MutualInformation",
+    "MutualInformationPrivacy",
     "OptimizedUnaryEncoding",
     "PosteriorMeanSquaredError",
     "Prior",
@@ -246,10 +298,10 @@ __all__ = [
     "PriorBox",
     "PriorList",
     "Problem",
-    "Reading",
     "Reports",
-    "Secret",
-    "SecretPrivacy",
+    "ScalarEstimate",
+    "SensitiveAttribute",
+    "SensitiveAttributePrivacy",
     "Solution",
     "SolverError",
     "SubsetSelection",
@@ -275,10 +327,10 @@ __all__ = [
     "high_low_subset_selection",
     "implied",
     "leakages",
-    "least_epsilon",
     "load_channel",
     "load_mechanism",
     "load_problem",
+    "min_epsilon",
     "plot_channel",
     "plot_error_region",
     "plot_estimate",

@@ -103,14 +103,14 @@ class Problem:
         self.cone = self._compile()
         """The cone of allowed columns: one family of rows for each notion, in order."""
         self._check_classes()
-        self.rules = tuple(
-            None if notion.is_conic else notion.rule(self.domain, self.prior)
+        self.channel_constraints = tuple(
+            None if notion.is_conic else notion.channel_constraint(self.domain, self.prior)
             for notion in self.privacy
         )
         """What each notion asks of the whole channel; None where its rows say it all."""
         self.binding = tuple(
             notion.name
-            for notion, rule in zip(self.privacy, self.rules, strict=True)
+            for notion, rule in zip(self.privacy, self.channel_constraints, strict=True)
             if rule is not None and rule.binds()
         )
         """The notions about the whole channel that some channel breaks."""
@@ -177,7 +177,7 @@ class Problem:
         return cp.Variable((len(self.domain), len(self.outputs)), nonneg=True, name="Q")
 
     @property
-    def law(self) -> cp.Expression:
+    def output_distribution(self) -> cp.Expression:
         """The law of the output as a cvxpy expression of :attr:`Q`, ``(n_outputs,)``."""
         return self.prior.array @ self.Q
 

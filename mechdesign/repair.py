@@ -26,19 +26,16 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import FloatArray, Int64Array, IntArray
 from mechdesign.channel import BITS
-from mechdesign.notions import Cone, Rule
-from mechdesign.notions.equations import on_grid
-from mechdesign.notions.ratio_steps import HALF, LOW, share_above, share_below
+from mechdesign.notions import ChannelConstraint, Cone
+from mechdesign.notions.rows.equations import on_grid
+from mechdesign.notions.rows.ratio_steps import HALF, LOW, share_above, share_below
 from mechdesign.prior import Prior
 
 __all__ = ["EMPTY", "mixed", "repair"]
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
-Integers = npt.NDArray[np.int64]
 
 WHOLE = 1 << BITS
 EMPTY = 1e-10
@@ -61,7 +58,7 @@ MOST_HIGH = (1 << 32) - 1
 """Sums from 2**63 on are taken for a little less, so that they fit machine integers."""
 
 
-def repair(cone: Cone, matrix: FloatArray) -> tuple[Integers, list[int]]:
+def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
     """Return an exactly private channel next to a nearly private one.
 
     Parameters
@@ -110,7 +107,9 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Integers, list[int]]:
     return _constant(Q), kept
 
 
-def mixed(cone: Cone, rules: Sequence[Rule | None], rows: Integers, prior: Prior) -> Integers:
+def mixed(
+    cone: Cone, rules: Sequence[ChannelConstraint | None], rows: Int64Array, prior: Prior
+) -> Int64Array:
     """Return a channel that obeys the rules as well: (1 - t) Q + t 1 w, w the law of the output.
 
     Parameters
@@ -141,7 +140,7 @@ def mixed(cone: Cone, rules: Sequence[Rule | None], rows: Integers, prior: Prior
     return np.array(trial, dtype=np.int64)
 
 
-def _rules_hold(cone: Cone, rules: list[Rule], rows: list[list[int]]) -> bool:
+def _rules_hold(cone: Cone, rules: list[ChannelConstraint], rows: list[list[int]]) -> bool:
     columns = [list(column) for column in zip(*rows, strict=True)]
     return all(cone.violation(column) is None for column in columns) and all(
         rule.violation(columns) is None for rule in rules
@@ -155,7 +154,7 @@ def _between(row: list[int], mean: list[int], part: int) -> list[int]:
     return mixture
 
 
-def _flat(cone: Cone, Q: FloatArray) -> Integers | None:
+def _flat(cone: Cone, Q: FloatArray) -> Int64Array | None:
     """Return a channel whose columns obey the equations of a flat cone; None if there are none.
 
     It is mixed with one that ignores its input, for the entries that the equations would make
@@ -170,24 +169,24 @@ def _flat(cone: Cone, Q: FloatArray) -> Integers | None:
     return None
 
 
-def _all_hold(cone: Cone, columns: Integers) -> bool:
+def _all_hold(cone: Cone, columns: Int64Array) -> bool:
     return all(family.all_hold(columns) for family in cone.families)
 
 
-def _cut(columns: Integers, cut: int) -> Integers:
+def _cut(columns: Int64Array, cut: int) -> Int64Array:
     """Return the share 1 - cut / 2**62 of every entry, rounded down."""
     return columns if cut == 0 else columns - share_above(columns, np.int64(cut))
 
 
-def _lack(columns: Integers) -> Integers:
+def _lack(columns: Int64Array) -> Int64Array:
     """Return what each row lacks to 2**62; a row far too large counts as one of 2**63."""
     high, low = (columns >> HALF).sum(axis=1), (columns & LOW).sum(axis=1)
     high, low = high + (low >> HALF), low & LOW
-    lack: Integers = WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low)
+    lack: Int64Array = WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low)
     return lack
 
 
-def _balanced(cone: Cone, columns: Integers, classes: IntArray) -> Integers | None:
+def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array | None:
     """Let the largest entry of each row take what the row lacks; None if that does not work.
 
     With a large epsilon the large entries hardly matter to the small ones, and the small ones are
@@ -231,7 +230,7 @@ def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
     return means[classes]
 
 
-def _settled(cone: Cone, columns: Integers, classes: IntArray) -> Integers:
+def _settled(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array:
     """Raise columns until they satisfy their rows; one that cannot is left as far as it got."""
     alone = len(cone.families) == 1 and int(classes.max()) + 1 == len(classes)
     for _ in range(1 if alone else len(columns) + 2):
@@ -249,7 +248,7 @@ def _settled(cone: Cone, columns: Integers, classes: IntArray) -> Integers:
     return columns
 
 
-def _tied(columns: Integers, classes: IntArray) -> Integers:
+def _tied(columns: Int64Array, classes: IntArray) -> Int64Array:
     """Raise the entries of each class to the largest of them."""
     n_classes = int(classes.max()) + 1
     if n_classes == len(classes):
@@ -283,7 +282,7 @@ def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
     return column, 0
 
 
-def _fill(columns: Integers, lack: Integers, component: IntArray, Q: FloatArray) -> None:
+def _fill(columns: Int64Array, lack: Int64Array, component: IntArray, Q: FloatArray) -> None:
     """Share out what each row lacks, in place, in one proportion for all inputs of a component.
 
     Only outputs that most inputs of the component can give get a share, so that zeros stay.
@@ -299,7 +298,7 @@ def _fill(columns: Integers, lack: Integers, component: IntArray, Q: FloatArray)
         columns[inputs, np.argmax(weight)] += lack[inputs] - given.sum(axis=1)
 
 
-def _constant(Q: FloatArray) -> Integers:
+def _constant(Q: FloatArray) -> Int64Array:
     """Return the channel that gives the mean of the rows, whatever the input."""
     shares = np.floor(Q.mean(axis=0) * 2.0**52).astype(np.int64).tolist()
     row = [WHOLE * share // sum(shares) for share in shares]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import AnyArray
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION
 
 __all__ = ["Alphabet", "Labels", "Reports", "Tally"]
 
-Data = npt.NDArray[Any]
 
 MOST_REPORTS = 1 << 62
 """Counts that sum to less never overflow."""
@@ -34,11 +34,11 @@ class Alphabet(ABC):
         """Return whether another alphabet has the same reports, and arrays hold them alike."""
 
     @abstractmethod
-    def labels(self, data: Data) -> list[Any]:
+    def labels(self, data: AnyArray) -> list[Any]:
         """Return the reports as Python values: labels, tuples of labels, sets."""
 
     @abstractmethod
-    def encode(self, labels: Iterable[Any], key: str = "reports") -> Data:
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
         """Return the array for reports given as Python values; undoes :meth:`labels`.
 
         Raises
@@ -48,11 +48,11 @@ class Alphabet(ABC):
         """
 
     @abstractmethod
-    def write(self, data: Data) -> list[str]:
+    def write(self, data: AnyArray) -> list[str]:
         """Return the reports as text, one line or cell each."""
 
     @abstractmethod
-    def read(self, texts: Sequence[str], key: str = "reports") -> Data:
+    def read(self, texts: Sequence[str], key: str = "reports") -> AnyArray:
         """Return the array for reports given as text; undoes :meth:`write`.
 
         Raises
@@ -82,21 +82,21 @@ class Labels(Alphabet):
         """Return whether another alphabet has the same labels."""
         return isinstance(other, Labels) and self.outputs.labels == other.outputs.labels
 
-    def labels(self, data: Data) -> list[Label]:
+    def labels(self, data: AnyArray) -> list[Label]:
         """Return the labels."""
         known = self.outputs.labels
         return [known[code] for code in data.tolist()]
 
-    def encode(self, labels: Iterable[Any], key: str = "reports") -> Data:
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
         """Return the numbers of labels."""
         return self.outputs.codes(labels, key)
 
-    def write(self, data: Data) -> list[str]:
+    def write(self, data: AnyArray) -> list[str]:
         """Return the labels as text."""
         known = self.outputs.texts
         return [known[code] for code in data.tolist()]
 
-    def read(self, texts: Sequence[str], key: str = "reports") -> Data:
+    def read(self, texts: Sequence[str], key: str = "reports") -> AnyArray:
         """Return the numbers of labels given as text."""
         return self.outputs.read(texts, key)
 
@@ -115,7 +115,7 @@ class Reports:
         Whether they were drawn from a seed: not for release.
     """
 
-    data: Data
+    data: AnyArray
     alphabet: Alphabet
     simulated: bool
 

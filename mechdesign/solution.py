@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.saved import FORMAT, OPTIMAL_GAP, digest, relative_gap
+from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.channel import Channel
 from mechdesign.domain import plain_label
 from mechdesign.exact import fraction_text, short_text

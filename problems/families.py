@@ -24,12 +24,12 @@ from mechdesign.notions import (
     LDP,
     LIP,
     PML,
+    AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
     ContextAwareLDP,
     DifferentialIdentifiability,
     HighLowLDP,
-    LiftBounds,
     MetricPrivacy,
 )
 from mechdesign.prior import Prior
@@ -127,7 +127,7 @@ def lip_sum(k: int, epsilon: Exact | None = None, seed: int = 0) -> Problem:
 
 def lift_numeric(k: int, lower: Exact = 2, upper: Exact = Fraction(1, 2), seed: int = 0) -> Problem:
     """Lift bounds with a budget for each side on the numbers 0..k-1, mean absolute error."""
-    notion = LiftBounds(lower=lower, upper=upper)
+    notion = AsymmetricLift(lower=lower, upper=upper)
     return Problem(Domain.range(k), notion, MeanAbsoluteError(), prior=random_prior(k, seed))
 
 

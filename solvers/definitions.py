@@ -21,15 +21,15 @@ from mechdesign.notions import (
     LDP,
     LIP,
     PML,
+    AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
     ContextAwareLDP,
     DifferentialIdentifiability,
     HighLowLDP,
-    LiftBounds,
     MetricPrivacy,
     Notion,
-    SecretPrivacy,
+    SensitiveAttributePrivacy,
 )
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
@@ -149,7 +149,7 @@ def _lip(problem: Problem, lower: float, upper: float) -> ExactRows:
     return lift_rows([problem.prior.probabilities], lower, upper, len(problem.domain))
 
 
-def _lift(notion: LiftBounds, problem: Problem) -> ExactRows:
+def _lift(notion: AsymmetricLift, problem: Problem) -> ExactRows:
     lower, upper = (
         math.inf if side is None else float(side) for side in (notion.lower, notion.upper)
     )
@@ -161,7 +161,7 @@ def _bounded_prior(notion: BoundedPriorLIP, problem: Problem) -> ExactRows:
     return lift_rows(prior_vertices(notion.priors), epsilon, epsilon, len(problem.domain))
 
 
-def _secret(notion: SecretPrivacy, problem: Problem) -> ExactRows:
+def _secret(notion: SensitiveAttributePrivacy, problem: Problem) -> ExactRows:
     """Return the rows on Pr(y|s) = Sum_x P(x|s) Q(y|x), the secrets in the place of the inputs."""
     given = np.array(notion.secret.given_input, dtype=object)
     joint = given.T * np.array(problem.prior.probabilities, dtype=object)
@@ -180,9 +180,9 @@ ROWS: dict[type[Notion], Callable[[Any, Problem], ExactRows]] = {
     DifferentialIdentifiability: _identifiability,
     LIP: lambda n, p: _lip(p, float(n.epsilon), float(n.epsilon)),
     PML: lambda n, p: _lip(p, math.inf, float(n.epsilon)),
-    LiftBounds: _lift,
+    AsymmetricLift: _lift,
     BoundedPriorLIP: _bounded_prior,
-    SecretPrivacy: _secret,
+    SensitiveAttributePrivacy: _secret,
 }
 
 

@@ -10,7 +10,7 @@ import importlib.util
 
 import numpy as np
 
-from mechdesign.notions.pair_rows import PairRows
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
 from solvers.base import FailedError, FloatArray, SolverResult, UnsuitableError, stopwatch
 from solvers.definitions import loss

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 from unittest import mock
 
-from mechdesign import design, facade
+from mechdesign import design
+from mechdesign.designs import facade
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from solvers.base import (

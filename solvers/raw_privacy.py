@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.certify.privacy import check
-from mechdesign.certify.statement import read_statement
-from mechdesign.notions import Rule
+from mechdesign.certify.privacy.check import check
+from mechdesign.certify.problem import read_statement
+from mechdesign.notions import ChannelConstraint
 from mechdesign.problem import Problem
 
 __all__ = ["RawPrivacy", "exact_columns", "raw_privacy"]
@@ -84,7 +84,9 @@ def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy:
     excesses = None
     if sum(family.matrix().shape[0] for family in problem.cone.families) * Q.shape[1] < MOST_RATIOS:
         excesses = _excesses(problem, Q.astype(np.longdouble))
-    of_rules = [_rule_excess(rule, columns) for rule in problem.rules if rule is not None]
+    of_rules = [
+        _rule_excess(rule, columns) for rule in problem.channel_constraints if rule is not None
+    ]
     return RawPrivacy(
         is_private=bool(matrix.min() >= 0) and not any(broken),
         excess=None if excesses is None else max([float(excesses.max(initial=-np.inf)), *of_rules]),
@@ -111,9 +113,9 @@ def _of_sum_one(columns: list[list[int]]) -> list[list[int]]:
     return [[n * (common // total) for n, total in zip(q, sums, strict=True)] for q in columns]
 
 
-def _rule_excess(rule: Rule, columns: list[list[int]]) -> float:
+def _rule_excess(rule: ChannelConstraint, columns: list[list[int]]) -> float:
     """Return by how much the least epsilon is above that of the rule."""
-    least = rule.least_epsilon(columns)
+    least = rule.min_epsilon(columns)
     return math.inf if least is None else float(least - rule.epsilon)
 
 

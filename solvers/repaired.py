@@ -35,7 +35,7 @@ def repaired(problem: Problem, matrix: npt.NDArray[Any]) -> tuple[Channel, float
     """
     rows, kept = repair(problem.cone, np.asarray(matrix, dtype=float))
     if not problem.is_conic:
-        rows = mixed(problem.cone, problem.rules, rows, problem.prior)
+        rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
     allowed = problem.outputs
     labels = list(range(len(kept))) if allowed is None else [allowed[y] for y in kept]
     channel = Channel(rows, inputs=problem.domain, outputs=labels)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign import Channel, Problem
-from mechdesign.certify.optimality import dual_bound
+from mechdesign.certify.bounds.duality import dual_bound
 from mechdesign.repair import repair
 from mechdesign.routes.base import Dual, RawSolution
 from tests.strategies import statement_of

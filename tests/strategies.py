@@ -24,6 +24,7 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
     Channel,
@@ -32,13 +33,12 @@ from mechdesign import (
     Distortion,
     Domain,
     HighLowLDP,
-    LiftBounds,
     MetricPrivacy,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
 )
-from mechdesign.certify.statement import Statement, read_statement
+from mechdesign.certify.problem import Statement, read_statement
 from mechdesign.notions import Notion
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import Utility
@@ -185,7 +185,7 @@ def cases(
     else:
         entry = st.one_of(st.just("inf"), budgets(least))
         if kind == "lift":
-            return Case(LiftBounds(draw(entry), draw(entry)), domain, prior, None)
+            return Case(AsymmetricLift(draw(entry), draw(entry)), domain, prior, None)
         matrix = [[draw(entry) for _ in range(k)] for _ in range(k)]
         return Case(ContextAwareLDP(matrix), domain, prior, None)
     return Case(make(epsilon), domain, prior, make)
@@ -282,7 +282,7 @@ def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
         upper: tuple[Decimal, Decimal] | None = (zero, one)
         lower: tuple[Decimal, Decimal] | None = (zero, one)
         laws: tuple[tuple[Fraction, ...], ...] = (prior.probabilities,)
-        if isinstance(notion, LiftBounds):
+        if isinstance(notion, AsymmetricLift):
             upper = None if notion.upper is None else (decimal(notion.upper), one)
             lower = None if notion.lower is None else (decimal(notion.lower), one)
         elif isinstance(notion, PML):

@@ -15,22 +15,20 @@ from benchmarks.start import loaded
 LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
-    {"errors", "text"},
+    {"errors", "text", "_typing"},
     {"exact", "sampling"},
     {"domain"},
     {"prior", "reports"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
     {"utilities", "repair"},
-    {"problem", "universal"},
+    {"problem"},
     {"closed_forms", "certify"},
     {"routes", "mechanisms"},
-    {"solution", "progress", "curator"},
-    {"candidate"},
-    {"facade"},
-    {"accounting", "auditing", "files", "frontier", "many", "personal", "templates"},
-    {"plots", "records", "transformer"},
-    {"atlas"},
+    {"solution", "estimation"},
+    {"designs"},
+    {"accounting", "files"},
+    {"plots", "collection"},
     {"cli"},
 ]
 """Lowest first; the rooms of one floor do not know each other."""
@@ -40,9 +38,8 @@ HEIGHT = {room: floor for floor, rooms in enumerate(FLOORS) for room in sorted(r
 STRANGERS: dict[str, set[str]] = {
     "utilities": {"notions"},
     "repair": {"certify", "closed_forms", "utilities"},
-    "universal": {"utilities"},
-    "mechanisms": {"utilities", "problem", "closed_forms", "universal"},
-    "curator": {"routes", "closed_forms", "universal"},
+    "mechanisms": {"utilities", "problem", "closed_forms"},
+    "estimation": {"routes", "closed_forms"},
     "certify": set(HEIGHT) - {"certify", "errors", "exact"},
 }
 """Rooms below that must not be known all the same."""
@@ -53,24 +50,14 @@ AT_HOME: dict[str, set[str]] = {
     "ecos": set(),
     "scs": set(),
     "cvxpy": {"notions", "utilities", "problem", "routes"},
-    "matplotlib": {"atlas", "plots"},
-    "joblib": {"many"},
+    "matplotlib": {"plots"},
+    "joblib": {"designs"},
     "dask": set(),
     "cryptography": {"sampling"},
-    "pyarrow": {"records"},
+    "pyarrow": {"collection"},
     "sklearn": set(),
     "dp_accounting": {"accounting"},
-    "tqdm": {
-        "atlas",
-        "auditing",
-        "cli",
-        "curator",
-        "frontier",
-        "many",
-        "personal",
-        "progress",
-        "records",
-    },
+    "tqdm": {"accounting", "cli", "collection", "designs", "estimation"},
 }
 """Where a package may be named; none means nowhere."""
 

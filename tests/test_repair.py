@@ -18,6 +18,7 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    AsymmetricLift,
     BlockLDP,
     Channel,
     ContextAwareLDP,
@@ -27,15 +28,14 @@ from mechdesign import (
     EuclideanDistance,
     HighLowLDP,
     InfeasibleError,
-    LiftBounds,
     MetricPrivacy,
     Prior,
     Problem,
 )
-from mechdesign.certify.privacy import check
+from mechdesign.certify.privacy.check import check
 from mechdesign.notions import Cone, Notion
 from mechdesign.repair import repair
-from mechdesign.routes.conic import OPTIONS
+from mechdesign.routes.conic.cvxpy_solver import OPTIONS
 from tests.strategies import (
     KINDS,
     WHOLE,
@@ -132,7 +132,7 @@ def intersections(draw: st.DrawFn) -> Problem:
             "block": BlockLDP(e, [some, rest] if rest else [some]),
             "lip": LIP(e),
             "pml": PML(e),
-            "lift": LiftBounds(draw(entry), draw(entry)),
+            "lift": AsymmetricLift(draw(entry), draw(entry)),
         }
         notions.append(made[kind])
     counts = draw(st.lists(st.sampled_from([0, 1, 1000]), min_size=k, max_size=k).filter(any))

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.gowalla import at_once, distance, one_by_one
 from benchmarks.papers.base import SCHEME, Experiment, Pair, Panel, Row
-from mechdesign.curator.simplex import projected
+from mechdesign.estimation.simplex import projected
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -28,7 +28,7 @@ from mechdesign.mechanisms import (
     block_hadamard,
     block_subset_selection,
 )
-from mechdesign.mechanisms.subset_selection import best_size
+from mechdesign.mechanisms.subsets.subset_selection import best_size
 
 EPSILON = 1
 BLOCKS = (1, 10, 20, 50, 100)

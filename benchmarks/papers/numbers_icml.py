@@ -24,7 +24,7 @@ from mechdesign import (
     block_hadamard,
     high_low_hadamard,
 )
-from mechdesign.accounting.testing import error_region
+from mechdesign.accounting.measure.hypothesis_testing import error_region
 from mechdesign.notions import Notion
 
 __all__ = ["rows"]

@@ -26,7 +26,7 @@ from mechdesign import (
     implied,
     leakages,
 )
-from mechdesign.accounting import theorem_4
+from mechdesign.accounting import lip_composition_bound
 
 __all__ = ["rows"]
 
@@ -99,7 +99,7 @@ def properties() -> list[Row]:
     found = []
     for n in (2, 3):
         channel = Channel.from_matrix(erasure(UNIFORM.array, 2.0))
-        bound = theorem_4([2.0] * n, 0.25)
+        bound = lip_composition_bound([2.0] * n, 0.25)
         exact = compose([channel] * n, UNIFORM)["lip"].exact
         why = "a bound, which holds; exact is the leakage of this channel used that often"
         quantity = f"leakage of {n} releases by (19), uniform on 4, ε = 2"

@@ -2,85 +2,82 @@
 
 from __future__ import annotations
 
-from mechdesign.accounting.centralized import (
-    CentralSurvey,
-    central_error,
-    central_survey,
-    local_error,
+from mechdesign.accounting.composition.composition import Composition, compose
+from mechdesign.accounting.composition.deltas import approximate_delta, exact_delta
+from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
+from mechdesign.accounting.composition.products import adaptive, product
+from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.accounting.conversions.relation_table import Implied, Relations
+from mechdesign.accounting.conversions.relations import implied, relations
+from mechdesign.accounting.measure.hypothesis_testing import (
+    ErrorRegion,
+    TradeOff,
+    error_region,
+    trade_off,
 )
-from mechdesign.accounting.composition import Composition, compose
-from mechdesign.accounting.delta_curve import DeltaCurve, delta_curve
-from mechdesign.accounting.deltas import approximate_delta, exact_delta
-from mechdesign.accounting.estimated_priors import (
+from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
+from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.measure.privacy_profile import PrivacyProfile, privacy_profile
+from mechdesign.accounting.measure.sensitive_attribute import (
+    SensitiveAttributeLeakage,
+    sensitive_attribute_channel,
+    sensitive_attribute_leakage,
+)
+from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.accounting.priors.estimated_priors import (
     Robustness,
     prior_ball,
     robust_problem,
     robustness,
     sample_radius,
 )
-from mechdesign.accounting.formulas import lip_to_ldp, theorem_4
-from mechdesign.accounting.leakage_table import Leakage, Leakages
-from mechdesign.accounting.leakages import leakages
-from mechdesign.accounting.products import adaptive, product
-from mechdesign.accounting.relation_table import Implied, Relations
-from mechdesign.accounting.relations import implied, relations
-from mechdesign.accounting.secrets import SecretLeakage, secret_channel, secret_leakage
-from mechdesign.accounting.sequences import compose_sequence
-from mechdesign.accounting.testing import ErrorRegion, TradeOff, error_region, trade_off
-from mechdesign.accounting.tightest import tightest_matrix
-from mechdesign.accounting.unequal_people import central_bounds
-from mechdesign.accounting.wrong_priors import (
-    Transfer,
+from mechdesign.accounting.priors.prior_mismatch import (
+    PriorMismatch,
     family_bound,
     first_bound_radius,
     log_ratio_bound,
+    prior_mismatch,
+    prior_mismatch_bound,
     total_variation,
-    transfer,
-    transfer_bound,
 )
 
 __all__ = [
-    "CentralSurvey",
     "Composition",
-    "DeltaCurve",
     "ErrorRegion",
     "Implied",
     "Leakage",
     "Leakages",
+    "PriorMismatch",
+    "PrivacyProfile",
     "Relations",
     "Robustness",
-    "SecretLeakage",
+    "SensitiveAttributeLeakage",
     "TradeOff",
-    "Transfer",
     "adaptive",
     "approximate_delta",
-    "central_bounds",
-    "central_error",
-    "central_survey",
     "compose",
     "compose_sequence",
-    "delta_curve",
     "error_region",
     "exact_delta",
     "family_bound",
     "first_bound_radius",
     "implied",
     "leakages",
+    "lip_composition_bound",
     "lip_to_ldp",
-    "local_error",
     "log_ratio_bound",
     "prior_ball",
+    "prior_mismatch",
+    "prior_mismatch_bound",
+    "privacy_profile",
     "product",
     "relations",
     "robust_problem",
     "robustness",
     "sample_radius",
-    "secret_channel",
-    "secret_leakage",
-    "theorem_4",
+    "sensitive_attribute_channel",
+    "sensitive_attribute_leakage",
     "tightest_matrix",
     "total_variation",
     "trade_off",
-    "transfer",
-    "transfer_bound",
 ]

@@ -16,7 +16,7 @@ a file of their own, `structured`, which needs no other to be understood.
 
 from __future__ import annotations
 
-from mechdesign.certify.documents import verify
-from mechdesign.certify.saved import Verified, digest
+from mechdesign.certify.any_file import verify
+from mechdesign.certify.channel_file import Verified, digest
 
 __all__ = ["Verified", "digest", "verify"]

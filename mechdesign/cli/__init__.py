@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mechdesign.cli.atlas import add_commands as add_atlas
 from mechdesign.cli.common import DONE, FAILED, complain
 from mechdesign.cli.design import add_commands as add_design
 from mechdesign.cli.frontier import add_commands as add_frontier
@@ -76,6 +75,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (add_design, add_frontier, add_records, add_leakage, add_atlas):
+    for add in (add_design, add_frontier, add_records, add_leakage):
         add(commands)
     return parser

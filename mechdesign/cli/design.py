@@ -8,14 +8,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import (
-    DONE,
-    FAILED,
-    WRONG_INPUT,
-    add_limits,
-    check_writable,
-    complain,
-)
+from mechdesign.cli.common import DONE, FAILED, WRONG_INPUT, add_limits, check_writable, complain
 from mechdesign.errors import (
     CertificateError,
     InfeasibleError,
@@ -64,10 +57,10 @@ def add_commands(commands: Commands) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from mechdesign.certify.saved import OPTIMAL_GAP
-    from mechdesign.facade import design
+    from mechdesign.certify.channel_file import OPTIMAL_GAP
+    from mechdesign.designs.facade import design
+    from mechdesign.designs.progress import GapBar
     from mechdesign.files import load_problem, save
-    from mechdesign.progress import GapBar
 
     check_writable(options.output, options.plot, options.problem)
     try:
@@ -137,7 +130,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _check_one(path: str) -> dict[str, Any]:
     """Solve one problem and say whether it is as expected."""
-    from mechdesign.facade import design
+    from mechdesign.designs.facade import design
     from mechdesign.files import load_problem
 
     try:
@@ -164,7 +157,7 @@ def _example(options: argparse.Namespace) -> int:
     if options.notion not in NOTIONS:
         hint = did_you_mean(options.notion, NOTIONS)
         raise InputError("NOTION", f"one of {', '.join(NOTIONS)}", shown(options.notion), hint)
-    from mechdesign.templates import template
+    from mechdesign.files.templates import template
 
     print(template(NOTIONS[options.notion]), end="")
     return DONE

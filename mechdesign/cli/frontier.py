@@ -16,7 +16,8 @@ from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
-    from mechdesign.frontier import Frontier, Reach
+    from mechdesign.designs.frontier import Frontier
+    from mechdesign.designs.min_epsilon import Reach
     from mechdesign.problem import Problem
 
 __all__ = ["add_commands"]
@@ -111,8 +112,8 @@ def _frontier(options: argparse.Namespace) -> int:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse, before the work, options that do not go together."""
+    from mechdesign.collection.records import check_table_name
     from mechdesign.exact import as_fraction
-    from mechdesign.records import check_table_name
 
     if options.epsilon is None and options.reach is None:
         raise InputError("frontier", "--epsilon, --reach or both", "neither")
@@ -185,7 +186,8 @@ def _answered(
     path: str, problem: Problem, budgets: list[float], options: argparse.Namespace
 ) -> _Answer:
     """Trace the frontier of a problem, and find the least budget for a loss, as asked."""
-    from mechdesign.frontier import Frontier, least_epsilon, trace_frontier
+    from mechdesign.designs.frontier import Frontier, trace_frontier
+    from mechdesign.designs.min_epsilon import min_epsilon
 
     curve, reach, failure = Frontier(problem, ()), None, ""
     limits = {"gap": options.gap, "time_limit": options.time_limit}
@@ -194,7 +196,7 @@ def _answered(
             curve = trace_frontier(problem, budgets, **limits)
         if options.reach is not None:
             precision = options.precision or "1e-6"
-            reach = least_epsilon(problem, options.reach, precision=precision, **limits)
+            reach = min_epsilon(problem, options.reach, precision=precision, **limits)
     except InputError as error:
         raise error.inside_file(path) from None
     except (InfeasibleError, SolverError) as error:

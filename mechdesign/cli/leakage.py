@@ -38,7 +38,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def _leakage(options: argparse.Namespace) -> int:
-    from mechdesign.accounting.leakages import leakages
+    from mechdesign.accounting.measure.leakages import leakages
 
     matrix = Path(options.channel).suffix.lower() == ".csv"
     channel = _matrix(options.channel) if matrix else checked_mechanism(options.channel)
@@ -75,7 +75,7 @@ def _prior(text: str, inputs: Domain) -> Prior:
             return Prior([part.strip() for part in text.split(",")])
         except InputError as error:
             raise InputError("--prior", error.expected, error.given, error.hint) from None
-    from mechdesign.files.settings import load_setting
+    from mechdesign.files.mechanism_settings import load_setting
 
     setting = load_setting(text)
     if setting.domain != inputs:

@@ -124,7 +124,7 @@ def _known(number: float) -> float | None:
 
 def _mechanism(options: argparse.Namespace) -> int:
     from mechdesign.files import save_mechanism
-    from mechdesign.files.settings import load_setting
+    from mechdesign.files.mechanism_settings import load_setting
     from mechdesign.mechanisms import mechanism_for
 
     check_writable(options.output, None, options.problem)
@@ -154,7 +154,7 @@ def _mechanism(options: argparse.Namespace) -> int:
 
 
 def _privatize(options: argparse.Namespace) -> int:
-    from mechdesign.records import privatize_file
+    from mechdesign.collection.records import privatize_file
 
     mechanism = checked_mechanism(options.channel)
     with cleared_when_ended(), FileBar("privatize") as bar:
@@ -175,10 +175,10 @@ def _privatize(options: argparse.Namespace) -> int:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    from mechdesign.curator import METHODS, TARGETS, estimate
-    from mechdesign.curator.quantiles import normal_quantile
-    from mechdesign.curator.words import chosen
-    from mechdesign.records import check_table_name, save_estimate, tally_file
+    from mechdesign.collection.records import check_table_name, save_estimate, tally_file
+    from mechdesign.estimation import METHODS, TARGETS, estimate
+    from mechdesign.estimation.options import chosen
+    from mechdesign.estimation.quantiles import normal_quantile
 
     chosen(METHODS, options.method, "method")
     chosen(TARGETS, options.target, "target")

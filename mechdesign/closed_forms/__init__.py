@@ -1,7 +1,7 @@
 """Closed forms: formulas for the optimal channel, each with the condition that makes it so.
 
 To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`; if it is to be
-proved without a solver's dual, add its bound to :mod:`mechdesign.certify.theorems`.
+proved without a solver's dual, add its bound to :mod:`mechdesign.certify.bounds.theorems`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mechdesign.closed_forms.subset_selection import (
 from mechdesign.closed_forms.unconstrained import Unconstrained
 from mechdesign.closed_forms.uniform_lift import UniformLift
 from mechdesign.closed_forms.uniform_subsets import UniformSubsets
-from mechdesign.closed_forms.universal import Universal
+from mechdesign.closed_forms.universal_optimum import Universal
 
 __all__ = [
     "CLOSED_FORMS",

@@ -8,13 +8,12 @@ from functools import lru_cache
 from math import factorial, prod
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 
 __all__ = ["balanced_arrangements", "balanced_subsets"]
 
-FloatArray = npt.NDArray[np.float64]
 
 FEW = 150
 """So many arrangements are simply all listed."""

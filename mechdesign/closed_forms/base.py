@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Notion
@@ -34,7 +34,6 @@ __all__ = [
     "the_notion",
 ]
 
-FloatArray = npt.NDArray[np.float64]
 
 N = TypeVar("N", bound=Notion)
 
@@ -80,7 +79,7 @@ class ClosedForm(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     theorem: ClassVar[str | None]
-    """The bound in :data:`mechdesign.certify.theorems.THEOREMS` that proves it optimal.
+    """The bound in :data:`mechdesign.certify.bounds.theorems.THEOREMS` that proves it optimal.
 
     None: only the data of a certificate do.
     """
@@ -88,7 +87,7 @@ class ClosedForm(ABC):
     theorem_is_tight: ClassVar[bool] = False
     """Whether no other bound need be sought beside that of the theorem."""
 
-    heeds_rules: ClassVar[bool] = False
+    allows_non_conic: ClassVar[bool] = False
     """Whether it reckons with notions about the whole channel; else it speaks of columns only."""
 
     @abstractmethod

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, FloatArray, Formula, Verdict, decide
+from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 

@@ -22,7 +22,7 @@ class IndependentRelease(ClosedForm):
     name = "independent release"
     source = "perfect privacy"
     theorem = "equal-rows"
-    heeds_rules = True
+    allows_non_conic = True
 
     def check(self, problem: Problem) -> Verdict:
         """Join the inputs that bounds of exactly 1 tie."""

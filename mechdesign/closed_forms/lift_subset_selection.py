@@ -14,7 +14,7 @@ from mechdesign.closed_forms.subset_selection import (
 )
 from mechdesign.closed_forms.uniform_lift import best_lift
 from mechdesign.errors import UnsupportedError
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
 

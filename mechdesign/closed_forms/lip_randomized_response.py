@@ -7,13 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import (
-    ClosedForm,
-    Formula,
-    Verdict,
-    name_outputs,
-    the_notion,
-)
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
 from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior

@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 
-from mechdesign.closed_forms.base import (
-    ClosedForm,
-    Formula,
-    Verdict,
-    the_notion,
-)
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-from mechdesign.closed_forms.base import (
-    ClosedForm,
-    FloatArray,
-    Formula,
-    Verdict,
-    name_outputs,
-    the_notion,
-)
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP, BlockLDP, HighLowLDP
 from mechdesign.problem import Problem

@@ -22,7 +22,7 @@ class Unconstrained(ClosedForm):
     name = "identity"
     source = "no row binds"
     theorem = "nothing-constrained"
-    heeds_rules = True
+    allows_non_conic = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask every family whether some column breaks a row of it."""

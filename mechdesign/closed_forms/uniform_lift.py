@@ -7,17 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import (
-    ClosedForm,
-    FloatArray,
-    Formula,
-    Verdict,
-    inputs_alike,
-    name_outputs,
-)
+from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, inputs_alike, name_outputs
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import (
     ClosedForm,
-    FloatArray,
     Formula,
     Verdict,
     inputs_alike,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.certify import Verified, verify
-from mechdesign.certify.saved import FORMAT
+from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.disk import read_text, write_atomically

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import Verified, digest, verify
-from mechdesign.certify.saved import FORMAT as CHANNEL
-from mechdesign.certify.structured import FORMAT
+from mechdesign.certify.channel_file import FORMAT as CHANNEL
+from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.channels import checked_channel, read_document, save_solution
@@ -96,7 +96,7 @@ def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
         "domain": mechanism.inputs.to_table(),
         "privacy": mechanism.privacy.to_table(),
         "leakage": mechanism.leakage,
-        "law": _as_text(mechanism.law()),
+        "law": _as_text(mechanism.parameters()),
     }
     document["digest"] = digest(document)
     return document

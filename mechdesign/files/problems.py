@@ -17,7 +17,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
 from mechdesign.files.disk import DATA_VARIABLE, data_folder, read_text
-from mechdesign.notions import NOTIONS, Notion, SecretPrivacy
+from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
 from mechdesign.utilities import UTILITIES, Utility
@@ -210,7 +210,7 @@ def _notion(table: Table, where: str) -> Notion:
     if "secret" not in table:
         return notion
     with _inside(where):
-        return SecretPrivacy(notion, table["secret"])
+        return SensitiveAttributePrivacy(notion, table["secret"])
 
 
 def _utility(section: Table) -> Utility:

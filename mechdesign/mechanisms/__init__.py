@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from mechdesign.mechanisms.base import Frequencies, Mechanism
-from mechdesign.mechanisms.by_component import (
+from mechdesign.mechanisms.composite.by_component import (
     ByComponent,
     block_hadamard,
     block_randomized_response,
     block_subset_selection,
 )
-from mechdesign.mechanisms.hadamard_response import HadamardResponse
-from mechdesign.mechanisms.high_low import HighLow
-from mechdesign.mechanisms.high_low_schemes import (
+from mechdesign.mechanisms.composite.high_low import HighLow
+from mechdesign.mechanisms.composite.high_low_schemes import (
     high_low_hadamard,
     high_low_randomized_response,
     high_low_subset_selection,
 )
+from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.registry import MECHANISMS, mechanism_for
-from mechdesign.mechanisms.subset_selection import SubsetSelection
-from mechdesign.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
+from mechdesign.mechanisms.subsets.unary_encoding import (
+    OptimizedUnaryEncoding,
+    SymmetricUnaryEncoding,
+)
 
 __all__ = [
     "MECHANISMS",

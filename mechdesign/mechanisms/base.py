@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError
@@ -23,10 +23,7 @@ from mechdesign.sampling import Randomness, Source, pieces, source_of
 
 __all__ = [
     "WHOLE",
-    "Data",
-    "FloatArray",
     "Frequencies",
-    "IntArray",
     "Mechanism",
     "held_mass",
     "informative",
@@ -41,10 +38,6 @@ LEAST_BUDGET, MOST_BUDGET = Fraction(1, 10**6), Fraction(30)
 
 MOST_OUTPUTS = 1 << 16
 """Outputs that are listed at most."""
-
-Data = npt.NDArray[Any]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -96,23 +89,23 @@ class Mechanism(ABC):
         """How many different reports there are."""
 
     @abstractmethod
-    def law(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return the exact parameters, as they are saved: whole numbers and lists of them."""
 
     @abstractmethod
-    def draw(self, codes: IntArray, source: Source) -> Data:
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Return one report for each input number, with exactly the law."""
 
     @abstractmethod
-    def listed(self) -> Data:
+    def listed(self) -> AnyArray:
         """Return every report once, in the order of the outputs; see :meth:`outputs`."""
 
     @abstractmethod
-    def mass(self, x: int, report: Data) -> Fraction:
+    def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the exact probability of a report, given as an array of one, at input number x."""
 
     @abstractmethod
-    def count(self, data: Data) -> IntArray:
+    def count(self, data: AnyArray) -> Int64Array:
         """Return the counts that :meth:`frequencies` reads; those of two parts add up."""
 
     @abstractmethod
@@ -233,7 +226,7 @@ class Mechanism(ABC):
             raise InputError("tally", f"counts of {tally.total} reports", given)
         return counts.astype(np.float64), tally.total
 
-    def _each(self) -> list[Data]:
+    def _each(self) -> list[AnyArray]:
         self._check_listable()
         data = self.listed()
         return [data[n : n + 1] for n in range(len(data))]
@@ -250,11 +243,11 @@ class Mechanism(ABC):
             type(self) is type(other)
             and self.inputs == other.inputs
             and self.privacy == other.privacy
-            and self.law() == other.law()
+            and self.parameters() == other.parameters()
         )
 
     def __hash__(self) -> int:
-        return hash((self.name, self.inputs, repr(self.law())))
+        return hash((self.name, self.inputs, repr(self.parameters())))
 
     def __repr__(self) -> str:
         return (

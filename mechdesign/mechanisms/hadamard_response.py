@@ -8,21 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import (
     WHOLE,
-    Data,
-    FloatArray,
     Frequencies,
-    IntArray,
     held_mass,
     informative,
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.inner import Level, SumMoments
-from mechdesign.mechanisms.ldp import LDPMechanism
+from mechdesign.mechanisms.composite.inner import Level, SumMoments
+from mechdesign.mechanisms.ldp_scores import LDPMechanism
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
@@ -114,11 +112,11 @@ class HadamardResponse(LDPMechanism):
         """The mean of each score under a uniform report: 0, as S_x is one half of the numbers."""
         return Fraction(0)
 
-    def law(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return K, and the mass that S_x holds at x."""
         return {"size": self._size, "held": self._held}
 
-    def draw(self, codes: IntArray, source: Source) -> Data:
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: numbers below K."""
         word = source.words(len(codes))
         number = (word & np.uint64(self._size - 1)).view(np.int64)
@@ -130,20 +128,20 @@ class HadamardResponse(LDPMechanism):
         number ^= flip * (row & -row)
         return number
 
-    def draw_uniform(self, count: int, source: Source) -> Data:
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return uniform numbers below K."""
         return chances(source, count, self._digits)
 
-    def listed(self) -> Data:
+    def listed(self) -> AnyArray:
         """Return 0..K-1."""
         return np.arange(self._size)
 
-    def mass(self, x: int, report: Data) -> Fraction:
+    def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         odd = (int(report[0]) & (x + 1)).bit_count() % 2
         return self.least if odd else self.most
 
-    def count(self, data: Data) -> IntArray:
+    def count(self, data: AnyArray) -> Int64Array:
         """Return how often each number was reported."""
         return np.bincount(data, minlength=self._size).astype(np.int64)
 

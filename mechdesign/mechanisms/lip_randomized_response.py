@@ -9,22 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact, exp_lower, short_text
 from mechdesign.mechanisms.base import (
     WHOLE,
-    Data,
-    FloatArray,
     Frequencies,
-    IntArray,
     Mechanism,
     informative,
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.ldp import two_scores
+from mechdesign.mechanisms.ldp_scores import two_scores
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
@@ -110,7 +108,7 @@ class LIPRandomizedResponse(Mechanism):
         """As many as there are inputs."""
         return len(self.inputs)
 
-    def law(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return the prior, the mass of the truth, and that of each report by a fresh draw."""
         return {
             "prior": self.prior.to_table(),
@@ -118,21 +116,21 @@ class LIPRandomizedResponse(Mechanism):
             "fresh": self._fresh.tolist(),
         }
 
-    def draw(self, codes: IntArray, source: Source) -> Data:
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: input numbers."""
         drawn = self._table.draw(np.zeros(len(codes), dtype=np.int64), source)
         return np.where(drawn == len(self.inputs), codes, drawn).astype(np.int64)
 
-    def listed(self) -> Data:
+    def listed(self) -> AnyArray:
         """Return all inputs."""
         return np.arange(len(self.inputs))
 
-    def mass(self, x: int, report: Data) -> Fraction:
+    def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         y = int(report[0])
         return Fraction(int(self._fresh[y]) + (self._truth if y == x else 0), WHOLE)
 
-    def count(self, data: Data) -> IntArray:
+    def count(self, data: AnyArray) -> Int64Array:
         """Return how often each input was reported."""
         return np.bincount(data, minlength=len(self.inputs)).astype(np.int64)
 

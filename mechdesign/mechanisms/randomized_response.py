@@ -8,20 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import (
-    WHOLE,
-    Data,
-    FloatArray,
-    Frequencies,
-    IntArray,
-    held_mass,
-    informative,
-    inputs_of,
-)
-from mechdesign.mechanisms.inner import Level
-from mechdesign.mechanisms.ldp import LDPMechanism, two_scores
+from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
+from mechdesign.mechanisms.composite.inner import Level
+from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
@@ -107,11 +99,11 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         """The mean of each score under a uniform report: 1/k, as all scores sum to 1."""
         return Fraction(1, self._k)
 
-    def law(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Return the masses of the truth and of each other input."""
         return {"own": self._own, "other": self._other}
 
-    def draw(self, codes: IntArray, source: Source) -> Data:
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: input numbers."""
         # the masses of the others come first, o each; what is left is the truth's
         step = chances(source, len(codes), 62).view(np.uint64)
@@ -123,19 +115,19 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         np.minimum(step, wrapped, out=wrapped)
         return wrapped.view(np.int64)
 
-    def draw_uniform(self, count: int, source: Source) -> Data:
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return uniform inputs."""
         return below(source, count, self._k)
 
-    def listed(self) -> Data:
+    def listed(self) -> AnyArray:
         """Return all inputs."""
         return np.arange(self._k)
 
-    def mass(self, x: int, report: Data) -> Fraction:
+    def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         return self.most if int(report[0]) == x else self.least
 
-    def count(self, data: Data) -> IntArray:
+    def count(self, data: AnyArray) -> Int64Array:
         """Return how often each input was reported."""
         return np.bincount(data, minlength=self._k).astype(np.int64)
 

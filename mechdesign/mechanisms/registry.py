@@ -12,15 +12,18 @@ from typing import Any, TypeAlias
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.by_component import ByComponent, alike
+from mechdesign.mechanisms.composite.by_component import ByComponent, alike
+from mechdesign.mechanisms.composite.high_low import HighLow, split
+from mechdesign.mechanisms.composite.high_low_schemes import around, best_high_low_size
+from mechdesign.mechanisms.composite.identity import InClear
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
-from mechdesign.mechanisms.high_low import HighLow, split
-from mechdesign.mechanisms.high_low_schemes import around, best_high_low_size
-from mechdesign.mechanisms.in_clear import InClear
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
-from mechdesign.mechanisms.subset_selection import SubsetSelection
-from mechdesign.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
+from mechdesign.mechanisms.subsets.unary_encoding import (
+    OptimizedUnaryEncoding,
+    SymmetricUnaryEncoding,
+)
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior
 
@@ -195,7 +198,7 @@ def restored(name: str, domain: Domain, notion: Any, law: Law) -> Mechanism:
         found = PLAIN[name].again(domain, notion.epsilon, law)
     else:
         found = make(domain, notion, law)
-    if found.law() != law:
+    if found.parameters() != law:
         hint = "it was made by another version of the library"
         raise InputError("law", f"the law of {found!r}", "other integers", hint)
     return found

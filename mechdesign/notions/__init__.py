@@ -5,24 +5,24 @@ To add one, write its class in a file of its own and name it in :data:`NOTIONS`.
 
 from __future__ import annotations
 
-from mechdesign.notions.approximate_ldp import ApproximateLDP
-from mechdesign.notions.approximate_lip import ApproximateLIP
+from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
 from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
-from mechdesign.notions.cone import Cone, Row
 from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
 from mechdesign.notions.ldp import LDP
-from mechdesign.notions.lift import LiftBounds
 from mechdesign.notions.lip import LIP
-from mechdesign.notions.maximal_leakage import MaximalLeakage
 from mechdesign.notions.metric import MetricPrivacy
-from mechdesign.notions.mutual_information import InformationPrivacy
+from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
+from mechdesign.notions.non_conic.approximate_lip import ApproximateLIP
+from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
+from mechdesign.notions.non_conic.maximal_leakage import MaximalLeakage
+from mechdesign.notions.non_conic.mutual_information import MutualInformationPrivacy
 from mechdesign.notions.pml import PML
-from mechdesign.notions.rule import Rule
-from mechdesign.notions.secret import Secret, SecretPrivacy
+from mechdesign.notions.rows.cone import Cone, Row
+from mechdesign.notions.sensitive_attribute import SensitiveAttribute, SensitiveAttributePrivacy
 
 __all__ = [
     "LDP",
@@ -31,21 +31,21 @@ __all__ = [
     "PML",
     "ApproximateLDP",
     "ApproximateLIP",
+    "AsymmetricLift",
     "BlockLDP",
     "BoundedPriorLIP",
+    "ChannelConstraint",
     "Cone",
     "ContextAwareLDP",
     "DifferentialIdentifiability",
     "HighLowLDP",
-    "InformationPrivacy",
-    "LiftBounds",
     "MaximalLeakage",
     "MetricPrivacy",
+    "MutualInformationPrivacy",
     "Notion",
     "Row",
-    "Rule",
-    "Secret",
-    "SecretPrivacy",
+    "SensitiveAttribute",
+    "SensitiveAttributePrivacy",
     "cone_of",
 ]
 
@@ -58,13 +58,13 @@ NOTIONS: dict[str, type[Notion]] = {
         BlockLDP,
         MetricPrivacy,
         LIP,
-        LiftBounds,
+        AsymmetricLift,
         PML,
         BoundedPriorLIP,
         DifferentialIdentifiability,
         ApproximateLDP,
         ApproximateLIP,
-        InformationPrivacy,
+        MutualInformationPrivacy,
         MaximalLeakage,
     )
 }

@@ -12,8 +12,8 @@ from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.notions.cone import Cone, Family
-from mechdesign.notions.rule import Rule
+from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
+from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ class Notion(ABC):
 
     A subclass takes the keys of its ``[privacy]`` table as constructor arguments and compiles to
     one family of rows. Everything else, the cvxpy constraints, the exact check and the exact
-    leakage, follows from the rows. What rows on columns cannot say is a rule on the whole channel:
-    see :class:`~mechdesign.notions.whole.WholeNotion`.
+    leakage, follows from the rows. What rows on columns cannot say is a constraint on the whole
+    channel: see :class:`~mechdesign.notions.non_conic.base.NonConicNotion`.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Notion(ABC):
         """Whether rows on columns say all that the notion says."""
         return True
 
-    def rule(self, domain: Domain, prior: Prior | None) -> Rule | None:
+    def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint | None:
         """Return what the notion asks of the channel as a whole; None if nothing."""
         return None
 

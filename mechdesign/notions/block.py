@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign._typing import IntArray
 from mechdesign.domain import Domain, Label, clean_label, plain_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.cone import Bound, IntArray
-from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["BlockLDP"]

@@ -8,8 +8,8 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.cone import Bound
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 

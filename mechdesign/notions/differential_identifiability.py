@@ -11,8 +11,8 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InfeasibleError
 from mechdesign.exact import Exact, exp_lower, fraction_text
 from mechdesign.notions.base import Notion, budget, prior_for
-from mechdesign.notions.cone import Bound
-from mechdesign.notions.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["DifferentialIdentifiability"]

@@ -9,8 +9,8 @@ import numpy as np
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.cone import Bound
-from mechdesign.notions.pair_rows import PairRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["LDP"]

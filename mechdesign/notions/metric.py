@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.cone import Bound, IntArray
-from mechdesign.notions.pair_rows import PairRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable
 

@@ -7,8 +7,8 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget, prior_for
-from mechdesign.notions.cone import Bound
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorList
 

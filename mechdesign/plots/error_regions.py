@@ -11,7 +11,7 @@ from mechdesign.plots.style import COLOURS, GREY, MARKS, SKY, axes_or_new, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.accounting.testing import ErrorRegion, TradeOff
+    from mechdesign.accounting.measure.hypothesis_testing import ErrorRegion, TradeOff
 
 __all__ = ["plot_error_region"]
 
@@ -59,7 +59,7 @@ def plot_error_region(
     >>> ax.lines[0].get_xydata().tolist()
     [[0.0, 1.0], [0.25, 0.25], [1.0, 0.0]]
     """
-    from mechdesign.accounting.testing import TradeOff
+    from mechdesign.accounting.measure.hypothesis_testing import TradeOff
 
     ax = axes_or_new(ax, (5.2, 5.2))
     if region is not None:

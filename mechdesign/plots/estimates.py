@@ -13,7 +13,7 @@ from mechdesign.sampling import SIMULATION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.curator import Estimate
+    from mechdesign.estimation import Estimate
 
 __all__ = ["plot_estimate", "save_estimate_plot"]
 

@@ -13,7 +13,8 @@ from mechdesign.plots.style import COLOURS, GREY, MARKS, PALE, axes_or_new, plai
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.frontier import Frontier, Reach
+    from mechdesign.designs.frontier import Frontier
+    from mechdesign.designs.min_epsilon import Reach
 
 __all__ = ["plot_frontier", "save_frontier_plot"]
 
@@ -51,7 +52,7 @@ def plot_frontier(
     labels
         A name for each frontier; default its notions.
     reached
-        Answers of :func:`~mechdesign.least_epsilon`, to be marked.
+        Answers of :func:`~mechdesign.min_epsilon`, to be marked.
     logarithmic
         Whether epsilon has a logarithmic scale, without budgets of 0.
 
@@ -135,7 +136,7 @@ def save_frontier_plot(
 
 
 def _listed(frontiers: Frontier | Iterable[Frontier]) -> list[Frontier]:
-    from mechdesign.frontier import Frontier
+    from mechdesign.designs.frontier import Frontier
 
     return [frontiers] if isinstance(frontiers, Frontier) else list(frontiers)
 

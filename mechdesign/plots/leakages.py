@@ -12,8 +12,8 @@ from mechdesign.plots.style import BLUE, SKY, axes_or_new, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.accounting.leakage_table import Leakages
-    from mechdesign.accounting.relation_table import Relations
+    from mechdesign.accounting.conversions.relation_table import Relations
+    from mechdesign.accounting.measure.leakage_table import Leakages
 
 __all__ = ["plot_leakages", "plot_relations"]
 

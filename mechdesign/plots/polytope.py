@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.plots.style import BLUE, GREY, PALE, SKY, VERMILION, axes_or_new, plain, short
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_polytope"]
 
-FloatArray = npt.NDArray[np.float64]
 
 INPUTS = 3
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
@@ -88,7 +87,7 @@ def plot_polytope(
         raise InputError("prior", "a probability > 0 for each input", problem.prior)
     if not problem.is_conic:
         raise UnsupportedError("privacy", "conditions on single columns", problem.binding[0])
-    from mechdesign.routes.rays import all_rays  # scipy on demand
+    from mechdesign.routes.rays.enumerate import all_rays  # scipy on demand
 
     ax = axes_or_new(ax, (6.4, 5.6))
     _triangle(ax, problem)

@@ -13,12 +13,12 @@ from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import ways
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.conic import solve_conic
+from mechdesign.routes.conic.cvxpy_solver import solve_conic
 from mechdesign.routes.ways import Attempt, Considered
 from mechdesign.utilities import BayesAccuracy, ColumnUtility, ConvexUtility, LinearUtility
 
 if TYPE_CHECKING:
-    from mechdesign.routes.symmetry import Symmetry
+    from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["ROUTES", "Attempt", "Considered", "Dual", "RawSolution", "plan"]
 

@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
-from mechdesign.notions.cone import Multipliers
+from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:
-    from mechdesign.routes.interior_point import Path
+    from mechdesign.routes.interior.method import Path
 
 __all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "RawSolution"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Tree(Protocol):

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions import LIP, LiftBounds
-from mechdesign.notions.excess_rule import ExcessRule
-from mechdesign.notions.lift_rows import LiftRows
+from mechdesign.notions import LIP, AsymmetricLift
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.conic import CONIC_SOLVERS, solve_conic
+from mechdesign.routes.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import (
     BayesAccuracy,
@@ -30,8 +30,8 @@ from mechdesign.utilities import (
 )
 
 if TYPE_CHECKING:
-    from mechdesign.routes.interior_point import Path
-    from mechdesign.routes.symmetry import Symmetry
+    from mechdesign.routes.interior.method import Path
+    from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = [
     "Attempt",
@@ -107,7 +107,7 @@ class Attempt:
 
 def linear(problem: Problem, method: str, limits: Limits) -> RawSolution:
     """Solve the linear program, by a method of HiGHS."""
-    from mechdesign.routes.linear_program import solve_linear  # scipy and HiGHS on demand
+    from mechdesign.routes.lp.linear_program import solve_linear  # scipy and HiGHS on demand
 
     return solve_linear(problem, method, limits)
 
@@ -119,7 +119,7 @@ def interior(
     path: Path | None = None,
 ) -> RawSolution:
     """Solve the linear program by the interior-point method made for it, where that can be."""
-    from mechdesign.routes.large_programs import solve_interior
+    from mechdesign.routes.interior.solve import solve_interior
 
     try:
         return solve_interior(problem, limits, symmetry, path)
@@ -129,8 +129,8 @@ def interior(
 
 def by_symmetry(problem: Problem, limits: Limits, symmetry: Symmetry | None = None) -> RawSolution:
     """Solve by HiGHS what symmetries leave; without any, the whole."""
-    from mechdesign.routes.orbits import solve_orbits
-    from mechdesign.routes.symmetries import symmetries
+    from mechdesign.routes.presolve.find_symmetries import symmetries
+    from mechdesign.routes.presolve.orbit_reduction import solve_orbits
 
     symmetry = symmetry or symmetries(problem)
     if symmetry is None:
@@ -148,13 +148,13 @@ def symmetric(problem: Problem, symmetry: Symmetry) -> Iterator[Attempt]:
 
 def columns(problem: Problem, limits: Limits) -> RawSolution:
     """Solve by column generation over extreme rays."""
-    from mechdesign.routes.columns import solve_columns
+    from mechdesign.routes.column_generation.search import solve_columns
 
     return solve_columns(problem, limits)
 
 
 def _whole(problem: Problem, method: str, limits: Limits) -> RawSolution:
-    from mechdesign.routes.whole_channel import solve_whole
+    from mechdesign.routes.conic.non_conic import solve_whole
 
     return solve_whole(problem, method, limits)
 
@@ -186,19 +186,19 @@ def for_loss(
 
 def by_rays(problem: Problem, limits: Limits) -> RawSolution:
     """Solve by extreme rays of the cone."""
-    from mechdesign.routes.extreme_rays import solve_by_rays
+    from mechdesign.routes.rays.extreme_rays import solve_by_rays
 
     return solve_by_rays(problem, limits)
 
 
 def _by_estimation(problem: Problem, limits: Limits) -> RawSolution:
-    from mechdesign.routes.estimation import solve_estimation
+    from mechdesign.routes.estimation_risk.solve import solve_estimation
 
     return solve_estimation(problem, limits)
 
 
 def _class_dual(problem: Problem, limits: Limits) -> Dual | None:
-    from mechdesign.routes.estimation import class_dual
+    from mechdesign.routes.estimation_risk.solve import class_dual
 
     return class_dual(problem, limits)
 
@@ -209,7 +209,7 @@ def _is_scalar_error(problem: Problem) -> bool:
 
 
 def _by_decoders(problem: Problem, limits: Limits, *, by_bands: bool = True) -> RawSolution:
-    from mechdesign.routes.decoder_grid import solve_decoder_grid
+    from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
 
     return solve_decoder_grid(problem, limits, by_bands=by_bands)
 
@@ -220,7 +220,7 @@ def closed_forms(problem: Problem, considered: list[Considered]) -> Iterator[Att
     if isinstance(problem.utility, ConvexUtility):
         return
     for form in CLOSED_FORMS:
-        if not (problem.is_conic or form.heeds_rules):
+        if not (problem.is_conic or form.allows_non_conic):
             continue
         verdict = form.check(problem)
         if verdict.holds and chosen is None:
@@ -304,8 +304,8 @@ class _Program:
 
     @classmethod
     def of(cls, problem: Problem) -> _Program:
-        from mechdesign.routes.columns import suits
-        from mechdesign.routes.interior import program_rows
+        from mechdesign.routes.column_generation.search import suits
+        from mechdesign.routes.interior.conversion import program_rows
 
         rows, rays = program_rows(problem), None
         if problem.expected_loss is not None and rows >= MIDDLE:
@@ -339,7 +339,7 @@ def decoder_grids(problem: Problem) -> Iterator[Attempt]:
     if _is_scalar_error(problem):
         why = "for fixed decoders the error is linear in the channel"
         yield Attempt(lambda limits: _by_decoders(problem, limits), why)
-        from mechdesign.routes.bands import Band
+        from mechdesign.routes.decoders.bands import Band
 
         if len(problem.domain) <= MOST_SEARCHED_TWICE and Band.of(problem) is not None:
             again = f"{why}; another search for a smaller gap"
@@ -363,7 +363,7 @@ def estimations(problem: Problem) -> Iterator[Attempt]:
 def _bounds_lift_from_below(problem: Problem) -> bool:
     """Return whether a notion bounds the lift for the problem's prior from below."""
     return any(
-        isinstance(notion, LIP | LiftBounds) and "lower" in dict(family.sides())
+        isinstance(notion, LIP | AsymmetricLift) and "lower" in dict(family.sides())
         for notion, family in zip(problem.privacy, problem.cone.families, strict=True)
         if isinstance(family, LiftRows)
     )
@@ -381,7 +381,9 @@ def whole_channels(problem: Problem) -> Iterator[Attempt]:
         return for_loss(problem, lambda loss, limits: solve(loss, name, limits), why + tail)
 
     again = "; another method for a smaller gap"
-    if all(rule is None or isinstance(rule, ExcessRule) for rule in problem.rules):
+    if all(
+        rule is None or isinstance(rule, ExcessConstraint) for rule in problem.channel_constraints
+    ):
         yield attempt(_whole, "simplex")
         yield attempt(_whole, "ipm", again)
         again = "; another solver for a smaller gap"
@@ -395,8 +397,8 @@ def whole_channels(problem: Problem) -> Iterator[Attempt]:
 
 def own(problem: Problem, solver: str, limits: Limits) -> RawSolution:
     """Solve with a loss of the user's own, by a solver that cvxpy knows."""
-    from mechdesign.routes.conic import solver_named
-    from mechdesign.routes.custom import solve_custom
+    from mechdesign.routes.conic.cvxpy_solver import solver_named
+    from mechdesign.routes.conic.user_terms import solve_custom
 
     return solve_custom(problem, (), solver_named(solver), limits)
 

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import Int64Array
 from mechdesign.sampling.sources import Source
 
 __all__ = ["AliasTable"]
 
 LIMB = 62
 """Bits of a threshold that one machine integer holds."""
-
-IntArray = npt.NDArray[np.int64]
 
 
 class AliasTable:
@@ -71,7 +70,7 @@ class AliasTable:
             widths.append(min(LIMB, left - sum(widths)))
         return [(width, left - sum(widths[: n + 1])) for n, width in enumerate(widths)]
 
-    def draw(self, rows: IntArray, source: Source) -> IntArray:
+    def draw(self, rows: Int64Array, source: Source) -> Int64Array:
         """Draw one output for each row named, with exactly the law of that row.
 
         Parameters

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility, FloatArray
+from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.hamming import HammingLoss
 
 __all__ = ["BayesAccuracy"]

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior
 from mechdesign.utilities.base import Utility
 
 __all__ = ["ColumnUtility"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class ColumnUtility(Utility):

@@ -10,8 +10,8 @@ from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
@@ -20,8 +20,6 @@ from mechdesign.utilities.base import Utility
 
 __all__ = ["Deviations", "EstimationRisk"]
 
-FloatArray = npt.NDArray[np.float64]
-Integers = npt.NDArray[Any]
 
 LEAST_BITS = 256
 ZERO = Fraction(0)
@@ -215,7 +213,7 @@ class _Information:
         return [[Fraction(-(-int(c) // top), 1 << 128) for c in row] for row in moments]
 
 
-def _inverse(M: Integers, bits: int) -> Integers:
+def _inverse(M: AnyArray, bits: int) -> AnyArray:
     """Return about the inverse, over 2**bits, by elimination beside the identity."""
     k = len(M)
     T = np.hstack([M, np.eye(k, dtype=int).astype(object) << bits])
@@ -226,7 +224,7 @@ def _inverse(M: Integers, bits: int) -> Integers:
         factors = T[:, c].copy()
         factors[c] = 0
         T -= np.outer(factors, T[c]) >> bits
-    inverse: Integers = T[:, k:]
+    inverse: AnyArray = T[:, k:]
     return inverse
 
 

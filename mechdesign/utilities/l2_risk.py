@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.utilities.estimation import Deviations, EstimationRisk, FloatArray
+from mechdesign._typing import FloatArray
+from mechdesign.utilities.estimation import Deviations, EstimationRisk
 
 __all__ = ["L2Risk"]
 

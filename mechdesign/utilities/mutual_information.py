@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.exact import log_lower
 from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility, FloatArray
+from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["MutualInformation"]
 

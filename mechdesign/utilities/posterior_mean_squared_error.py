@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text, short_text
 from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility, FloatArray
+from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["PosteriorMeanSquaredError"]
 

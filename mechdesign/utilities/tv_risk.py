@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.exact import PI, sqrt_upper
-from mechdesign.utilities.estimation import Deviations, EstimationRisk, FloatArray
+from mechdesign.utilities.estimation import Deviations, EstimationRisk
 
 __all__ = ["TVRisk"]
 

@@ -20,6 +20,7 @@ from mechdesign import (
     PML,
     ApproximateLDP,
     ApproximateLIP,
+    AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
     Channel,
@@ -28,14 +29,13 @@ from mechdesign import (
     Domain,
     HighLowLDP,
     InfeasibleError,
-    InformationPrivacy,
     InputError,
-    LiftBounds,
     MaximalLeakage,
     MetricPrivacy,
+    MutualInformationPrivacy,
     Prior,
 )
-from mechdesign.certify.privacy import check
+from mechdesign.certify.privacy.check import check
 from mechdesign.notions import NOTIONS, Notion, cone_of
 from tests.strategies import (
     DIGITS,
@@ -253,9 +253,9 @@ def test_leakage_is_infinite_where_no_budget_holds() -> None:
     assert BlockLDP(1, [[0], [1]]).leakage(identity) == 0
     assert DifferentialIdentifiability(1).leakage(identity, uniform) == math.inf
     assert ContextAwareLDP([[0, "inf"], ["inf", 0]]).leakage(identity) == 0
-    assert LiftBounds("inf", "inf").leakage(identity, uniform) == 0
-    assert LiftBounds("inf", 1).leakage(identity, uniform) == pytest.approx(math.log(2) - 1)
-    assert LiftBounds(1, "inf").leakage(identity, uniform) == math.inf
+    assert AsymmetricLift("inf", "inf").leakage(identity, uniform) == 0
+    assert AsymmetricLift("inf", 1).leakage(identity, uniform) == pytest.approx(math.log(2) - 1)
+    assert AsymmetricLift(1, "inf").leakage(identity, uniform) == math.inf
 
 
 def test_points_at_distance_nothing_must_look_alike() -> None:
@@ -272,7 +272,7 @@ def test_points_at_distance_nothing_must_look_alike() -> None:
 def test_an_input_of_prior_zero_stays_protected() -> None:
     prior = Prior(["1/2", "1/2", 0])
     give_away = Channel.from_matrix([["1/2", "1/2", 0], ["1/2", "1/2", 0], [0, 0, 1]])
-    for notion in (LIP(5), PML(5), LiftBounds("inf", 5)):
+    for notion in (LIP(5), PML(5), AsymmetricLift("inf", 5)):
         assert not notion.holds(give_away, prior)
         assert notion.leakage(give_away, prior) == math.inf
     quiet = Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"], ["1/4", "3/4"]])
@@ -328,7 +328,7 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
     assert close(pml, lip)
     assert close(lip, ldp)
     assert close(ldp, 2 * lip)
-    assert close(max(pml, LiftBounds(0, "inf").leakage(channel, prior)), lip)
+    assert close(max(pml, AsymmetricLift(0, "inf").leakage(channel, prior)), lip)
 
     some = data.draw(st.lists(st.sampled_from(range(k)), min_size=1, unique=True))
     assert close(HighLowLDP(1, some).leakage(channel), ldp)
@@ -399,9 +399,9 @@ bad: list[tuple[Any, str]] = [
     (lambda: LDP(None), r"epsilon"),
     (lambda: LIP(math.nan), r"epsilon"),
     (lambda: PML(True), r"epsilon"),
-    (lambda: LiftBounds(-1, 1), r"lower"),
-    (lambda: LiftBounds(1, "-inf"), r"upper"),
-    (lambda: LiftBounds(1, -math.inf), r"upper"),
+    (lambda: AsymmetricLift(-1, 1), r"lower"),
+    (lambda: AsymmetricLift(1, "-inf"), r"upper"),
+    (lambda: AsymmetricLift(1, -math.inf), r"upper"),
     (lambda: HighLowLDP(1, []), r"sensitive: expected at least one label"),
     (lambda: HighLowLDP(1, "ab"), r"sensitive: expected a list"),
     (lambda: HighLowLDP(1, [0, 0]), r"sensitive: expected labels that all differ"),
@@ -455,13 +455,13 @@ def test_tables_round_trip(name: str) -> None:
         "block": BlockLDP(1, [["a"], [(0, 1)]]),
         "metric": MetricPrivacy(1, [[0, "1/3"], [2, 0]]),
         "lip": LIP(0.1),
-        "lift": LiftBounds("inf", "1/3"),
+        "lift": AsymmetricLift("inf", "1/3"),
         "pml": PML(1e-12),
         "bounded-prior-lip": BoundedPriorLIP(1, lower=["1/3", 0], upper=[1, "2/3"]),
         "differential-identifiability": DifferentialIdentifiability(2),
         "approximate-ldp": ApproximateLDP("1/3", 1e-9),
         "approximate-lip": ApproximateLIP(0, "1/7"),
-        "mutual-information": InformationPrivacy(0.25),
+        "mutual-information": MutualInformationPrivacy(0.25),
         "maximal-leakage": MaximalLeakage("1/3"),
     }
     notion = examples_of[name]

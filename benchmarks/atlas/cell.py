@@ -1,0 +1,126 @@
+"""One cell of the atlas: a closed form at one point, against the optimum there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from benchmarks.atlas.base import Formula, Point, Region
+from mechdesign.exact import fraction_text
+from mechdesign.solution import Solution
+
+__all__ = ["COLUMNS", "NEAR", "ROUNDING", "Cell"]
+
+ROUNDING = 1e-9
+"""How far above epsilon, relative to it, a channel may leak that is private but for rounding."""
+
+NEAR = 1e-6
+"""How far from the bound, relative to it, a loss may be that counts as optimal."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A closed form at one point.
+
+    Attributes
+    ----------
+    formula
+        Its name.
+    epsilon, parameter
+        The point: exact numbers as text.
+    leakage_ratio
+        What the exact channel leaks, by epsilon; rounded up. For a bound on one side of the lift,
+        which has no epsilon, one plus the excess by the budget.
+    sense
+        ``"minimize"`` a loss or ``"maximize"`` a gain.
+    loss
+        The loss of the formula, or its gain.
+    optimum
+        That of the best channel found, which is exactly private.
+    bound
+        What no private channel's is better than, proved.
+    loss_ratio
+        The loss by the optimum, or the optimum by the gain. Below 1 only where the formula is not
+        private.
+    region
+        Optimal, feasible or infeasible.
+    proved
+        The region that a proof gives, empty where there is none.
+    route
+        How the optimum was found.
+    """
+
+    formula: str
+    epsilon: str
+    parameter: str
+    leakage_ratio: float
+    sense: str
+    loss: float
+    optimum: float
+    bound: float
+    loss_ratio: float
+    region: Region
+    proved: str
+    route: str
+
+    @classmethod
+    def of(cls, formula: Formula, at: Point, solution: Solution) -> Cell:
+        """Measure a formula at a point, where the optimum is known."""
+        problem, channel = solution.problem, formula.channel(at)
+        utility, epsilon = problem.utility, float(at.epsilon)
+        (notion,) = problem.privacy
+        leakage = formula.leakage(at, problem, channel)
+        ratio = leakage / epsilon if notion.has_epsilon else 1 + leakage / epsilon
+        own = float(utility.value(channel, problem.prior, problem.outputs))
+        best, bound = float(solution.value), float(solution.bound)
+        worse = bound - own if utility.is_maximised else own - bound
+        region = Region.FEASIBLE
+        if ratio > 1 + ROUNDING:
+            region = Region.INFEASIBLE
+        elif worse <= NEAR * abs(bound):
+            region = Region.OPTIMAL
+        return cls(
+            formula=formula.name,
+            epsilon=fraction_text(at.epsilon),
+            parameter=fraction_text(at.parameter),
+            leakage_ratio=ratio,
+            sense=utility.sense,
+            loss=own,
+            optimum=best,
+            bound=bound,
+            loss_ratio=best / own if utility.is_maximised else own / best,
+            region=region,
+            proved=formula.proved(at) or "",
+            route=solution.route,
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the region is the one that was proved, if one was.
+
+        A proof that another channel is better does not say by how much: less than 1e-6 counts as
+        optimal all the same.
+        """
+        near = self.region is Region.OPTIMAL and self.proved == Region.FEASIBLE
+        return near or self.proved in ("", self.region)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {**asdict(self), "region": str(self.region), "proved": str(self.proved)}
+
+    @classmethod
+    def from_json(cls, table: dict[str, Any]) -> Cell:
+        """Return the cell of plain data; numbers may be text.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If it is none.
+        """
+        read: dict[str, Any] = {key: str(table[key]) for key in COLUMNS}
+        read |= {key: float(table[key]) for key in NUMBERS}
+        return cls(**{**read, "region": Region(table["region"])})
+
+
+COLUMNS = tuple(field.name for field in fields(Cell))
+NUMBERS = ("leakage_ratio", "loss", "optimum", "bound", "loss_ratio")

@@ -1,0 +1,1 @@
+"""A trusted server that counts bits, beside local privacy: exact errors and published bounds."""

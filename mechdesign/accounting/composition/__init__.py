@@ -1,0 +1,1 @@
+"""Composition: the leakage of several releases about one input, or about a sequence."""

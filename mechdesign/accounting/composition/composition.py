@@ -1,0 +1,283 @@
+"""Composition: what several releases about one X leak together, exactly, and the papers' bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mechdesign.accounting.composition.formulas import lip_composition_bound
+from mechdesign.accounting.composition.products import (
+    Column,
+    Ratio,
+    pair_ratios,
+    record_columns,
+    same_inputs,
+)
+from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorList, PriorSet
+
+__all__ = ["Composition", "Line", "compose", "lifts"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the releases leak under one notion.
+
+    Attributes
+    ----------
+    notion
+        Its word in problem files, or ``"lift above"`` and ``"lift below"``, the sides of LIP.
+    exact
+        The smallest epsilon that the product of the channels satisfies, in nats, rounded up.
+    bound
+        What follows from the leakages of the single channels, in nats.
+    source
+        How the bound is made.
+    """
+
+    notion: str
+    exact: float
+    bound: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What releases about one X leak together.
+
+    Attributes
+    ----------
+    releases, inputs, outputs
+        Numbers; outputs of the product, all written out.
+    columns
+        How many columns were compared: the others tell the same, or are mixtures.
+    ratios
+        The largest likelihood ratio of each pair of inputs, exactly; None where infinite. Its
+        logarithm is the tightest matrix of context-aware LDP.
+    lines
+        One for each notion.
+    """
+
+    releases: int
+    inputs: int
+    outputs: int
+    columns: int
+    ratios: tuple[tuple[Ratio, ...], ...]
+    lines: tuple[Line, ...]
+
+    def __getitem__(self, notion: str) -> Line:
+        for line in self.lines:
+            if line.notion == notion:
+                return line
+        known = ", ".join(line.notion for line in self.lines)
+        raise InputError("notion", f"one of: {known}", repr(notion))
+
+    @property
+    def matrix(self) -> tuple[tuple[float, ...], ...]:
+        """The tightest matrix E of context-aware LDP, in nats, rounded up."""
+        return tuple(tuple(log_above(ratio) for ratio in row) for row in self.ratios)
+
+    def __repr__(self) -> str:
+        head = (
+            f"Composition({self.releases} release{'s' * (self.releases > 1)}, {self.inputs} "
+            f"inputs; {self.columns} of {self.outputs} outputs compared)"
+        )
+        rows = [("notion", "exact", "bound", "bound by")]
+        rows += [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.lines]
+        width = max(len(row[0]) for row in rows)
+        body = [f"{a:<{width}}  {b:>9}  {c:>9}  {d}".rstrip() for a, b, c, d in rows]
+        return "\n".join([head, *body])
+
+
+def compose(
+    channels: Iterable[Channel],
+    prior: Prior | PriorSet | Iterable[object] | None = None,
+    *,
+    budgets: Sequence[float] | None = None,
+) -> Composition:
+    """Return the exact leakage of independent releases about one X, beside the bounds.
+
+    LDP and the matrix of context-aware LDP add up pair by pair, since the largest ratio of a
+    product is the product of the largest ratios. Lifts do not: their records are looked for among
+    all products of columns, of which equal ones are merged and mixtures dropped.
+
+    Parameters
+    ----------
+    channels
+        Channels on the same inputs, one for each release; the same one may come many times.
+    prior
+        The prior of X, or a set of priors for bounded-prior LIP; without one, no notion that
+        needs it is reported.
+    budgets
+        For each release the epsilon of LIP that Theorem 4 is to be told; default: what the
+        channel leaks.
+
+    Raises
+    ------
+    InputError
+        If the parts do not fit.
+    UnsupportedError
+        If there are too many columns to compare.
+
+    Notes
+    -----
+    Source of the bound on LIP: Jiang et al. 2021 (TIFS), Theorem 4 and Corollary 4. The bounds on
+    the sides are ln Sum_z P_z e**E[z,x] and -ln Sum_z P_z e**-E[x,z] with the matrix E that adds
+    up; they need no more than that matrix.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> compose([warner] * 3, Prior([0.2, 0.8]))
+    Composition(3 releases, 2 inputs; 4 of 8 outputs compared)
+    notion                            exact      bound  bound by
+    ldp                            3.295837   3.295837  sum
+    differential-identifiability   4.682131   4.682131  matrix
+    lift above                     1.471288   1.471288  matrix
+    lift below                     3.081910   3.081910  matrix
+    lip                            3.081910   5.510734  Theorem 4
+    """
+    listed = same_inputs(channels)
+    each: dict[Channel, list[list[Ratio]]] = {}
+    for channel in listed:
+        if channel not in each:
+            each[channel] = pair_ratios(channel)
+    inputs = range(len(listed[0].inputs))
+    ratios = [[_product([each[c][x][z] for c in listed]) for z in inputs] for x in inputs]
+    total = log_above(_product(_largest(each[channel]) for channel in listed))
+    lines = [Line("ldp", log_above(_largest(ratios)), total, "sum")]
+    compared = len(listed[0].outputs) if len(listed) == 1 else 0
+    if prior is not None:
+        priors = _priors(prior, len(inputs))
+        columns = record_columns(listed)
+        compared = len(columns)
+        if isinstance(priors, PriorList) and len(priors.members) == 1:
+            lines.append(_identifiability(ratios, priors.members[0]))
+        spent = _budgets(listed, priors, budgets)
+        lines += _lift_lines(columns, ratios, priors, spent)
+    return Composition(
+        releases=len(listed),
+        inputs=len(inputs),
+        outputs=math.prod(len(channel.outputs) for channel in listed),
+        columns=compared,
+        ratios=tuple(tuple(row) for row in ratios),
+        lines=tuple(lines),
+    )
+
+
+def lifts(columns: list[Column], priors: PriorSet) -> tuple[Fraction, Ratio]:
+    """Return the least and the largest lift q_x / (P . q) over columns, inputs and priors.
+
+    The largest is None, infinite, where inputs of prior 0 have an output to themselves.
+    """
+    above = [(min(column), priors.law(column, largest=True)) for column in columns]
+    below = [(max(column), priors.law(column, largest=False)) for column in columns]
+    lowest = min([Fraction(1), *(least / law for least, law in above if law)])
+    if any(law == 0 for _, law in below):
+        return lowest, None
+    return lowest, max([Fraction(1), *(most / law for most, law in below)])
+
+
+def _lift_lines(
+    columns: list[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
+) -> list[Line]:
+    lowest, highest = lifts(columns, priors)
+    above, below = log_above(highest), log_above(1 / lowest if lowest else None)
+    bound = lip_composition_bound(budgets, *_smallest(priors))
+    one = isinstance(priors, PriorList) and len(priors.members) == 1
+    return [
+        Line("lift above", above, _above(ratios, priors), "matrix"),
+        Line("lift below", below, _below(ratios, priors), "matrix"),
+        Line(
+            "lip" if one else "bounded-prior-lip",
+            max(above, below),
+            bound,
+            "Theorem 4" if one else "Corollary 4",
+        ),
+    ]
+
+
+def _smallest(priors: PriorSet) -> tuple[float, float]:
+    """Return the least P_min of a prior of the set, and the largest of those known."""
+    units = [[int(z == x) for z in range(priors.size)] for x in range(priors.size)]
+    least = min(priors.law(unit, largest=False) for unit in units)
+    try:
+        most = max(min(prior) for prior in priors.vertices())
+    except UnsupportedError:  # too many to list; what holds for one member is valid
+        most = least
+    return float(least), float(most)
+
+
+def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:
+    """Bound (P . q) / q_x = Sum_z P_z q_z / q_x by the largest ratios."""
+    worst = Fraction(1)
+    for x in range(len(ratios)):
+        ways = [row[x] for row in ratios]
+        if None in ways:
+            return math.inf
+        worst = max(worst, priors.law([way for way in ways if way is not None], largest=True))
+    return log_above(worst)
+
+
+def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
+    """Bound q_x / (P . q) = 1 / Sum_z P_z q_z / q_x by the least ratios."""
+    least = Fraction(1)
+    for row in ratios:
+        shares = [Fraction(0) if ratio is None else 1 / ratio for ratio in row]
+        least = min(least, priors.law(shares, largest=False))
+    return log_above(1 / least if least else None)
+
+
+def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> Line:
+    """Compare the posteriors of any two inputs."""
+    worst: Ratio = Fraction(1)
+    for x, row in enumerate(ratios):
+        for z, ratio in enumerate(row):
+            if worst is None or (prior[x] and (ratio is None or not prior[z])):
+                worst = None
+            elif ratio is not None and prior[z]:
+                worst = max(worst, ratio * prior[x] / prior[z])
+    exact = log_above(worst)
+    return Line("differential-identifiability", exact, exact, "matrix")
+
+
+def _budgets(
+    channels: list[Channel], priors: PriorSet, given: Sequence[float] | None
+) -> list[float]:
+    if given is not None:
+        if len(given) != len(channels) or not all(epsilon >= 0 for epsilon in given):
+            expected = f"{len(channels)} numbers >= 0, one for each release"
+            raise InputError("budgets", expected, list(given))
+        return [float(epsilon) for epsilon in given]
+    found: dict[Channel, float] = {}
+    for channel in channels:
+        if channel not in found:
+            lowest, highest = lifts(record_columns([channel]), priors)
+            found[channel] = max(log_above(highest), log_above(1 / lowest if lowest else None))
+    return [found[channel] for channel in channels]
+
+
+def _priors(prior: object, size: int) -> PriorSet:
+    priors = prior if isinstance(prior, PriorSet) else PriorList([prior])
+    if priors.size != size:
+        raise InputError("prior", f"{size} probabilities, one for each input", priors.size)
+    return priors
+
+
+def _product(ratios: Iterable[Ratio]) -> Ratio:
+    total = Fraction(1)
+    for ratio in ratios:
+        if ratio is None:
+            return None
+        total *= ratio
+    return total
+
+
+def _largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
+    flat = [ratio for row in ratios for ratio in row]
+    return None if None in flat else max(ratio for ratio in flat if ratio is not None)

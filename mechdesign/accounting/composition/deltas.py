@@ -1,0 +1,137 @@
+"""The delta that several releases need at an epsilon: exactly, and by another package."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from mechdesign.accounting.composition.products import product, same_inputs
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.exact import Exact, exp_lower, exp_upper
+from mechdesign.notions.base import budget
+
+__all__ = ["approximate_delta", "exact_delta"]
+
+
+def exact_delta(channels: Iterable[Channel], epsilon: Exact) -> float:
+    """Return the least delta with which independent releases are (epsilon, delta)-LDP.
+
+        delta = max over x, x' of Sum_y (Q(y|x) - e**epsilon Q(y|x'))_+
+
+    with Q the product of the channels. It is rounded up.
+
+    Parameters
+    ----------
+    channels
+        Channels on the same inputs.
+    epsilon
+        The budget of all together, in nats, >= 0.
+
+    Raises
+    ------
+    InputError
+        If the channels do not fit.
+    UnsupportedError
+        If the product has too many outputs that tell different things.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> exact_delta([warner], 0), round(exact_delta([warner] * 2, "1.0986122886681098"), 9)
+    (0.5, 0.375)
+    """
+    whole = product(channels)
+    odds = exp_lower(budget(epsilon))
+    top, bottom = odds.numerator, odds.denominator
+    rows = [[int(entry) for entry in row] for row in whole.numerators.tolist()]
+    worst = max(
+        sum(max(0, bottom * q - top * other) for q, other in zip(row, against, strict=True))
+        for row in rows
+        for against in rows
+    )
+    exact = Fraction(worst, bottom * whole.denominator)
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+def approximate_delta(
+    channels: Iterable[Channel], epsilon: Exact, *, interval: float = 1e-4
+) -> tuple[float, float]:
+    """Return bounds on :func:`exact_delta`, by the package dp-accounting (extra ``accounting``).
+
+    For each pair of inputs the privacy loss of every channel is rounded to a lattice, up for the
+    one bound and down for the other, and added up by convolutions. This takes no account of how
+    many outputs tell different things, so it serves where the exact product is too large.
+
+    Parameters
+    ----------
+    channels
+        Channels on the same inputs.
+    epsilon
+        The budget of all together, in nats, >= 0.
+    interval
+        The step of the lattice, in nats, > 0; the bounds are as far apart as epsilon is uncertain
+        by that much for each release.
+
+    Returns
+    -------
+    tuple of float
+        Below and above, in floating point.
+
+    Raises
+    ------
+    InputError
+        If the channels do not fit or the interval is not positive.
+    UnsupportedError
+        If the package is not installed.
+
+    Notes
+    -----
+    Source: Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022 (privacy loss distributions).
+    """
+    listed = same_inputs(channels)
+    if not 0 < interval < math.inf:
+        raise InputError("interval", "a number > 0", shown(interval))
+    least, most = float(exp_lower(budget(epsilon))), float(exp_upper(budget(epsilon)))
+    inputs = range(len(listed[0].inputs))
+    pairs = [(x, other) for x in inputs for other in inputs if x != other]
+    if not pairs:  # one input has no other to be told from
+        return 0.0, 0.0
+    below = max(_pair_delta(listed, pair, math.log(most), interval, False) for pair in pairs)
+    above = max(_pair_delta(listed, pair, math.log(least), interval, True) for pair in pairs)
+    return below, above
+
+
+def _pair_delta(
+    channels: list[Channel],
+    pair: tuple[int, int],
+    epsilon: float,
+    interval: float,
+    pessimistic: bool,
+) -> float:
+    """Return a bound on Sum_y (Q(y|x) - e**epsilon Q(y|x'))_+ for one pair."""
+    try:
+        from dp_accounting.pld import privacy_loss_distribution
+    except ImportError:
+        expected = "the package dp-accounting, as in `pip install mechdesign[accounting]`"
+        raise UnsupportedError("approximate_delta", expected, "it is not installed") from None
+    times: dict[Channel, int] = {}
+    for channel in channels:
+        times[channel] = times.get(channel, 0) + 1
+    total = None
+    for channel, uses in times.items():
+        own, other = (
+            {y: math.log(entry) for y, entry in enumerate(channel.matrix[x].tolist()) if entry}
+            for x in pair
+        )
+        loss = privacy_loss_distribution.from_two_probability_mass_functions(
+            log_probability_mass_function_lower=other,
+            log_probability_mass_function_upper=own,
+            pessimistic_estimate=pessimistic,
+            value_discretization_interval=interval,
+        )
+        part = loss if uses == 1 else loss.self_compose(uses)
+        total = part if total is None else total.compose(part)
+    return 0.0 if total is None else float(total.get_delta_for_epsilon(epsilon))

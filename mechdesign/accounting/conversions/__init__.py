@@ -1,0 +1,1 @@
+"""Relations: what a guarantee under one notion implies under another."""

@@ -1,0 +1,153 @@
+"""The worst column that a cone allows, by linear programming, and a private channel that has it.
+
+Any ray r of a cone of columns is a column of some private channel: t r and 1 - t r, for a small t,
+since the column of ones is inside the cone. (Where it is not, because a bound of 1 forces rows to
+be equal, so are the entries of r here.) So the largest leakage over all private channels, where a
+leakage is the largest ratio of two linear forms of a column, is a linear program over rays:
+
+    max left . r    subject to    right . r = 1,   G r <= 0,   r >= 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import SolverError
+from mechdesign.notions import Cone
+from mechdesign.repair import repair
+
+__all__ = ["Rays"]
+
+
+TOLERANCE = 1e-10
+
+SOME = 1e-9
+"""A form that reaches this, on a ray of sum 1, is not zero."""
+
+DUST = 1e-12
+
+
+@dataclass(frozen=True)
+class Rays:
+    """The rays of a cone of columns, as a linear program.
+
+    Attributes
+    ----------
+    cone
+        The columns that are private.
+    matrix
+        G, with G r <= 0.
+    equal
+        H, with H r = 0, for inputs whose rows of Q must be equal.
+    """
+
+    cone: Cone
+    matrix: FloatArray
+    equal: FloatArray
+
+    @classmethod
+    def of(cls, cone: Cone) -> Rays:
+        """Return the rays of a cone."""
+        G, k = cone.matrix().toarray(), cone.size
+        classes = cone.equal_classes()
+        first = {int(c): x for x, c in reversed(list(enumerate(classes)))}
+        same = [(x, first[int(c)]) for x, c in enumerate(classes) if first[int(c)] != x]
+        H = np.zeros((len(same), k))
+        for row, (x, other) in enumerate(same):
+            H[row, [x, other]] = 1, -1
+        return cls(cone, G, H)
+
+    def worst(self, left: FloatArray, right: FloatArray) -> tuple[float, FloatArray]:
+        """Return the largest left . r / right . r, inf where there is none, and such a ray.
+
+        Raises
+        ------
+        SolverError
+            If the ratio is finite and too large for floats, about e**18.
+        """
+        found = self._solve(left, right)
+        if found.status == 0:
+            return float(left @ found.x), np.maximum(found.x, 0)
+        ray = self._without(left, right > 0)
+        if ray is not None:
+            return math.inf, ray
+        raise SolverError(
+            f"no worst column was found ({found.message}): the ratios are too large for floats, "
+            "take a smaller epsilon"
+        )
+
+    @cached_property
+    def _needed(self) -> BoolArray:
+        """Row x says which entries of a column of Q are positive wherever entry x is.
+
+        A row of G with one negative coefficient asks for that entry where any other counts.
+        """
+        one = (self.matrix < 0).sum(axis=1) == 1
+        needed: BoolArray = np.eye(self.cone.size, dtype=bool)
+        for row in self.matrix[one]:
+            needed[row > 0, row.argmin()] = True
+        while True:
+            wider = needed | ((needed.astype(int) @ needed.astype(int)) > 0)
+            if (wider == needed).all():
+                return needed
+            needed = wider
+
+    def _without(self, left: FloatArray, barred: BoolArray) -> FloatArray | None:
+        """Return a ray that is 0 on some inputs and has left . r > 0; None if there is none.
+
+        That columns can be 0 there at all is asked of the rows themselves, as a solver would take a
+        small coefficient for 0.
+        """
+        free = ~(self._needed & barred).any(axis=1)
+        if not left[free].any():
+            return None
+        G = self.matrix[:, free]
+        size = np.abs(G).max(axis=1, initial=0.0)
+        rows = G[size > 0] / size[size > 0, None]
+        found: Any = scipy.optimize.linprog(
+            -left[free],
+            rows,
+            np.zeros(len(rows)),
+            np.vstack([self.equal[:, free], np.ones(int(free.sum()))]),
+            np.append(np.zeros(len(self.equal)), 1.0),
+        )
+        if found.status != 0 or -found.fun < SOME:
+            return None
+        ray = np.zeros(len(left))
+        ray[free] = np.where(found.x > DUST, found.x, 0.0)
+        return ray
+
+    def _solve(self, left: FloatArray, right: FloatArray) -> Any:
+        sums = np.vstack([self.equal, right])
+        wanted = np.append(np.zeros(len(self.equal)), 1.0)
+        return scipy.optimize.linprog(
+            -left,
+            self.matrix,
+            np.zeros(self.matrix.shape[0]),
+            sums,
+            wanted,
+            options={
+                "primal_feasibility_tolerance": TOLERANCE,
+                "dual_feasibility_tolerance": TOLERANCE,
+            },
+        )
+
+    def channel(self, ray: FloatArray, domain: Domain) -> Channel:
+        """Return a private channel with a column in proportion to a ray: (t r, 1 - t r), exact."""
+        r = ray / ray.max()
+        slack, push = -self.matrix.sum(axis=1), -(self.matrix @ r)
+        # the column 1 - t r keeps G (1 - t r) <= 0 as long as t push <= slack
+        rows = push > DUST
+        most = min([1.0, *(np.maximum(slack[rows], 0) / push[rows]).tolist()])
+        t = most / 2
+        numerators, kept = repair(self.cone, np.column_stack([t * r, 1 - t * r]))
+        return Channel(numerators, inputs=domain, outputs=kept)

@@ -1,0 +1,1 @@
+"""Measures: the exact leakage of one channel under every notion."""

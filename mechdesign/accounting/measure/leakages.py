@@ -1,0 +1,223 @@
+"""What a channel leaks under every notion: exact ratios, and their logarithms rounded up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from operator import mul
+
+import numpy as np
+
+from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
+from mechdesign.accounting.measure.max_ratio import (
+    Extremes,
+    MaxRatio,
+    Weighted,
+    log_above,
+    max_ratio,
+)
+from mechdesign.accounting.measure.mutual_information import information_above
+from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError
+from mechdesign.mechanisms.base import Mechanism
+from mechdesign.notions import LDP, LIP
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorSet
+
+__all__ = ["leakages"]
+
+MOST_COMPARED = 1 << 31
+"""Ratios of entries that are looked at for the tightest matrix, at most."""
+
+MOST_INPUTS = 256
+"""Inputs of a structured mechanism whose pairs are all compared, at most."""
+
+ONE = Fraction(1)
+COUNTED = "the number of pairs is too large for the tightest E matrix"
+
+
+def leakages(
+    channel: Channel | Mechanism, prior: Prior | None = None, *, priors: Sequence[PriorSet] = ()
+) -> Leakages:
+    """Measure a channel under every notion that applies.
+
+    Parameters
+    ----------
+    channel
+        A channel; or a structured mechanism, for what can be said of it without its matrix.
+    prior
+        The law of X, for the notions that need one. Inputs of prior 0 are protected like others,
+        but for the mutual information.
+    priors
+        Sets of priors, for bounded-prior LIP: one row for each, called ``bounded-prior-lip``, then
+        ``bounded-prior-lip 2`` and so on.
+
+    Returns
+    -------
+    Leakages
+        Never less than the truth: ratios are compared in whole numbers, and only their logarithm
+        is rounded, up.
+
+    Raises
+    ------
+    InputError
+        If a prior does not fit the inputs.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> leakages(warner, Prior([0.5, 0.5]))
+    Leakages of a channel with 2 inputs and 2 outputs, rounded up
+      notion                            nats  e^nats  attained at
+      ldp                           1.098613       3  output 0, input 'yes' against 'no'
+      maximal-leakage               0.405466     1.5
+      lip                           0.693148       2  output 0, input 'no'
+      lift above                    0.405466     1.5  output 0, input 'yes'
+      lift below                    0.693148       2  output 0, input 'no'
+      pml                           0.405466     1.5  output 0, input 'yes'
+      differential-identifiability  1.098613       3  output 0, input 'yes' against 'no'
+      mutual-information            0.130813
+    guessed right with probability 0.75, without the report 0.5
+    tightest E matrix, ln Q(y|row)/Q(y|column)
+             yes      no
+    yes        0  1.0986
+    no    1.0986       0
+    """
+    size = len(channel.inputs)
+    if prior is not None and len(prior) != size:
+        expected = f"{size} probabilities, one for each input"
+        raise InputError("prior", expected, f"{len(prior)} probabilities")
+    for n, given in enumerate(priors):
+        if given.size != size:
+            expected = f"priors of {size} probabilities, one for each input"
+            raise InputError(f"priors[{n}]", expected, f"{given.size} probabilities")
+    if isinstance(channel, Mechanism):
+        return _of_mechanism(channel, prior, priors)
+    return _of_channel(channel, prior, priors)
+
+
+def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet]) -> Leakages:
+    """Measure a matrix under everything."""
+    k, m = channel.shape
+    found = Extremes(channel)
+    rows = [_ldp(found), _maximal_leakage(found)]
+    accuracy = None
+    if prior is not None:
+        joint = found.weighted(prior)
+        rows += _lifts(found, joint)
+        rows += [_identifiability(found, joint), _information(channel, prior)]
+        accuracy = Fraction(sum(joint.most[0]), joint.unit * channel.denominator)
+    rows += _for_sets(found, priors)
+    small = k * k * m <= MOST_COMPARED
+    return Leakages(
+        f"a channel with {k} inputs and {m} outputs",
+        channel.inputs.labels,
+        tuple(rows),
+        tightest_matrix(channel) if small else None,
+        prior,
+        accuracy,
+        () if small else (COUNTED,),
+    )
+
+
+def _row(found: Extremes, notion: str, largest: MaxRatio, *places: list[int]) -> Leakage:
+    """Return the leakage that a record ratio stands for; ``places`` are inputs by column."""
+    labels, y = found.channel.inputs.labels, largest.column
+    value = log_above(largest.factor)
+    if y is None:
+        return Leakage(notion, value, largest.factor)
+    inputs = tuple(labels[place[y]] for place in places)
+    return Leakage(notion, value, largest.factor, inputs, (found.channel.outputs[y],))
+
+
+def _ldp(found: Extremes) -> Leakage:
+    """Compare the extreme entries of each column."""
+    (most, at), (least, against) = found.most, found.least
+    return _row(found, "ldp", max_ratio(most, least), at, against)
+
+
+def _maximal_leakage(found: Extremes) -> Leakage:
+    """Add up the largest entries."""
+    factor = Fraction(sum(found.most[0]), found.channel.denominator)
+    return Leakage("maximal-leakage", log_above(factor), factor)
+
+
+def _lifts(found: Extremes, joint: Weighted) -> list[Leakage]:
+    """Compare the extreme entries of each column with the law of the output."""
+    (most, at), (least, against) = found.most, found.least
+    unit = Fraction(joint.unit)
+    above = _row(found, "lift above", max_ratio(most, joint.laws, unit), at)
+    below = _row(found, "lift below", max_ratio(joint.laws, least, 1 / unit), against)
+    both = above if above.value >= below.value else below
+    return [
+        replace(both, notion="lip"),
+        above,
+        below,
+        replace(above, notion="pml"),
+    ]
+
+
+def _identifiability(found: Extremes, joint: Weighted) -> Leakage:
+    """Compare the extreme posteriors at each output."""
+    (most, at), (least, against) = joint.most, joint.least
+    return _row(found, "differential-identifiability", max_ratio(most, least), at, against)
+
+
+def _information(channel: Channel, prior: Prior) -> Leakage:
+    return Leakage("mutual-information", information_above(channel, prior), None)
+
+
+def _for_sets(found: Extremes, priors: Sequence[PriorSet]) -> list[Leakage]:
+    """Compare the extreme entries of each column with the extreme laws over a set of priors."""
+    (most, at), (least, against) = found.most, found.least
+    rows = []
+    for n, members in enumerate(priors, 1):
+        laws: tuple[list[int], list[int]] = ([], [])
+        for column in found.channel.columns():
+            for side, largest in enumerate((False, True)):
+                law = members.extreme_numerators(column, largest=largest)
+                laws[side].append(sum(map(mul, law, column)))
+        unit = Fraction(members.denominator)
+        name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
+        above = _row(found, name, max_ratio(most, laws[0], unit), at)
+        below = _row(found, name, max_ratio(laws[1], least, 1 / unit), against)
+        rows.append(above if above.value >= below.value else below)
+    return rows
+
+
+def _of_mechanism(
+    mechanism: Mechanism, prior: Prior | None, priors: Sequence[PriorSet]
+) -> Leakages:
+    """Measure a structured mechanism by what it says of itself."""
+    k, labels = len(mechanism.inputs), mechanism.inputs.labels
+    rows, notes, matrix = [], ["of a structured mechanism: only what needs no matrix"], None
+    if priors:
+        notes.append("bounded-prior LIP needs a matrix")
+    if k <= MOST_INPUTS:
+        factors = [[mechanism.ratio(x, z) if x != z else ONE for z in range(k)] for x in range(k)]
+        matrix = np.array([[log_above(factor) for factor in row] for row in factors])
+        worst = max(range(k * k), key=lambda n: _order(factors[n // k][n % k]))
+        x, z = divmod(worst, k)
+        rows.append(Leakage("ldp", log_above(factors[x][z]), factors[x][z], (labels[x], labels[z])))
+    elif isinstance(mechanism.privacy, LDP):
+        factor = mechanism.largest_ratio()
+        rows.append(Leakage("ldp", log_above(factor), factor))
+    if not isinstance(mechanism.privacy, LDP | LIP):
+        factor = mechanism.largest_ratio()
+        rows.append(Leakage(mechanism.privacy.name, log_above(factor), factor))
+    if prior is not None:
+        least, most = mechanism.lifts(prior)
+        below = None if least == 0 else 1 / least
+        sides = [("lift above", most), ("lift below", below)]
+        both = max((factor for _, factor in sides), key=_order)
+        sides = [("lip", both), *sides, ("pml", most)]
+        rows += [Leakage(name, log_above(factor), factor) for name, factor in sides]
+    what = f"{type(mechanism).__name__} with {k} inputs"
+    return Leakages(what, labels, tuple(rows), matrix, prior, None, tuple(notes))
+
+
+def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
+    """Sort infinite ratios last."""
+    return factor is None, factor or ONE

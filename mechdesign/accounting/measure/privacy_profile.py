@@ -1,0 +1,151 @@
+"""The privacy curve: the least delta at every epsilon, for approximate LDP and approximate LIP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from operator import mul
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError
+from mechdesign.exact import Exact, exp_lower, exp_upper
+from mechdesign.notions.base import budget
+from mechdesign.prior import Prior
+
+__all__ = ["PrivacyProfile", "privacy_profile"]
+
+
+MOST_EXACT = 1 << 21
+"""Entries of near-largest sums that are added up exactly, at most."""
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class PrivacyProfile:
+    """The least delta at every epsilon. Its repr is a table.
+
+    Attributes
+    ----------
+    epsilons
+        The budgets, exact, in nats.
+    ldp
+        For each, the least delta of approximate LDP: a rational, rounded up by 2**-149 where
+        e**epsilon is irrational, and by 1e-12 where thousands of pairs come as close as that.
+    lip
+        The same for approximate LIP; None where no prior was given.
+    """
+
+    epsilons: tuple[Fraction, ...]
+    ldp: tuple[Fraction, ...]
+    lip: tuple[Fraction, ...] | None = None
+
+    def __repr__(self) -> str:
+        lines = [f"{'epsilon':>10}  {'delta (LDP)':>14}"]
+        lines[0] += f"  {'delta (LIP)':>14}" if self.lip is not None else ""
+        for n, epsilon in enumerate(self.epsilons):
+            lines.append(f"{float(epsilon):>10.6g}  {float(self.ldp[n]):>14.9f}")
+            lines[-1] += f"  {float(self.lip[n]):>14.9f}" if self.lip is not None else ""
+        return "\n".join(lines)
+
+
+def privacy_profile(
+    channel: Channel, epsilons: Iterable[Exact], prior: Prior | None = None
+) -> PrivacyProfile:
+    """Return the least delta with which a channel is (epsilon, delta)-private.
+
+        LDP:  delta = max over x, x' of  Sum_y (Q[x,y] - e**epsilon Q[x',y])_+
+        LIP:  delta = max over x of      Sum_y (e**-epsilon Q[x,y] - lambda_y)_+
+                                   and   Sum_y (lambda_y - e**epsilon Q[x,y])_+
+
+    Parameters
+    ----------
+    channel
+        The channel.
+    epsilons
+        Budgets in nats, >= 0.
+    prior
+        The law of X, for LIP.
+
+    Raises
+    ------
+    InputError
+        If a budget is negative, or the prior does not fit.
+
+    Notes
+    -----
+    Sources: Dwork et al. 2006 (approximate LDP); Jiang et al. 2021 (TIFS), Definition 5
+    (approximate LIP). Pairs are compared in floats; those that come within rounding of the worst
+    are added up in whole numbers.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> privacy_profile(warner, [0, 1, 2], Prior([0.5, 0.5]))
+       epsilon     delta (LDP)     delta (LIP)
+             0     0.500000000     0.250000000
+             1     0.070429543     0.000000000
+             2     0.000000000     0.000000000
+    """
+    budgets = tuple(budget(epsilon, f"epsilons[{n}]") for n, epsilon in enumerate(epsilons))
+    if prior is not None and len(prior) != len(channel.inputs):
+        expected = f"{len(channel.inputs)} probabilities, one for each input"
+        raise InputError("prior", expected, f"{len(prior)} probabilities")
+    rows = channel.numerators.tolist()
+    whole = channel.denominator
+    ldp = tuple(_largest(rows, rows, exp_lower(e)) / whole for e in budgets)
+    if prior is None:
+        return PrivacyProfile(budgets, ldp)
+    unit = lcm(*(p.denominator for p in prior))
+    shares = [int(p * unit) for p in prior]
+    law = [sum(map(mul, shares, column)) for column in channel.columns()]
+    scaled = [[unit * q for q in row] for row in rows]
+    lip = tuple(
+        max(
+            _largest(scaled, [law], exp_lower(e)) * exp_upper(-e),
+            _largest([law], scaled, exp_lower(e)),
+        )
+        / (unit * whole)
+        for e in budgets
+    )
+    return PrivacyProfile(budgets, ldp, lip)
+
+
+def _largest(tops: list[list[int]], bottoms: list[list[int]], factor: Fraction) -> Fraction:
+    """Return the largest Sum_y (a_y - factor b_y)_+ over the rows a of tops and b of bottoms."""
+    n = len(tops[0])
+    sums, margin = _sums(tops, bottoms, float(factor))
+    best = sums.max()
+    near = np.argwhere(sums >= best - 2 * margin)
+    surely = near[: max(1, MOST_EXACT // n)]
+    top, bottom = factor.numerator, factor.denominator
+    exact = max(
+        sum(max(0, bottom * a - top * b) for a, b in zip(tops[x], bottoms[z], strict=True))
+        for x, z in surely.tolist()
+    )
+    if len(surely) == len(near):
+        return Fraction(exact, bottom)
+    total = sum(tops[0])
+    return max(Fraction(exact, bottom), Fraction(float(best) + margin) * total)
+
+
+def _sums(
+    tops: list[list[int]], bottoms: list[list[int]], factor: float
+) -> tuple[FloatArray, float]:
+    """Return all the sums as shares of the sum of a row, and what they may be off by.
+
+    A term is at most a_y, and is off by 4 roundings of a_y and of a term that is no larger.
+    """
+    A, B = _shares(tops), factor * _shares(bottoms)
+    sums = np.stack([np.maximum(a - B, 0).sum(axis=1) for a in A])
+    return sums, (A.shape[1] + 8) * 2.0**-51
+
+
+def _shares(rows: list[list[int]]) -> FloatArray:
+    total = sum(rows[0])
+    return np.array([[entry / total for entry in row] for row in rows])

@@ -1,0 +1,192 @@
+"""Correlated secrets: what a release made from X alone tells about a secret S."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.accounting.composition.products import Ratio
+from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.notions import LDP, LIP
+from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
+
+__all__ = [
+    "SensitiveAttributeLeakage",
+    "sensitive_attribute_channel",
+    "sensitive_attribute_leakage",
+]
+
+Joint = list[list[Fraction]]
+"""The law of (S, X): a row for each secret, a column for each input."""
+
+
+@dataclass(frozen=True)
+class SensitiveAttributeLeakage:
+    """What a channel on X tells about a secret S, beside what it tells about X.
+
+    Attributes
+    ----------
+    ratios
+        The largest Pr(y|s) / Pr(y|s') of each pair of secrets, exactly; None where infinite.
+    least, most
+        The least and the largest lift Pr(s|y) / Pr(s), exactly.
+    data_ldp, data_lip
+        The LDP and the LIP of the channel about X itself, in nats: never less, by the linkage
+        inequality.
+    """
+
+    ratios: tuple[tuple[Ratio, ...], ...]
+    least: Fraction
+    most: Fraction
+    data_ldp: float
+    data_lip: float
+
+    @property
+    def ldp(self) -> float:
+        """The least epsilon with Pr(y|s) <= e**epsilon Pr(y|s') for all secrets, in nats."""
+        flat = [ratio for row in self.ratios for ratio in row]
+        if None in flat:
+            return log_above(None)
+        return log_above(max(ratio for ratio in flat if ratio is not None))
+
+    @property
+    def lift_above(self) -> float:
+        """The largest log lift of a secret, in nats: its pointwise maximal leakage."""
+        return log_above(self.most)
+
+    @property
+    def lift_below(self) -> float:
+        """The largest log inverse lift of a secret, in nats."""
+        return log_above(1 / self.least if self.least else None)
+
+    @property
+    def lip(self) -> float:
+        """The larger of the two."""
+        return max(self.lift_above, self.lift_below)
+
+    def __repr__(self) -> str:
+        return (
+            f"notion   secret S     data X\n"
+            f"ldp     {self.ldp:>9.6f}  {self.data_ldp:>9.6f}\n"
+            f"lip     {self.lip:>9.6f}  {self.data_lip:>9.6f}"
+        )
+
+
+def sensitive_attribute_leakage(
+    joint: Iterable[Iterable[Any]], channel: Channel
+) -> SensitiveAttributeLeakage:
+    """Return the exact leakage about a secret S of a release Y made from X: S - X - Y.
+
+        Pr(y|s) = Sum_x Pr(x|s) Q(y|x)
+
+    Parameters
+    ----------
+    joint
+        ``(n_secrets, n_inputs)`` numbers >= 0, Pr(S = s, X = x), that sum to 1; every secret with
+        a positive probability.
+    channel
+        The channel from X to Y.
+
+    Raises
+    ------
+    InputError
+        If the joint law does not fit.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Lemma 1 (linkage inequality): columns of the secret are
+    mixtures of entries of columns of the data, so no ratio or lift is larger.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> sensitive_attribute_leakage([[0.4, 0.1], [0.1, 0.4]], warner)
+    notion   secret S     data X
+    ldp      0.619039   1.098612
+    lip      0.356675   0.693147
+    """
+    law = _joint(joint, channel)
+    masses = [sum(row, Fraction(0)) for row in law]
+    columns = [
+        [_dot(row, column) / mass for row, mass in zip(law, masses, strict=True)]
+        for column in channel.columns()
+    ]
+    columns = [column for column in columns if any(column)]
+    secrets = range(len(law))
+    ratios = tuple(tuple(_ratio(columns, s, other) for other in secrets) for s in secrets)
+    lifts = [q / _dot(masses, column) for column in columns for q in column]
+    prior = Prior([sum(entries, Fraction(0)) for entries in zip(*law, strict=True)])
+    return SensitiveAttributeLeakage(
+        ratios=ratios,
+        least=min(lifts),
+        most=max(lifts),
+        data_ldp=LDP(1).leakage(channel),
+        data_lip=LIP(1).leakage(channel, prior),
+    )
+
+
+def sensitive_attribute_channel(
+    joint: Iterable[Iterable[Any]], channel: Channel, secrets: Iterable[Any] | None = None
+) -> tuple[Channel, Prior]:
+    """Return the channel from the secret to the report, and the prior of the secret.
+
+    Its entries are rounded to whole multiples of 2**-62, so that a leakage that is read from it is
+    right to about 2**-62 of an entry; :func:`sensitive_attribute_leakage` is exact.
+
+    Parameters
+    ----------
+    joint, channel
+        As for :func:`sensitive_attribute_leakage`.
+    secrets
+        Labels; default 0, 1, ...
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> sensitive_attribute_channel([[0.4, 0.1], [0.1, 0.4]], warner, ["ill", "well"])[0]
+    Channel(2 inputs, 2 outputs, exact over 2**62)
+               0       1
+    ill   0.6500  0.3500
+    well  0.3500  0.6500
+    """
+    law = _joint(joint, channel)
+    masses = [sum(row, Fraction(0)) for row in law]
+    rows = [
+        [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
+        for row, mass in zip(law, masses, strict=True)
+    ]
+    labels = None if secrets is None else Domain(secrets)
+    return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), Prior(masses)
+
+
+def _joint(joint: Iterable[Iterable[Any]], channel: Channel) -> Joint:
+    """Return the joint law, exactly normalised."""
+    size = len(channel.inputs)
+    rows = [list(exact_numbers(row, f"joint[{s}]", size=size)) for s, row in enumerate(joint)]
+    total = sum((sum(row, Fraction(0)) for row in rows), Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
+    for s, row in enumerate(rows):
+        if not any(row):
+            expected = "a secret of positive probability"
+            raise InputError(f"joint[{s}]", expected, shown(0), "leave it out")
+    return [[p / total for p in row] for row in rows]
+
+
+def _dot(weights: Sequence[Fraction], column: Sequence[Any]) -> Fraction:
+    return sum((p * q for p, q in zip(weights, column, strict=True)), Fraction(0))
+
+
+def _ratio(columns: list[list[Fraction]], s: int, other: int) -> Ratio:
+    worst = Fraction(0)
+    for column in columns:
+        if column[s] and not column[other]:
+            return None
+        if column[s]:
+            worst = max(worst, column[s] / column[other])
+    return worst

@@ -1,0 +1,1 @@
+"""Priors: prior mismatch, and priors estimated from samples."""

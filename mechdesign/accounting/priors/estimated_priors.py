@@ -1,0 +1,211 @@
+"""Priors estimated from samples: a ball that holds the true one, and a design safe in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.designs.facade import design
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
+from mechdesign.notions import LIP, BoundedPriorLIP
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorBall
+from mechdesign.problem import Problem
+from mechdesign.solution import Solution
+from mechdesign.utilities import Utility
+
+__all__ = ["Robustness", "prior_ball", "robust_problem", "robustness", "sample_radius"]
+
+RADIUS_STEPS = 10**9
+"""A radius is rounded up to a whole number of these parts of 1."""
+
+
+def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
+    """Return a distance that an empirical prior keeps to the true one, but with chance beta.
+
+        Pr(TV(P_hat, P) >= r) <= (2**k - 2) e**(-2 n r**2) = beta,
+        r = sqrt(ln((2**k - 2) / beta) / (2 n))
+
+    By Hoeffding's inequality for each of the 2**k - 2 sets of inputs. It is rounded up to nine
+    digits, and is at most 1.
+
+    Parameters
+    ----------
+    size
+        The number of inputs k, >= 1.
+    samples
+        The number of independent samples n, >= 1.
+    beta
+        The chance of failure, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Weissman, Ordentlich, Seroussi, Verdú and Weinberger 2003. Jiang et al. 2021 (TIFS),
+    Corollary 7, has k for ln(2**k - 2), which is valid and looser.
+
+    Examples
+    --------
+    >>> float(sample_radius(4, 1000, 0.05))
+    0.053079138
+    """
+    chance = as_fraction(beta, "beta", expected="a number in (0, 1)")
+    if not 0 < chance < 1:
+        raise InputError("beta", "a number in (0, 1)", shown(beta))
+    counts: dict[str, Any] = {"size": size, "samples": samples}
+    for key, given in counts.items():
+        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+            raise InputError(key, "a whole number >= 1", shown(given))
+    if size == 1:
+        return Fraction(0)
+    exact = sqrt_upper(log_upper((2**size - 2) / chance) / (2 * samples))
+    return min(Fraction(1), Fraction(math.ceil(exact * RADIUS_STEPS), RADIUS_STEPS))
+
+
+def prior_ball(counts: Iterable[Any], beta: Exact) -> PriorBall:
+    """Return a ball around the empirical prior that holds the true one with chance 1 - beta.
+
+    Parameters
+    ----------
+    counts
+        How many samples there were of each input.
+    beta
+        The chance of failure, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        If the counts are not whole numbers >= 0, or all are 0.
+
+    Examples
+    --------
+    >>> prior_ball([100, 100, 100, 700], 0.05)
+    PriorBall(4 inputs, radius 0.053079138)
+    """
+    numbers = _counts(counts)
+    return PriorBall(Prior.from_counts(numbers), sample_radius(len(numbers), sum(numbers), beta))
+
+
+def robust_problem(
+    domain: Domain | Iterable[Any],
+    counts: Iterable[Any],
+    epsilon: Exact,
+    utility: Utility,
+    *,
+    beta: Exact = "0.05",
+    outputs: Iterable[Any] | None = None,
+) -> Problem:
+    """Return a problem whose channel is epsilon-LIP under the true prior with chance 1 - beta.
+
+    The notion is bounded-prior LIP for the ball of :func:`prior_ball`; the utility is measured at
+    the empirical prior.
+
+    Parameters
+    ----------
+    domain
+        The inputs.
+    counts
+        How many samples there were of each.
+    epsilon
+        The budget in nats.
+    utility
+        What is to be designed for.
+    beta
+        The chance, over the samples, that the guarantee fails.
+    outputs
+        As for a problem.
+
+    Examples
+    --------
+    >>> from mechdesign.utilities import HammingLoss
+    >>> robust_problem(["yes", "no"], [20, 80], 1, HammingLoss())
+    Problem(2 inputs, BoundedPriorLIP(...), HammingLoss())
+    """
+    numbers = _counts(counts)
+    ball = prior_ball(numbers, beta)
+    notion = BoundedPriorLIP(epsilon, center=ball.center, radius=ball.radius)
+    return Problem(domain, notion, utility, prior=Prior.from_counts(numbers), outputs=outputs)
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What it costs not to trust an estimated prior.
+
+    Attributes
+    ----------
+    robust
+        The best channel that is private for the whole ball.
+    trusting
+        The best channel that is private at the empirical prior.
+    """
+
+    robust: Solution
+    trusting: Solution
+
+    @property
+    def cost(self) -> float:
+        """How much worse the robust channel does at the empirical prior."""
+        return abs(float(self.robust.value) - float(self.trusting.value))
+
+    @property
+    def excess(self) -> float:
+        """By how much the trusting channel exceeds its budget at the worst prior of the ball."""
+        notion = self.robust.problem.privacy[0]
+        epsilon = self.trusting.problem.privacy[0].leakage(
+            self.trusting.channel, self.trusting.problem.prior
+        )
+        return max(0.0, notion.leakage(self.trusting.channel) - epsilon)
+
+    def __repr__(self) -> str:
+        notion = self.robust.problem.privacy[0]
+        rows = [("design", "value", "LIP at the estimate", "LIP in the ball")]
+        for name, solution in (("robust", self.robust), ("trusting", self.trusting)):
+            at = LIP(1).leakage(solution.channel, solution.problem.prior)
+            worst = notion.leakage(solution.channel)
+            rows.append((name, f"{float(solution.value):.6f}", f"{at:.6f}", f"{worst:.6f}"))
+        return "\n".join(f"{a:<8}  {b:>9}  {c:>19}  {d:>15}" for a, b, c, d in rows)
+
+
+def robustness(
+    domain: Domain | Iterable[Any],
+    counts: Iterable[Any],
+    epsilon: Exact,
+    utility: Utility,
+    *,
+    beta: Exact = "0.05",
+    outputs: Iterable[Any] | None = None,
+) -> Robustness:
+    """Design with the ball and without, and return both; parameters as :func:`robust_problem`.
+
+    Examples
+    --------
+    >>> from mechdesign.utilities import PosteriorMeanSquaredError
+    >>> robustness(["yes", "no"], [200, 800], 1, PosteriorMeanSquaredError(histogram=True))
+    design        value  LIP at the estimate  LIP in the ball
+    robust     0.245641             0.967264         1.000000
+    trusting   0.233107             1.000000         1.096779
+    """
+    robust = robust_problem(domain, counts, epsilon, utility, beta=beta, outputs=outputs)
+    trusting = Problem(robust.domain, LIP(epsilon), utility, prior=robust.prior, outputs=outputs)
+    return Robustness(design(robust), design(trusting))
+
+
+def _counts(counts: Iterable[Any]) -> list[int]:
+    numbers = []
+    for n, given in enumerate(counts):
+        count = as_fraction(given, f"counts[{n}]", expected="a whole number >= 0")
+        if count < 0 or count.denominator != 1:
+            raise InputError(f"counts[{n}]", "a whole number >= 0", shown(given))
+        numbers.append(int(count))
+    if not any(numbers):
+        raise InputError("counts", "at least one count above 0", "none")
+    return numbers

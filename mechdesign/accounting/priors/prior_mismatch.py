@@ -1,0 +1,239 @@
+"""Wrong priors: what a channel leaks under another prior than the one it was designed for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.accounting.composition.formulas import lip_to_ldp
+from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError
+from mechdesign.notions import LIP
+from mechdesign.prior import Prior
+
+__all__ = [
+    "PriorMismatch",
+    "family_bound",
+    "first_bound_radius",
+    "log_ratio_bound",
+    "prior_mismatch",
+    "prior_mismatch_bound",
+    "total_variation",
+]
+
+
+def total_variation(p: Prior, q: Prior) -> Fraction:
+    """Return half of Sum_x |P_x - Q_x|, exactly.
+
+    Examples
+    --------
+    >>> total_variation(Prior([0.5, 0.5]), Prior([0.2, 0.8]))
+    Fraction(3, 10)
+    """
+    _check_sizes(p, q)
+    return sum((abs(a - b) for a, b in zip(p, q, strict=True)), Fraction(0)) / 2
+
+
+def prior_mismatch_bound(p: Prior, q: Prior) -> float:
+    """Bound how much the LIP of any channel differs between two priors.
+
+        |LIP(Q, P1) - LIP(Q, P2)| <= ln(1 + TV(P1, P2) / c),    c = min over x of P1_x and P2_x
+
+    Returns
+    -------
+    float
+        In nats, rounded up; inf where an input has prior 0.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Lemma 3.
+
+    Examples
+    --------
+    >>> round(prior_mismatch_bound(Prior([0.5, 0.5]), Prior([0.2, 0.8])), 6)
+    0.916291
+    """
+    return family_bound(p, [q])
+
+
+def log_ratio_bound(p: Prior, q: Prior) -> float:
+    """Bound the same difference by max over x of |ln(P1_x / P2_x)|, which is never more.
+
+    The entries of a column are the same under both priors, and its law changes by a factor between
+    the least and the largest P1_x / P2_x; Lemma 3 goes on to bound these by the distance.
+
+    Examples
+    --------
+    >>> round(log_ratio_bound(Prior([0.5, 0.5]), Prior([0.4, 0.6])), 6)  # ln(0.5 / 0.4)
+    0.223144
+    """
+    _check_sizes(p, q)
+    worst = Fraction(1)
+    for a, b in zip(p, q, strict=True):
+        if a != b:
+            if min(a, b) == 0:
+                return math.inf
+            worst = max(worst, a / b, b / a)
+    return log_above(worst)
+
+
+def family_bound(true: Prior, family: Iterable[Prior]) -> float:
+    """Bound how much the LIP of any channel differs between the true prior and those of a family.
+
+        ln(1 + max_i TV(P, P_i) / min over i and x of P_x and P_i,x)
+
+    Raises
+    ------
+    InputError
+        If the family is empty or the priors are on different numbers of inputs.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Corollary 8.
+
+    Examples
+    --------
+    >>> family_bound(Prior([0.5, 0.5]), [Prior([0.5, 0.5])])
+    0.0
+    """
+    listed = list(family)
+    if not listed:
+        raise InputError("family", "at least one prior", "none")
+    distance = max(total_variation(true, prior) for prior in listed)
+    least = min(true.minimum, *(prior.minimum for prior in listed))
+    if distance == 0:
+        return 0.0
+    return log_above(1 + distance / least) if least else math.inf
+
+
+def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
+    """Return the total-variation distance up to which the first bound of (12) is the least.
+
+        c (e**min(eps, phi) - 1),    phi = ln((e**eps - 1 + P_min) / P_min) - eps
+
+    Parameters
+    ----------
+    epsilon
+        The LIP of the channel under the assumed prior, in nats.
+    assumed, true
+        The two priors.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Corollary 6. It prints phi without the logarithm, which makes
+    the radius too large: with the assumed prior uniform on four inputs, eps = 2 and the true prior
+    (0.1, 0.1, 0.2, 0.6) the distance 0.35 is below 0.639, but the first bound is 3.504 and the
+    third 3.279.
+
+    Examples
+    --------
+    >>> true = Prior([0.1, 0.1, 0.2, 0.6])
+    >>> round(first_bound_radius(2.0, Prior.uniform(4), true), 6)
+    0.259399
+    """
+    least = float(min(assumed.minimum, true.minimum))
+    phi = lip_to_ldp(epsilon, float(assumed.minimum)) - epsilon  # at most epsilon
+    return least * math.expm1(phi)
+
+
+@dataclass(frozen=True)
+class PriorMismatch:
+    """What a channel leaks under the prior that was assumed, and under another.
+
+    Attributes
+    ----------
+    assumed, true
+        The exact LIP under each prior, in nats, rounded up.
+    shift
+        The bound of Lemma 3 on their difference.
+    sharper
+        The bound max over x of |ln(P1_x / P2_x)|.
+    twice
+        2 eps, with eps the LIP under the assumed prior.
+    through_ldp
+        ln((e**eps - 1 + P_min) / P_min), with the assumed P_min.
+    """
+
+    assumed: float
+    true: float
+    shift: float
+    sharper: float
+    twice: float
+    through_ldp: float
+
+    @property
+    def difference(self) -> float:
+        """By how much the leakage differs, in nats."""
+        return abs(self.true - self.assumed)
+
+    @property
+    def bound(self) -> float:
+        """The bound (12) on the leakage under the other prior."""
+        return min(self.assumed + self.shift, self.twice, self.through_ldp)
+
+    def __repr__(self) -> str:
+        rows = [
+            ("LIP under the assumed prior", self.assumed),
+            ("LIP under the other prior", self.true),
+            ("bound (12), the least of:", self.bound),
+            ("  eps + ln(1 + TV / c)", self.assumed + self.shift),
+            ("  2 eps", self.twice),
+            ("  ln((e^eps - 1 + P_min) / P_min)", self.through_ldp),
+            ("eps + max |ln(P1 / P2)|", self.assumed + self.sharper),
+        ]
+        return "\n".join(f"{name:<34}  {value:>9.6f}" for name, value in rows)
+
+
+def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismatch:
+    """Return the exact leakage of a channel under two priors, and the bounds on the second.
+
+    Parameters
+    ----------
+    channel
+        The channel, designed for the first prior.
+    assumed, true
+        The priors.
+
+    Raises
+    ------
+    InputError
+        If the sizes differ.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Lemma 3 and eq. (12).
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> prior_mismatch(warner, Prior([0.5, 0.5]), Prior([0.2, 0.8]))
+    LIP under the assumed prior          0.693147
+    LIP under the other prior            0.955511
+    bound (12), the least of:            1.098612
+      eps + ln(1 + TV / c)               1.609438
+      2 eps                              1.386294
+      ln((e^eps - 1 + P_min) / P_min)    1.098612
+    eps + max |ln(P1 / P2)|              1.609438
+    """
+    _check_sizes(assumed, true)
+    notion = LIP(1)
+    epsilon = notion.leakage(channel, assumed)
+    least = float(assumed.minimum)
+    implied = math.log1p(math.expm1(epsilon) / least) if least and epsilon < 700 else math.inf
+    return PriorMismatch(
+        assumed=epsilon,
+        true=notion.leakage(channel, true),
+        shift=prior_mismatch_bound(assumed, true),
+        sharper=log_ratio_bound(assumed, true),
+        twice=2 * epsilon,
+        through_ldp=implied,
+    )
+
+
+def _check_sizes(p: Any, q: Any) -> None:
+    if len(p) != len(q):
+        raise InputError("prior", f"{len(p)} probabilities, as in the other", len(q))

@@ -1,0 +1,59 @@
+"""Checking any saved document: a channel with its proof, or a structured mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mechdesign.certify import channel_file as saved
+from mechdesign.certify import mechanism_file as structured
+from mechdesign.certify.channel_file import Verified, digest, verify_channel
+from mechdesign.certify.mechanism_file import verify_mechanism
+from mechdesign.errors import CertificateError
+
+__all__ = ["verify"]
+
+CHECKERS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Verified]]] = [
+    (saved.FORMAT, verify_channel),
+    (structured.FORMAT, verify_mechanism),
+]
+"""The heads of the documents that are known, and what checks the rest."""
+
+
+def verify(document: Any) -> Verified:
+    """Check every claim of a saved document.
+
+    Parameters
+    ----------
+    document
+        The parsed JSON of a channel file or of a mechanism file.
+
+    Returns
+    -------
+    Verified
+        The claims that hold.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold, saying which.
+    """
+    check = _checker(document)
+    try:
+        if document.get("digest") != digest(document):
+            raise CertificateError("the digest does not match: the file was changed")
+        return check(document)
+    except RecursionError:
+        raise CertificateError("the file is nested too deeply") from None
+    except CertificateError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CertificateError(f"the file is incomplete or malformed: {error!r}") from None
+
+
+def _checker(document: Any) -> Callable[[dict[str, Any]], Verified]:
+    if isinstance(document, dict):
+        for head, check in CHECKERS:
+            if all(document.get(key) == entry for key, entry in head.items()):
+                return check
+    raise CertificateError("this is no mechdesign channel file of version 1")

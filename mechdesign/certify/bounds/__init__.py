@@ -1,0 +1,1 @@
+"""Optimality: rational lower bounds on the loss of every private channel."""

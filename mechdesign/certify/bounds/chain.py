@@ -1,0 +1,126 @@
+"""A bound on an expected loss from a price for each input, where neighbours bound each other.
+
+Put the inputs in a line. Where a notion bounds the ratio of any two neighbours both ways, a private
+column q has
+
+    down_x q_x  <=  q_{x+1}  <=  up_x q_x        for every x.
+
+Let u be any prices. As the columns sum to 1, the loss is Sum_x u_x + Sum_y c_y . q_y with the
+reduced costs c_y[x] = P_x D[x, y] - u_x, of which the line bounds each term. Walking from the far
+end towards x, what lies beyond x costs at least R_x q_x, with R = 0 at the end and
+
+    R_x = t down_x  if t >= 0,  t up_x  if t < 0,       t = c[x+1] + R_{x+1},
+
+since then t q_{x+1} >= R_x q_x; and so from the other end, with L_x. At any input x, the root,
+
+    c . q  >=  W_x q_x,    W_x = c[x] + R_x + L_x.
+
+Each output takes the root at which W_x is largest. The outputs rooted at x give it at most the
+probability 1 in all, so that together they cost at least min(0, the least of their W_x), and
+
+    loss  >=  Sum_x u_x + Sum_x min(0, min over outputs y rooted at x of W_x).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import isfinite, ldexp
+from operator import add
+from typing import Any
+
+from mechdesign.certify.bounds.gains import has_gain
+from mechdesign.certify.privacy.check import Bound, Limit, ratio_bound
+from mechdesign.certify.privacy.metric_pairs import line_order
+from mechdesign.certify.problem import Statement, number
+from mechdesign.errors import CertificateError
+from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
+
+__all__ = ["chain_bound"]
+
+BITS = 128
+"""Costs and ratios are integers over 2**BITS: each output loses a few units of them per input."""
+
+Step = tuple[int, int]
+"""Numbers (down, up) with down q_x <= q_z <= up q_x, over 2**BITS, rounded outward."""
+
+
+def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound that prices prove, ``dual["potential"]``, whatever they are.
+
+    Raises
+    ------
+    CertificateError
+        If the objective is no expected loss, or two neighbours do not bound each other both ways.
+    """
+    if statement.is_risk or has_gain(statement) or statement.utility.get("worst_case"):
+        raise CertificateError("the search along a chain needs an expected loss")
+    if len(dual["potential"]) != len(statement.prior):
+        raise CertificateError("the certificate has not one price for each input")
+    order, losses = line_order(statement), statement.losses
+    right = _steps(statement, order)
+    left = _steps(statement, order[::-1])
+    prices = [_scaled(dual["potential"][x]) for x in order]
+    masses, whole = statement.masses
+    extra = losses.denominator.bit_length()
+    scale = [(masses[x] << BITS + extra) // (whole * losses.denominator) for x in order]
+    worst = [0] * len(order)
+    for y in range(losses.n_outputs):
+        loss = losses.lower(y)
+        c = [(p * loss[x] >> extra) - u for p, x, u in zip(scale, order, prices, strict=True)]
+        beyond = _beyond(c, right)
+        before = _beyond(c[::-1], left)[::-1]
+        total = list(map(add, c, map(add, beyond, before)))
+        most = max(total)
+        root = total.index(most)
+        worst[root] = min(worst[root], most)
+    return Fraction(sum(prices) + sum(worst), 1 << BITS)
+
+
+def _beyond(c: list[int], steps: list[Step]) -> list[int]:
+    """Return R: what lies after x in the list costs at least R_x q_x. Rounded down."""
+    total, found = 0, [0]
+    for cost, (down, up) in zip(reversed(c), reversed(steps), strict=False):
+        total += cost
+        total = total * (down if total >= 0 else up) >> BITS
+        found.append(total)
+    return found[::-1]
+
+
+def _scaled(price: Any) -> int:
+    """Return a price over 2**BITS, rounded: it is then this price that the bound is for."""
+    if type(price) is float and isfinite(price):
+        return int(ldexp(price, BITS))
+    exact = number(price)
+    return (exact.numerator << BITS) // exact.denominator
+
+
+def _steps(statement: Statement, order: list[int]) -> list[Step]:
+    """Return what the notions say of each input and the next in the order."""
+    bounds = [ratio_bound(statement, table) for table in statement.privacy]
+    return [_step([b for b in bounds if b is not None], x, z) for x, z in pairwise(order)]
+
+
+def _step(bounds: list[Bound], x: int, z: int) -> Step:
+    """Return the strictest ``down q_x <= q_z <= up q_x`` of some notions."""
+    down = max((_least_ratio(bound(x, z)) for bound in bounds), default=0)
+    up = [ratio for bound in bounds if (ratio := _largest_ratio(bound(z, x))) is not None]
+    if not up:
+        raise CertificateError(f"the notions do not bound inputs {x} and {z} by each other")
+    return down, min(up)
+
+
+def _least_ratio(limit: Limit | None) -> int:
+    """Return the least q_z / q_x that ``q_x <= factor e**a q_z`` allows; 0 if it says nothing."""
+    if limit is None:
+        return 0
+    ratio = exp_lower(-limit[0]) / limit[1]
+    return (ratio.numerator << BITS) // ratio.denominator
+
+
+def _largest_ratio(limit: Limit | None) -> int | None:
+    """Return the largest q_z / q_x that ``q_z <= factor e**a q_x`` allows; None for no limit."""
+    if limit is None or limit[0] > LARGEST_EXPONENT:
+        return None
+    ratio = exp_upper(limit[0]) * limit[1]
+    return -((-ratio.numerator << BITS) // ratio.denominator)

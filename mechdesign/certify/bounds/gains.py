@@ -1,0 +1,85 @@
+"""Utilities that are a sum over outputs: Sum_y g(q_y), g convex and positively homogeneous.
+
+What only the information in Y is worth can be written so: the posterior-mean error is its value
+without any report less such a sum, information and accuracy are such a sum. No post-processing can
+raise it, and more than one cone full of columns cannot give it (`columns_bound`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement, values_of
+from mechdesign.errors import CertificateError
+from mechdesign.exact import log_lower, log_upper
+
+__all__ = ["coordinate_gain", "gain", "has_gain", "offset", "total_gain"]
+
+ZERO = Fraction(0)
+
+Column: TypeAlias = Sequence[Any]
+
+
+def has_gain(statement: Statement) -> bool:
+    """Return whether the objective is a sum of gains."""
+    return statement.utility["objective"] in (POSTERIOR, INFORMATION, ACCURACY)
+
+
+def offset(statement: Statement) -> Fraction:
+    """Return the objective where no gain is made: the second moment of f(X), or zero."""
+    if statement.utility["objective"] != POSTERIOR:
+        return ZERO
+    if statement.is_histogram:
+        return Fraction(1)  # the squared length of the indicator of X
+    return sum(
+        (p * f * f for p, f in zip(statement.prior, values_of(statement), strict=True)), ZERO
+    )
+
+
+def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
+    """Return g(q), rounded up or down where it is irrational.
+
+    With law = P . q:  (Sum P_x f_x q_x)**2 / law for the error of E[f(X)|Y], f scalar;
+    Sum (P_x q_x)**2 / law for that of the histogram; Sum P_x q_x ln(q_x / law) for information;
+    max P_x q_x for the accuracy of the Bayes guess.
+    """
+    objective, prior = statement.utility["objective"], statement.prior
+    joint: dict[int, Fraction] = {
+        x: p * v for x, (p, v) in enumerate(zip(prior, q, strict=True)) if v and p
+    }
+    law = sum(joint.values(), ZERO)
+    if not law:
+        return ZERO
+    if objective == ACCURACY:
+        return max(joint.values())
+    if objective == INFORMATION:
+        log = log_upper if up else log_lower
+        return sum((j * log(q[x] / law) for x, j in joint.items()), ZERO)
+    if objective != POSTERIOR:
+        raise CertificateError(f"the objective {objective!r} is no sum of gains")
+    if statement.is_histogram:
+        return sum((j * j for j in joint.values()), ZERO) / law
+    f = values_of(statement)
+    moment = sum((j * f[x] for x, j in joint.items()), ZERO)
+    return moment * moment / law
+
+
+def total_gain(statement: Statement, columns: Sequence[Column], *, up: bool) -> Fraction:
+    """Return the objective at the columns of a channel, gains rounded as said."""
+    total = sum((gain(statement, q, up=up) for q in columns), ZERO)
+    return total if statement.is_maximised else offset(statement) - total
+
+
+def coordinate_gain(statement: Statement, x: int, r: Fraction) -> Fraction:
+    """Return h_x(r) where g(q) = Sum_x h_x(q_x) for columns with P . q = 1, rounded up.
+
+    Each h_x is convex: (P_x r)**2 for the histogram, P_x r ln r for information.
+    """
+    objective, p = statement.utility["objective"], statement.prior[x]
+    if objective == INFORMATION:
+        return p * r * log_upper(r) if p and r else ZERO
+    if objective == POSTERIOR and statement.is_histogram:
+        return (p * r) ** 2
+    raise CertificateError(f"the gain of {objective!r} does not split by inputs")

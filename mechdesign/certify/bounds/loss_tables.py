@@ -1,0 +1,135 @@
+"""Distances and losses as integers over one denominator, a column at a time.
+
+Points with rational coordinates are whole multiples of one unit, so that distances are integers,
+or roots of integers, over it. A root that is irrational lies between two neighbouring integers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isqrt
+from operator import add
+
+from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.errors import CertificateError
+
+__all__ = ["DistanceLosses", "HammingLosses", "Losses", "TableLosses", "squares"]
+
+Points = Sequence[tuple[int, ...]]
+
+ROOT_BITS = 160
+"""Roots are rounded to whole multiples of 2**-160 units."""
+
+
+def squares(axes: list[list[int]], target: tuple[int, ...]) -> list[int]:
+    """Return the squared distances from a point; ``axes`` has one list for each coordinate."""
+    total = [0] * len(axes[0])
+    for axis, t in zip(axes, target, strict=True):
+        total = list(map(add, total, [(a - t) * (a - t) for a in axis]))
+    return total
+
+
+class Losses(ABC):
+    """What every output costs at every input: integers over :attr:`denominator`.
+
+    Attributes
+    ----------
+    n_outputs
+        The number of outputs.
+    denominator
+        What the integers are over.
+    """
+
+    n_outputs: int
+    denominator: int
+
+    @abstractmethod
+    def lower(self, y: int) -> list[int]:
+        """Return the losses of output y, one for each input, rounded down where irrational."""
+
+    def upper(self, y: int) -> list[int]:
+        """Return the losses of output y, rounded up where irrational."""
+        return self.lower(y)
+
+    def least(self) -> list[int]:
+        """Return the least loss of each input, rounded down."""
+        least = self.lower(0)
+        for y in range(1, self.n_outputs):
+            least = list(map(min, least, self.lower(y)))
+        return least
+
+
+class TableLosses(Losses):
+    """Losses given as a matrix, ``(n_inputs, n_outputs)``."""
+
+    def __init__(self, table: list[list[Fraction]]) -> None:
+        flat, self.denominator = over_one_denominator([entry for row in table for entry in row])
+        self.n_outputs = len(table[0])
+        self._columns = [flat[y :: self.n_outputs] for y in range(self.n_outputs)]
+
+    def lower(self, y: int) -> list[int]:
+        """Return column y of the matrix."""
+        return self._columns[y]
+
+
+class HammingLosses(Losses):
+    """1 where the output is not the input, else 0."""
+
+    def __init__(self, inputs: list[object], outputs: list[object]) -> None:
+        self._inputs, self._outputs = inputs, outputs
+        self.n_outputs, self.denominator = len(outputs), 1
+
+    def lower(self, y: int) -> list[int]:
+        """Compare output y with every input."""
+        label = self._outputs[y]
+        return [int(x != label) for x in self._inputs]
+
+
+class DistanceLosses(Losses):
+    """Distances from inputs to outputs that are points.
+
+    Parameters
+    ----------
+    inputs, outputs
+        Points with whole coordinates, all of one dimension.
+    unit
+        What the coordinates are over.
+    kind
+        ``"absolute"``, ``"squared"`` or ``"euclidean"``.
+    """
+
+    def __init__(self, inputs: Points, outputs: Points, unit: int, kind: str) -> None:
+        self._axes = [list(axis) for axis in zip(*inputs, strict=True)]
+        if any(len(point) != len(self._axes) for point in outputs):
+            raise CertificateError("an output has not the coordinates that the inputs have")
+        self._outputs, self.n_outputs = outputs, len(outputs)
+        self._kind = "absolute" if kind == "euclidean" and len(self._axes) == 1 else kind
+        if self._kind == "absolute" and len(self._axes) > 1:
+            raise CertificateError(f"no distance {kind!r} is known in {len(self._axes)} dimensions")
+        powers = {"absolute": unit, "squared": unit * unit, "euclidean": unit << ROOT_BITS}
+        self.denominator = powers[self._kind]
+        self._roots: dict[int, int] = {}
+
+    def lower(self, y: int) -> list[int]:
+        """Return the distances from output y, roots rounded down."""
+        target = self._outputs[y]
+        if self._kind == "absolute":
+            return [abs(a - target[0]) for a in self._axes[0]]
+        found = squares(self._axes, target)
+        return found if self._kind == "squared" else [self._root(square) for square in found]
+
+    def upper(self, y: int) -> list[int]:
+        """Return the distances from output y, roots rounded up."""
+        if self._kind != "euclidean":
+            return self.lower(y)
+        found = squares(self._axes, self._outputs[y])
+        roots = [self._root(square) for square in found]
+        wide = zip(roots, found, strict=True)
+        return [root + (root * root != square << 2 * ROOT_BITS) for root, square in wide]
+
+    def _root(self, square: int) -> int:
+        if square not in self._roots:
+            self._roots[square] = isqrt(square << 2 * ROOT_BITS)
+        return self._roots[square]

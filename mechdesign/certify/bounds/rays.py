@@ -1,0 +1,254 @@
+"""All extreme rays of a cone of columns, in integers: every private column is a mixture of them.
+
+The cone is {q >= 0 : G q <= 0}. Each row e**-a (left . q) <= right . q is written in integers with
+a coefficient e**-a rounded down, which only enlarges the cone: a statement that holds on all rays
+of the larger one holds on every private column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import gcd, lcm
+from typing import Any
+
+from mechdesign.certify.privacy.check import (
+    Limit,
+    check_member,
+    lift_limits,
+    prior_bounds,
+    ratio_limits,
+)
+from mechdesign.certify.privacy.sensitive_attribute import read_secret
+from mechdesign.certify.problem import SECRET, Statement, number
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
+
+__all__ = [
+    "OneBudget",
+    "all_rays",
+    "extreme_rays",
+    "integer_rows",
+    "one_budget",
+    "single_budget_rays",
+]
+
+Row = tuple[int, ...]
+
+BITS = 80
+"""Bits beyond the point that e**-a is rounded down to."""
+
+MOST_RAYS, MOST_SUBSETS = 20_000, 1 << 16
+
+
+def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iterator[Row]:
+    """Yield generators of a cone that holds every private column.
+
+    Parameters
+    ----------
+    statement
+        The problem.
+    priors
+        For notions about a set of priors, by number: members of it whose rows are to be used.
+
+    Raises
+    ------
+    CertificateError
+        If there are too many.
+    """
+    budget = one_budget(statement)
+    if budget is not None and sum(1 << len(a) for a in budget.protected) <= MOST_SUBSETS:
+        yield from single_budget_rays(budget)
+        return
+    yield from extreme_rays(integer_rows(statement, priors), len(statement.prior))
+
+
+def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> list[Row]:
+    """Return the rows g of all notions, g . q <= 0, as integers and each once.
+
+    Rows that two others imply are left out, and rows on secrets that no column breaks: fewer rows,
+    and at worst a larger cone.
+    """
+    k, found = len(statement.prior), dict[Row, None]()
+    for n, table in enumerate(statement.privacy):
+        if table["notion"] == SECRET:
+            secret = read_secret(statement, table)
+            lines = (secret.on_inputs(row) for row in integer_rows(secret.statement))
+            found |= {_primitive(line): None for line in lines if max(line) > 0}
+            continue
+        limits = ratio_limits(statement, table)
+        if limits is not None:
+            for x, row in enumerate(limits):
+                for other, limit in enumerate(row):
+                    if limit is not None and x != other and not _chained(limits, x, other):
+                        line = [Fraction(0)] * k
+                        line[x] = _shrink(limit[0])
+                        line[other] = -limit[1]
+                        found[_integers(line)] = None
+            continue
+        bounds = prior_bounds(statement, table)
+        members = bounds[0]
+        if priors and str(n) in priors:
+            members = [[number(p) for p in prior] for prior in priors[str(n)]]
+            for prior in members:
+                check_member(bounds, prior, k)
+        upper, lower = lift_limits(table)
+        for prior in members:
+            for x in range(k):
+                if upper is not None:
+                    shrunk = _shrink(upper)
+                    line = [-p for p in prior]
+                    line[x] += shrunk
+                    found[_integers(line)] = None
+                if lower is not None:
+                    shrunk = _shrink(lower)
+                    line = [shrunk * p for p in prior]
+                    line[x] -= 1
+                    found[_integers(line)] = None
+    return list(found)
+
+
+def _chained(limits: list[list[Limit | None]], x: int, z: int) -> bool:
+    """Return whether q_x <= m q_y and q_y <= m' q_z imply the bound on q_x / q_z, for some y."""
+    direct = limits[x][z]
+    for y, first in enumerate(limits[x]):
+        second = limits[y][z]
+        if direct is None or first is None or second is None or y in (x, z):
+            continue
+        shorter = first[0] > 0 and second[0] > 0 and first[0] + second[0] <= direct[0]
+        if shorter and first[1] * second[1] <= direct[1]:
+            return True
+    return False
+
+
+def extreme_rays(rows: list[Row], k: int) -> list[Row]:
+    """Return the extreme rays of {q >= 0 : g . q <= 0 for all g}, by double description.
+
+    Start with the orthant, whose rays are the units, and cut by one row after the other. A row
+    keeps the rays on its good side, and makes a new one of each pair of adjacent rays on either
+    side of it. Two rays are adjacent where no third one is tight in all the rows, those of the
+    orthant included, in which both are (Fukuda and Prodon 1996, Proposition 7).
+    """
+    # rays with the rows in which they are tight, as bits; bit x is q_x >= 0
+    rays = {tuple(int(x == z) for z in range(k)): ((1 << k) - 1) & ~(1 << x) for x in range(k)}
+    for n, row in enumerate(rows):
+        bit = 1 << (k + n)
+        sides: dict[Row, int] = {
+            ray: sum(g * v for g, v in zip(row, ray, strict=True) if g and v) for ray in rays
+        }
+        kept = {
+            ray: tight | (bit if not sides[ray] else 0)
+            for ray, tight in rays.items()
+            if sides[ray] <= 0
+        }
+        below = [(ray, rays[ray]) for ray in rays if sides[ray] < 0]
+        tights = list(rays.values())
+        for bad, bad_tight in ((ray, rays[ray]) for ray in rays if sides[ray] > 0):
+            for good, good_tight in below:
+                both = bad_tight & good_tight
+                if both.bit_count() < k - 2:
+                    continue
+                if sum(1 for tight in tights if tight & both == both) > 2:
+                    continue
+                s, t = sides[bad], -sides[good]
+                new = _primitive([s * g + t * b for g, b in zip(good, bad, strict=True)])
+                kept[new] = both | bit
+        rays = kept
+        if len(rays) > MOST_RAYS:
+            raise CertificateError(f"the cone has more than {MOST_RAYS} extreme rays")
+    return list(rays)
+
+
+@dataclass(frozen=True)
+class OneBudget:
+    """One budget that protects some inputs against all others of their block.
+
+    Attributes
+    ----------
+    size
+        The number of inputs.
+    blocks
+        Sets of inputs that do not overlap.
+    protected
+        In each block, the inputs x with q_x <= e**eps q_z for every z of the block.
+    low
+        e**-eps rounded down, over ``2**BITS``.
+    """
+
+    size: int
+    blocks: list[tuple[int, ...]]
+    protected: list[list[int]]
+    low: int
+
+
+def one_budget(statement: Statement) -> OneBudget | None:
+    """Return the structure of a sole notion that has one budget; None if it has another."""
+    if len(statement.privacy) != 1:
+        return None
+    limits = ratio_limits(statement, statement.privacy[0])
+    if limits is None:
+        return None
+    k, budgets = len(limits), set()
+    blocks: dict[tuple[int, ...], list[int]] = {}
+    for x, row in enumerate(limits):
+        against = tuple(z for z, limit in enumerate(row) if limit is not None or z == x)
+        budgets |= {row[z] for z in against if z != x}
+        if len(against) > 1:
+            blocks.setdefault(against, []).append(x)
+    covered = [z for block in blocks for z in block]
+    if len(budgets) != 1 or len(set(covered)) < len(covered):
+        return None
+    (limit,) = budgets
+    if limit is None or limit[1] != 1:
+        return None
+    return OneBudget(k, list(blocks), list(blocks.values()), int(_shrink(limit[0]) * (1 << BITS)))
+
+
+def single_budget_rays(budget: OneBudget, *, alike: bool = False) -> Iterator[Row]:
+    """Yield rays of a cone that one budget makes.
+
+    With A the protected inputs of a block, q_x <= e**eps q_z for x in A and every z of the block:
+    divided by its least entry on the block, min over z not in A included, such a column is between
+    1 and e**eps on A. So it is a mixture of the columns that are e**eps on a subset of A and 1 on
+    the rest of the block, and of single inputs outside A.
+
+    Parameters
+    ----------
+    alike
+        Whether one subset of each size is enough.
+    """
+    k, top, low = budget.size, 1 << BITS, budget.low
+    covered = {x for a in budget.protected for x in a}
+    for x in range(k):
+        if x not in covered:
+            yield tuple(int(z == x) for z in range(k))
+    for block, a in zip(budget.blocks, budget.protected, strict=True):
+        choices: Iterable[tuple[int, ...]] = product((low, top), repeat=len(a))
+        if alike:
+            choices = ((top,) * j + (low,) * (len(a) - j) for j in range(len(a) + 1))
+        for chosen in choices:
+            ray = [0] * k
+            for z in block:
+                ray[z] = low
+            for x, entry in zip(a, chosen, strict=True):
+                ray[x] = entry
+            if any(ray):
+                yield tuple(ray)
+
+
+def _shrink(exponent: Fraction) -> Fraction:
+    """Return e**-exponent rounded down to few bits."""
+    low = exp_lower(-exponent)
+    return Fraction(low.numerator * (1 << BITS) // low.denominator, 1 << BITS)
+
+
+def _integers(line: list[Fraction]) -> Row:
+    common = lcm(*(entry.denominator for entry in line))
+    return _primitive([entry.numerator * (common // entry.denominator) for entry in line])
+
+
+def _primitive(line: list[int]) -> Row:
+    shared = gcd(*line) or 1
+    return tuple(entry // shared for entry in line)

@@ -1,0 +1,320 @@
+"""Checking a saved channel from end to end, from its document alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.bounds.chain import chain_bound
+from mechdesign.certify.bounds.column_prices import columns_bound
+from mechdesign.certify.bounds.decoders import levels_bound
+from mechdesign.certify.bounds.duality import decoder, decoder_bound, dual_bound, value
+from mechdesign.certify.bounds.estimation_risk import estimation_bound
+from mechdesign.certify.bounds.gains import has_gain
+from mechdesign.certify.bounds.theorems import THEOREMS, nothing_constrained
+from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
+from mechdesign.certify.privacy.sensitive_attribute import read_secret
+from mechdesign.certify.problem import (
+    ACCURACY,
+    SECRET,
+    Statement,
+    check_different,
+    number,
+    read_statement,
+)
+from mechdesign.errors import CertificateError
+
+__all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify_channel"]
+
+FORMAT = {"format": "mechdesign-channel", "version": 1}
+OPTIMAL_GAP = 1e-6
+"""The largest gap that is called optimal."""
+
+VALUE_TOLERANCE = Fraction(1, 10**12)
+MOST_BITS = 4096
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What has been checked of a document: each claim in a sentence.
+
+    The value and the bound are those of a channel that was designed for an objective.
+    """
+
+    claims: tuple[str, ...]
+    value: Fraction | None = None
+    bound: Fraction | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(
+            claim if claim.startswith("NOT") else f"verified  {claim}" for claim in self.claims
+        )
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of everything but the digest itself, as canonical JSON."""
+    rest = {key: entry for key, entry in document.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """Return ``|value - bound| / max(1e-12, |value|)``."""
+    return abs(value - bound) / max(1e-12, abs(value))
+
+
+def verify_channel(document: dict[str, Any]) -> Verified:
+    """Check every claim of a saved channel, whose digest fits.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold.
+    """
+    statement = read_statement(document["problem"])
+    columns, bits, used = _read_channel(statement, document["channel"])
+    claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
+    if len(document["privacy"]) != len(statement.privacy):
+        raise CertificateError("the file does not claim every notion of its problem")
+    for claim, table in zip(document["privacy"], statement.privacy, strict=True):
+        claims.append(_verify_privacy(statement, table, claim, columns))
+    if document["certificate"].get("numeric") is True:
+        return _verify_numeric(statement, document, claims, (columns, used, bits))
+    exact, bound = prove(statement, document["certificate"], columns, used, bits)
+    claims += _verify_value(statement, document, exact, bound)
+    wanted = decoder(statement, columns, bits, document["certificate"].get("dual"))
+    if wanted is not None:
+        claims.append(_verify_decoder(wanted, document["channel"]["decoder"], statement.is_risk))
+    elif "decoder" in document["channel"]:
+        raise CertificateError("the objective has no decoder, and the channel claims one")
+    return Verified(tuple(claims), exact, bound)
+
+
+def _verify_numeric(
+    statement: Statement,
+    document: dict[str, Any],
+    claims: list[str],
+    channel: tuple[list[list[int]], list[int], int],
+) -> Verified:
+    """Say what of an objective, or under constraints, of the user's own the file does not prove."""
+    own = document["problem"].get("constraints", [])
+    if not isinstance(own, list) or not all(isinstance(text, str) and text for text in own):
+        raise CertificateError("the constraints of the user's own are not quoted as text")
+    if statement.is_known and not own:
+        raise CertificateError("the file carries no proof for an objective that can be proved")
+    if document["objective"] != statement.utility["objective"]:
+        raise CertificateError("the objective claimed is not that of the problem")
+    if document["bound_proved"] is not False:
+        raise CertificateError("the file claims a proof of its bound, and carries none")
+    found, bound = number(document["value"]), number(document["bound"])
+    gap = relative_gap(float(document["value"]), float(document["bound"]))
+    if not abs(number(document["gap"]) - number(gap)) <= Fraction(1, 10**9):
+        raise CertificateError(f"the gap is {gap!r}, not {document['gap']!r}")
+    if document["status"] != ("optimal" if gap <= OPTIMAL_GAP else "bounded"):
+        raise CertificateError(f"the status does not fit the gap {gap!r}")
+    if statement.is_known:
+        exact = value(statement, *channel)
+        if not _close(document["value"], exact):
+            raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
+        claims.append(f"value {float(exact):.10g}, recomputed from the integers")
+        claims.append(
+            f"NOT checked: the bound {float(bound):.10g}, and {len(own)} constraints of the "
+            "user's own, which the file only quotes"
+        )
+    else:
+        name = str(statement.utility["objective"])
+        claims.append(
+            f"NOT checked: the value {float(found):.10g} and the bound {float(bound):.10g} of the "
+            f"objective {name!r:.60}, whose definition the file does not carry"
+        )
+    return Verified(tuple(claims), found, bound)
+
+
+def _verify_value(
+    statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction
+) -> list[str]:
+    """Check the objective, the value, the bound, the gap and the status that are claimed."""
+    if document.get("bound_proved", True) is not True:
+        raise CertificateError("the file claims no proof of its bound, and carries one")
+    if document["objective"] != statement.utility["objective"]:
+        raise CertificateError("the objective claimed is not that of the problem")
+    maximised = statement.is_maximised
+    sense = "maximize" if maximised else "minimize"
+    if document["sense"] != sense:
+        raise CertificateError(f"the sense is {sense!r}, not {document['sense']!r:.60}")
+    if not _close(document["value"], exact):
+        raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
+    claims = [f"value {float(exact):.10g}, recomputed from the integers"]
+    if document["bound"] is None:
+        gap = None
+    else:
+        claimed_bound, sign = number(document["bound"]), -1 if maximised else 1
+        if sign * claimed_bound > sign * bound:
+            raise CertificateError(
+                f"the bound proved is {float(bound)!r}, not {document['bound']!r}"
+            )
+        if sign * bound > sign * exact:
+            raise CertificateError("the bound is beyond the value: the problem contradicts itself")
+        than = "is above" if maximised else "has a loss below"
+        claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
+        gap = relative_gap(float(document["value"]), float(document["bound"]))
+    claimed = document["gap"]
+    if (gap is None) != (claimed is None) or (
+        gap is not None and not abs(number(claimed) - number(gap)) <= Fraction(1, 10**9)
+    ):
+        raise CertificateError(f"the gap is {gap!r}, not {claimed!r}")
+    wanted = "optimal" if gap is not None and gap <= OPTIMAL_GAP else "bounded"
+    if document["status"] != wanted:
+        raise CertificateError(f"the status is {wanted!r}, not {document['status']!r}")
+    return [*claims, f"status {wanted}"]
+
+
+def _verify_decoder(wanted: list[Any], claimed: Any, signed: bool) -> str:
+    if not isinstance(claimed, list) or not _same_readings(wanted, claimed, signed):
+        raise CertificateError("the decoder is not what the curator reads from each output")
+    return "the decoder is what the curator reads from each output"
+
+
+def _same_readings(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
+    """Return whether numbers are close, labels the same, and lists so item by item.
+
+    Close means relative to the number; if ``signed``, to the largest of its list, since entries
+    that cancel to nearly 0 are as good as that.
+    """
+    if len(wanted) != len(claimed):
+        return False
+    for exact, shown in zip(wanted, claimed, strict=True):
+        if isinstance(exact, Fraction):
+            around = max(abs(entry) for entry in wanted) if signed else abs(exact)
+            same = abs(number(shown) - exact) <= VALUE_TOLERANCE * around
+        elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
+            same = isinstance(shown, list) and _same_readings(exact, shown, signed)
+        else:
+            same = exact == shown
+        if not same:
+            return False
+    return True
+
+
+def _close(claimed: Any, exact: Fraction) -> bool:
+    """Return whether a float is what an exact number rounds to, about."""
+    return abs(number(claimed) - exact) <= VALUE_TOLERANCE * abs(exact)
+
+
+def prove(
+    statement: Statement,
+    certificate: dict[str, Any],
+    columns: list[list[int]],
+    used: list[int],
+    bits: int,
+) -> tuple[Fraction, Fraction]:
+    """Return the value of the channel and the best bound that the certificate proves."""
+    bounds = [nothing_constrained(statement)]
+    theorem = certificate.get("theorem")
+    if theorem is not None:
+        if theorem not in THEOREMS:
+            raise CertificateError(f"the theorem {theorem!r} is not known to the checker")
+        data = [certificate["facets"]] if "facets" in certificate else []
+        bounds.append(THEOREMS[theorem](statement, *data))
+    if certificate.get("dual") is not None:
+        bounds.append(_bound_by_data(statement, certificate["dual"]))
+    best = min(bounds) if statement.is_maximised else max(bounds)
+    return value(statement, columns, used, bits, certificate.get("dual")), best
+
+
+def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound that the weights of a certificate prove, by the form that they have."""
+    if statement.is_risk:
+        return estimation_bound(statement, dual)
+    if dual.get("search") == "chain":
+        return chain_bound(statement, dual)
+    if dual.get("levels") is not None:
+        return levels_bound(statement, dual)
+    if dual.get("potential") is not None:
+        return columns_bound(statement, dual)
+    if dual.get("decoders") is not None:
+        return decoder_bound(statement, dual)
+    if has_gain(statement) and statement.utility["objective"] != ACCURACY:
+        raise CertificateError("the certificate has no potential and no decoders")
+    return dual_bound(statement, dual)
+
+
+def _read_channel(
+    statement: Statement, channel: dict[str, Any]
+) -> tuple[list[list[int]], int, list[int]]:
+    """Return the integer columns, their bits, and which allowed output each one is."""
+    if channel["inputs"] != statement.labels:
+        raise CertificateError("the inputs of the channel are not those of the problem")
+    bits = channel["bits"]
+    if type(bits) is not int or not 1 <= bits <= MOST_BITS:
+        raise CertificateError(f"expected bits from 1 to {MOST_BITS}, found {bits!r:.60}")
+    rows = [[_integer(entry) for entry in row] for row in channel["numerators"]]
+    outputs = channel["outputs"]
+    if len(channel["matrix"]) != len(rows):
+        raise CertificateError("the matrix has not one row for each input")
+    if len(rows) != len(statement.labels) or any(len(row) != len(outputs) for row in rows):
+        raise CertificateError("the channel has not one row for each input")
+    for x, row in enumerate(rows):
+        if min(row) < 0 or sum(row) != 1 << bits:
+            raise CertificateError(f"row {x} of the channel does not sum to 2**{bits}")
+        shown, whole = channel["matrix"][x], 1 << bits
+        if len(shown) != len(row) or any(
+            (type(a) is not float or a != b / whole) and not _close(a, Fraction(b, whole))
+            for a, b in zip(shown, row, strict=True)
+        ):
+            raise CertificateError(f"row {x} of the matrix is not that of the integers")
+    allowed = outputs if statement.outputs is None else statement.outputs
+    check_different(outputs, "output")
+    if any(y not in allowed for y in outputs):
+        raise CertificateError("the channel has an output that the problem does not allow")
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return columns, bits, [allowed.index(y) for y in outputs]
+
+
+def _integer(entry: Any) -> int:
+    if type(entry) is not str or not entry.isdecimal() or len(entry) > MOST_BITS:
+        raise CertificateError(f"expected an integer as text, found {entry!r:.60}")
+    return int(entry)
+
+
+def _verify_privacy(
+    statement: Statement, table: dict[str, Any], claim: dict[str, Any], columns: list[list[int]]
+) -> str:
+    """Check the notion as stated, and that the leakage is the least that holds, to 1e-9."""
+    is_secret = table["notion"] == SECRET
+    notion = table["of"] if is_secret else table["notion"]
+    if claim["notion"] != notion or claim["certified"] is not True:
+        raise CertificateError(f"the notion {notion!r} is not claimed as certified")
+    if claim.get("secret") != (table["secret"]["values"] if is_secret else None):
+        raise CertificateError(f"{notion}: what the claim is about is not that of the problem")
+    for key in ("epsilon", "delta"):
+        stated = float(number(table[key])) if key in table else None
+        if type(claim.get(key)) is bool or claim.get(key) != stated:
+            raise CertificateError(f"{notion}: the {key} claimed is not that of the problem")
+    broken = check(statement, table, columns)
+    if broken is not None:
+        raise CertificateError(f"{notion}: not private: {broken}")
+    leakage = number(claim["leakage"])
+    broken = check(statement, table, columns, leakage)
+    if broken is not None:
+        raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}: {broken}")
+    less = leakage - (1 + abs(leakage)) / 10**9
+    could_be_less = less >= 0 if "epsilon" in table else _says_anything(statement, table)
+    if could_be_less and check(statement, table, columns, less) is None:
+        raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
+    about = f"{notion} of the secret" if is_secret else notion
+    return f"{about}: private as stated, exactly; leakage {float(leakage):.10g}"
+
+
+def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
+    """Return whether a notion has any row at all; without one, the leakage is written as 0."""
+    if table["notion"] == SECRET:
+        secret = read_secret(statement, table)
+        return _says_anything(secret.statement, secret.table)
+    bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
+    if bound is None:
+        return lift_limits(table) != (None, None)
+    return any(bound(x, other) is not None for x in inputs for other in inputs if x != other)

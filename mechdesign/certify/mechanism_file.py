@@ -1,0 +1,297 @@
+"""Checking a saved structured mechanism: a law in a few integers, of a matrix nobody writes down.
+
+A file names the kind of the mechanism, its inputs, the notion, and the integers of the law; whole
+numbers are text. For each kind one function below reads them, checks that they are the law of a
+channel (every row sums to 1), and returns the largest ratio of two probabilities that the notion
+bounds by e**epsilon, as a rational. The notion holds if and only if that ratio is at most
+e**epsilon, which :func:`~mechdesign.exact.exp_lower` bounds from below. W is 2**62.
+
+randomized-response
+    own + (k - 1) other = W, and every report has one of the two: own / other.
+hadamard-response
+    S_x = {y < K : popcount(y & (x + 1)) even} has K/2 numbers, as 0 < x + 1 < K. Together they have
+    the mass h, the others W - h: h / (W - h).
+optimized-unary-encoding, symmetric-unary-encoding
+    Independent bits, so that rows sum to 1. The rows of x and z differ in the bits x and z only:
+    p (1 - q) / (q (1 - p)) with p = held / W and q = others / 2**digits.
+subset-selection
+    Of the sets of j inputs, C(k - 1, j - 1) hold x and have the mass h together, C(k - 1, j) do not
+    and have W - h: h (k - j) / ((W - h) j).
+by-component
+    A row is that of the part of its block. Two blocks are not bounded against each other, and the
+    rows of one block are those of its part: the largest ratio of a part.
+high-low
+    A sensitive row is that of the inner part, which has N reports. Any other row has u / (W N) on
+    each of them and (W - u) / W on its own label, which no sensitive row has. So ratios that are
+    bounded are those of the part, and its largest probability against u / (W N).
+lip-randomized-response
+    t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The law of y is f_y + t P_y: its
+    lifts lie between f_y and f_y + t over that, so the ratio is the largest (f_y + t) / (f_y + t
+    P_y) or (f_y + t P_y) / f_y.
+
+Nothing here is shared with the code that draws. That reports are drawn with this law is not a
+matter of the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.channel_file import Verified
+from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.problem import (
+    check_different,
+    distribution,
+    nonnegative,
+    number,
+    read_domain,
+)
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
+
+__all__ = ["FORMAT", "verify_mechanism"]
+
+FORMAT = {"format": "mechdesign-mechanism", "version": 1}
+
+WHOLE = 1 << 62
+MOST_DIGITS = 62
+
+LEAK_TOLERANCE = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is proved of a mechanism under LDP on ``k`` inputs.
+
+    ``ratio`` is the largest of two probabilities of a report; ``n_reports`` and ``most`` are the
+    number of reports, and the largest probability of one, where high-low mechanisms need them.
+    """
+
+    ratio: Fraction
+    n_reports: int = 0
+    most: Fraction = Fraction(0)
+
+
+def verify_mechanism(document: dict[str, Any]) -> Verified:
+    """Check every claim of a saved structured mechanism, whose digest fits.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold.
+    """
+    labels, _, _ = read_domain(document["domain"])
+    check_different(_listed(labels), "input")
+    table, kind = document["privacy"], document["mechanism"]
+    if kind not in KINDS:
+        raise CertificateError(f"the mechanism {kind!r:.60} is not known to the checker")
+    notion, check = KINDS[kind]
+    if table["notion"] != notion:
+        raise CertificateError(f"a mechanism {kind!r} is for {notion}, not {table['notion']!r:.60}")
+    ratio = check(kind, labels, table, document["law"])
+    epsilon = nonnegative(table["epsilon"])
+    if ratio > exp_lower(epsilon):
+        raise CertificateError(f"{notion}: not private: a ratio is {float(ratio):.10g}")
+    leakage = number(document["leakage"])
+    if leakage < 0 or ratio > exp_lower(leakage):
+        raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}")
+    less = leakage - (1 + leakage) * LEAK_TOLERANCE
+    if less >= 0 and ratio <= exp_lower(less):
+        raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
+    return Verified(
+        (
+            f"{kind} on {len(labels)} inputs: rows sum to 1 exactly, by the integers of its law",
+            f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}",
+        )
+    )
+
+
+# --- parts: one mechanism under LDP -----------------------------------------------------------
+
+
+def randomized_response(k: int, law: dict[str, Any]) -> Part:
+    """Check own + (k - 1) other = 2**62."""
+    own, other = _mass(law["own"]), _mass(law["other"])
+    if own + (k - 1) * other != WHOLE:
+        raise CertificateError("randomized response: the rows do not sum to 1")
+    return Part(_ratio(own, other), k, Fraction(max(own, other), WHOLE))
+
+
+def hadamard_response(k: int, law: dict[str, Any]) -> Part:
+    """Check that K is a power of 2 above k, and that each number of S_x has a whole mass."""
+    size, held = _whole(law["size"]), _mass(law["held"])
+    if size & (size - 1) or size <= k or held % (size // 2):
+        raise CertificateError("Hadamard response: the size or the mass of the sets is wrong")
+    most = Fraction(2 * max(held, WHOLE - held), size * WHOLE)
+    return Part(_ratio(held, WHOLE - held), size, most)
+
+
+def unary_encoding(k: int, law: dict[str, Any]) -> Part:
+    """Check that p and q are probabilities of few digits."""
+    digits, others, held = _whole(law["digits"]), _whole(law["others"]), _mass(law["held"])
+    if not 1 <= digits <= MOST_DIGITS or not 0 < others < 1 << digits or k < 2:
+        raise CertificateError("unary encoding: q is no probability of its digits")
+    p, q = Fraction(held, WHOLE), Fraction(others, 1 << digits)
+    odds = p * (1 - q) / (q * (1 - p))
+    return Part(max(odds, 1 / odds))
+
+
+def subset_selection(k: int, law: dict[str, Any]) -> Part:
+    """Check 0 < j < k; the masses of all sets with x and of all without sum to 2**62."""
+    size, held = _whole(law["size"]), _mass(law["held"])
+    if not 0 < size < k:
+        raise CertificateError("subset selection: the sets are not of some and not of all inputs")
+    n_sets = math.comb(k, size)
+    holding, without = Fraction(held, size), Fraction(WHOLE - held, k - size)
+    most = max(holding, without) * k / (WHOLE * n_sets)
+    return Part(max(holding / without, without / holding), n_sets, most)
+
+
+def in_clear(k: int, law: dict[str, Any]) -> Part:
+    """Check that there is one input: then the one report says nothing, and needs no parameter."""
+    if k != 1 or law != {}:
+        raise CertificateError("an input is told in clear that should not be")
+    return Part(Fraction(1), 1, Fraction(1))
+
+
+LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], Part]] = {
+    "randomized-response": randomized_response,
+    "hadamard-response": hadamard_response,
+    "optimized-unary-encoding": unary_encoding,
+    "symmetric-unary-encoding": unary_encoding,
+    "subset-selection": subset_selection,
+}
+"""Mechanisms that are private by themselves, or as parts of others."""
+
+PARTS = {**LDP_PARTS, "in-clear": in_clear}
+
+
+def part(k: int, table: dict[str, Any]) -> Part:
+    """Check a part of another mechanism, on ``k`` inputs."""
+    if table["mechanism"] not in PARTS:
+        raise CertificateError(f"a part {table['mechanism']!r:.60} is not known to the checker")
+    found = PARTS[table["mechanism"]](k, table["law"])
+    if found.ratio > exp_lower(nonnegative(table["epsilon"])):
+        raise CertificateError("a part leaks more than its epsilon")
+    return found
+
+
+# --- whole mechanisms: the largest ratio that the notion bounds ---------------------------------
+
+
+def plain(kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]) -> Fraction:
+    """Return the ratio of a mechanism under LDP."""
+    return PARTS[kind](len(labels), law).ratio
+
+
+def by_component(
+    _kind: str, labels: list[Any], table: dict[str, Any], law: dict[str, Any]
+) -> Fraction:
+    """Return the largest ratio of a part, each on the inputs of its blocks."""
+    sizes = _block_sizes(labels, table)
+    part_of = [_whole(n) for n in law["part_of_block"]]
+    if len(part_of) != len(sizes) or set(part_of) != set(range(len(law["parts"]))):
+        raise CertificateError("the file has not one part for each block, and each part for some")
+    used = set(zip(part_of, sizes, strict=True))
+    return max(part(size, law["parts"][n]).ratio for n, size in sorted(used))
+
+
+def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str, Any]) -> Fraction:
+    """Return the larger of the inner ratio, and most by u / (2**62 N)."""
+    known = {_plain(label) for label in labels}
+    sensitive = [_plain(label) for label in _listed(table["sensitive"])]
+    if not sensitive or len(set(sensitive)) < len(sensitive) or not set(sensitive) <= known:
+        raise CertificateError("the sensitive inputs are not some of the inputs")
+    if len(sensitive) == len(labels):
+        raise CertificateError("all inputs are sensitive, and some are treated otherwise")
+    inner, uniform = part(len(sensitive), law["inner"]), _mass(law["uniform"])
+    if not inner.n_reports:
+        raise CertificateError("the inner part is not known to have two probabilities")
+    return max(inner.ratio, inner.most * inner.n_reports * WHOLE / uniform)
+
+
+def lip_randomized_response(
+    _kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]
+) -> Fraction:
+    """Return the largest lift, or inverse lift, at the prior of the law."""
+    fresh, truth = [_mass(f) for f in law["fresh"]], _mass(law["truth"])
+    if len(fresh) != len(labels) or sum(fresh) + truth != WHOLE or len(labels) < 2:
+        raise CertificateError("LIP randomized response: the rows do not sum to 1")
+    prior, unit = over_one_denominator(distribution(law["prior"], len(labels)))
+    laws = [f * unit + truth * p for f, p in zip(fresh, prior, strict=True)]
+    pairs = list(zip(fresh, laws, strict=True))
+    largest = max(Fraction((f + truth) * unit, law) for f, law in pairs)
+    inverse = max(Fraction(law, f * unit) for f, law in pairs)
+    return max(largest, inverse)
+
+
+Checker = Callable[[str, list[Any], dict[str, Any], dict[str, Any]], Fraction]
+
+KINDS: dict[str, tuple[str, Checker]] = {
+    **dict.fromkeys(LDP_PARTS, ("ldp", plain)),
+    "by-component": ("block", by_component),
+    "high-low": ("high-low", high_low),
+    "lip-randomized-response": ("lip", lip_randomized_response),
+}
+"""The notion of each kind of mechanism, and its checker."""
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def _whole(text: Any) -> int:
+    """Return a whole number >= 0 that the file has as text."""
+    if type(text) is not str or not text.isdecimal() or not text.isascii() or len(text) > 20:
+        raise CertificateError(f"expected a whole number as text, found {text!r:.60}")
+    return int(text)
+
+
+def _mass(text: Any) -> int:
+    """Return a mass above 0 and below 2**62."""
+    mass = _whole(text)
+    if not 0 < mass < WHOLE:
+        raise CertificateError(f"expected a mass above 0 and below 2**62, found {mass}")
+    return mass
+
+
+def _ratio(a: int, b: int) -> Fraction:
+    return max(Fraction(a, b), Fraction(b, a))
+
+
+def _listed(entries: Any) -> list[Any]:
+    """Return a list as it is: the letters of a text and the keys of a table are no list."""
+    if type(entries) is not list:
+        raise CertificateError(f"expected a list, found {entries!r:.60}")
+    return entries
+
+
+def _plain(label: Any) -> Any:
+    """Return a label in a form that is equal exactly if it is."""
+    if isinstance(label, list):
+        return tuple(map(_plain, label))
+    return label if type(label) in (str, int) else number(label)
+
+
+def _block_sizes(labels: list[Any], table: dict[str, Any]) -> list[int]:
+    """Return how many inputs each block has, in the order of the blocks."""
+    if "blocks" in table:
+        blocks = [_listed(block) for block in _listed(table["blocks"])]
+        listed = [_plain(label) for block in blocks for label in block]
+        sizes = [len(block) for block in blocks]
+        divided = len(listed) == len(labels) and min(sizes) > 0
+        if not divided or set(listed) != {_plain(label) for label in labels}:
+            raise CertificateError("the blocks in the file do not divide its inputs")
+        return sizes
+    rows, columns = table["block_rows"], table["block_columns"]
+    if type(rows) is not int or type(columns) is not int or min(rows, columns) < 1:
+        raise CertificateError("the blocks in the file have no size")
+    height, width = (last + 1 for last in labels[-1])
+    if labels != [[r, c] for r in range(height) for c in range(width)]:
+        raise CertificateError("the blocks in the file need a grid")
+    if height % rows or width % columns:
+        raise CertificateError("the blocks in the file do not divide its grid")
+    return [rows * columns] * (len(labels) // (rows * columns))

@@ -1,0 +1,1 @@
+"""Privacy: exact checks of a channel in integers, with nothing about optimality."""

@@ -1,0 +1,270 @@
+"""Does an exact channel satisfy a privacy notion? In integers, with no tolerance.
+
+A column q holds the integers Q(y|x) * 2**bits for one output y. Most notions bound, in every
+column, either the ratio of two entries (`ratio_limits`) or the ratio of an entry to the output law
+P . q (`check_lift`); the others bound sums over all columns (`whole`). A bound e**a is replaced by
+a rational below it, so that a channel that passes is private, and one that fails by less than one
+part in 2**150 may be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from mechdesign.certify.privacy.metric_pairs import distances_between, links
+from mechdesign.certify.privacy.non_conic import WHOLE, check_whole, tied_pairs
+from mechdesign.certify.privacy.prior_sets import (
+    PriorBounds,
+    check_member,
+    extreme_law,
+    over_one_denominator,
+    prior_bounds,
+)
+from mechdesign.certify.privacy.sensitive_attribute import read_secret
+from mechdesign.certify.problem import SECRET, Statement, nonnegative, table_of
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
+
+__all__ = [
+    "Bound",
+    "Limit",
+    "PriorBounds",
+    "check",
+    "check_member",
+    "extreme_law",
+    "is_for_own_prior",
+    "lift_limits",
+    "prior_bounds",
+    "ratio_bound",
+    "ratio_limits",
+]
+
+Limit: TypeAlias = tuple[Fraction, Fraction]
+"""(exponent, factor): the bound ``factor * e**exponent``."""
+
+Bound: TypeAlias = Callable[[int, int], Limit | None]
+"""The bound on q_x / q_x' as a function of the pair; None where there is none."""
+
+Column: TypeAlias = Sequence[int]
+
+NOT_OF_SECRETS = (*WHOLE, "bounded-prior-lip", SECRET)
+"""The notions that speak of inputs only."""
+
+
+def check(
+    statement: Statement,
+    table: dict[str, Any],
+    columns: Sequence[Column],
+    shift: Fraction | None = None,
+) -> str | None:
+    """Return what breaks the notion of ``table``, or None if the columns satisfy it.
+
+    Parameters
+    ----------
+    statement
+        The inputs and the prior that the notion may refer to.
+    table
+        The notion, as in a problem file.
+    columns
+        One list of integers for each output.
+    shift
+        If given, the claim to check instead: the notion with this epsilon, or, if the notion has
+        none, with this much added to all its budgets.
+    """
+    if "secret" in table:
+        secret = read_secret(statement, table)
+        if secret.table["notion"] in NOT_OF_SECRETS:
+            raise CertificateError(f"{secret.table['notion']!r:.60} cannot be about a secret")
+        broken = check(secret.statement, secret.table, secret.columns(columns), shift)
+        return None if broken is None else f"of the secret: {broken}"
+    if table["notion"] in WHOLE:
+        return check_whole(statement, table, columns, shift)
+    if table["notion"] == "metric" and isinstance(table["distance"], str):
+        epsilon = nonnegative(table["epsilon"]) if shift is None else shift
+        return check_links(links(statement, table["distance"]), epsilon, columns)
+    limits = ratio_limits(statement, table, shift)
+    if limits is not None:
+        return check_ratios(limits, columns)
+    upper, lower = lift_limits(table, shift)
+    return check_lift(statement, table, columns, upper, lower)
+
+
+def ratio_limits(
+    statement: Statement, table: dict[str, Any], shift: Fraction | None = None
+) -> list[list[Limit | None]] | None:
+    """Return the bound on q_x / q_x' for each pair, None where there is none.
+
+    Returns None if the notion does not bound ratios of entries. A notion about the whole channel
+    bounds none in a single column, unless it says no more than such bounds.
+    """
+    bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
+    return None if bound is None else [[bound(x, other) for other in inputs] for x in inputs]
+
+
+def ratio_bound(
+    statement: Statement, table: dict[str, Any], shift: Fraction | None = None
+) -> Bound | None:
+    """Return the bound on q_x / q_x' as a function of x and x'; None as in `ratio_limits`."""
+    k, one = len(statement.labels), Fraction(1)
+    notion = table["notion"]
+    if notion == "context-aware":
+        extra = shift or Fraction(0)
+        given = table["matrix"]
+        finite = table_of([[0 if e == "inf" else e for e in row] for row in given], (k, k))
+        return lambda x, z: None if given[x][z] == "inf" else (finite[x][z] + extra, one)
+    if notion in WHOLE and not is_lift(table):
+        pairs = tied_pairs(statement, table)
+        return lambda x, z: None if (a := pairs[x][z]) is None else (a, one)
+    if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
+        return None
+    epsilon = nonnegative(table["epsilon"]) if shift is None else shift
+    budget = (epsilon, one)
+    if notion == "high-low":
+        sensitive = _labels(statement, table["sensitive"])
+        protected = [label in sensitive for label in statement.labels]
+        return lambda x, _: budget if protected[x] else None
+    if notion == "block":
+        member = _blocks(statement, table)
+        return lambda x, z: budget if member[x] == member[z] else None
+    if notion == "metric":
+        distance = _distances(statement, table["distance"])
+        return lambda x, z: (epsilon * distance(x, z), one)
+    if notion == "differential-identifiability":
+        prior = statement.prior
+        if 0 in prior and k > 1:
+            raise CertificateError(f"{notion} cannot hold where an input has prior 0")
+        return lambda x, z: (epsilon, prior[z] / prior[x])
+    return lambda _x, _z: budget
+
+
+def _labels(statement: Statement, labels: Any) -> list[Any]:
+    """Return some labels, at least one, that are all inputs of the problem and all differ."""
+    known = isinstance(labels, list) and labels and all(x in statement.labels for x in labels)
+    if not known or len({statement.labels.index(x) for x in labels}) < len(labels):
+        raise CertificateError(f"expected a list of inputs of the problem, found {labels!r:.60}")
+    return list(labels)
+
+
+def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
+    """Return for each input something that is equal exactly within a block."""
+    if "blocks" in table:
+        together = [label for block in table["blocks"] for label in _labels(statement, block)]
+        if len(_labels(statement, together)) < len(statement.labels):
+            raise CertificateError("the blocks in the file do not divide the inputs")
+        return [
+            next(b for b, block in enumerate(table["blocks"]) if x in block)
+            for x in statement.labels
+        ]
+    rows, columns = table["block_rows"], table["block_columns"]
+    if not (isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) > 0):
+        raise CertificateError("the blocks in the file have no size")
+    return [(r // rows, c // columns) for r, c in statement.labels]
+
+
+def _distances(statement: Statement, kind: Any) -> Callable[[int, int], Fraction]:
+    """Return distances rounded down, so that what passes is private at the true ones."""
+    if isinstance(kind, list):
+        table = table_of(kind, (len(statement.labels), len(statement.labels)))
+        return lambda x, z: table[x][z]
+    return distances_between(statement, kind)
+
+
+def check_links(
+    by_distance: dict[Fraction, list[tuple[int, int]]],
+    epsilon: Fraction,
+    columns: Sequence[Column],
+) -> str | None:
+    """Check q_x <= e**(epsilon d) q_x' for the pairs (x, x') that all others follow from."""
+    rows = []
+    for distance, pairs in by_distance.items():
+        bound = exp_lower(epsilon * distance)
+        rows.append((bound.numerator, bound.denominator, pairs))
+    for y, q in enumerate(columns):
+        for top, bottom, pairs in rows:
+            for x, other in pairs:
+                if q[x] * bottom > top * q[other]:
+                    return f"output {y}: input {x} is too likely against {other}"
+    return None
+
+
+def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) -> str | None:
+    """Check q_x <= limit * q_x' for every bounded pair and every column.
+
+    Pairs (x, x') of one x with one limit are checked at once against the least q_x' among them.
+    """
+    sets: dict[tuple[int, ...], int] = {}
+    groups = []
+    for x, row in enumerate(limits):
+        members: dict[Limit, list[int]] = {}
+        for other, limit in enumerate(row):
+            if other != x and limit is not None:
+                members.setdefault(limit, []).append(other)
+        for (exponent, factor), others in members.items():
+            bound = exp_lower(exponent) * factor
+            # where q_x <= bound * q_x as well, x may join its set: then many rows share one set
+            members_and_x = sorted([*others, x]) if bound >= 1 else others
+            key = sets.setdefault(tuple(members_and_x), len(sets))
+            groups.append((x, bound.numerator, bound.denominator, key))
+    for y, q in enumerate(columns):
+        least = [min(q[z] for z in members) for members in sets]
+        for x, top, bottom, key in groups:
+            if q[x] * bottom > top * least[key]:
+                return f"output {y}: input {x} is too likely against another"
+    return None
+
+
+def is_lift(table: dict[str, Any]) -> bool:
+    """Return whether approximate LIP, which has no delta then, is LIP."""
+    return table["notion"] == "approximate-lip" and nonnegative(table["delta"]) == 0
+
+
+def lift_limits(
+    table: dict[str, Any], shift: Fraction | None = None
+) -> tuple[Fraction | None, Fraction | None]:
+    """Return the exponents that bound lift from above and inverse lift from above; None: free."""
+    notion = table["notion"]
+    if notion == "lift":
+        extra = shift or Fraction(0)
+        upper, lower = (
+            None if table[side] == "inf" else nonnegative(table[side]) + extra
+            for side in ("upper", "lower")
+        )
+        return upper, lower
+    if notion not in ("lip", "pml", "bounded-prior-lip") and not is_lift(table):
+        raise CertificateError(f"the privacy notion {notion!r} is not known to the checker")
+    epsilon = nonnegative(table["epsilon"]) if shift is None else shift
+    return epsilon, None if notion == "pml" else epsilon
+
+
+def check_lift(
+    statement: Statement,
+    table: dict[str, Any],
+    columns: Sequence[Column],
+    upper: Fraction | None,
+    lower: Fraction | None,
+) -> str | None:
+    """Check q_x <= e**upper P . q and P . q <= e**lower q_x for all x and all priors P allowed."""
+    bounds, whole = over_one_denominator(prior_bounds(statement, table))
+    rises, falls = (None if e is None else exp_lower(e) for e in (upper, lower))
+    for y, q in enumerate(columns):
+        if rises is not None:
+            law = extreme_law(bounds, q, -1, whole)
+            if max(q) * whole * rises.denominator > rises.numerator * law:
+                return f"output {y}: raises the odds of some input too much"
+        if falls is not None:
+            law = extreme_law(bounds, q, +1, whole)
+            if law * falls.denominator > falls.numerator * min(q) * whole:
+                return f"output {y}: lowers the odds of some input too much"
+    return None
+
+
+def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
+    """Return whether a notion bounds the lift for the prior of the problem and no other."""
+    if ratio_bound(statement, table) is not None:
+        return False
+    if table["notion"] == SECRET:
+        return False
+    listed, box, ball = prior_bounds(statement, table)
+    return box is None and ball is None and all(prior == statement.prior for prior in listed)

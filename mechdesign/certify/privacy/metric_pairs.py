@@ -1,0 +1,91 @@
+"""Distances between inputs, and the pairs from which metric privacy at all pairs follows.
+
+If q_x <= e**(epsilon d(x, z)) q_z and q_z <= e**(epsilon d(z, x')) q_x', then the two multiply to
+q_x <= e**(epsilon d(x, x')) q_x' wherever d(x, z) + d(z, x') = d(x, x'), whatever epsilon >= 0; and
+with e**(epsilon d) rounded down they multiply to less than that. So a pair with another input on
+a shortest way between the two need not be checked:
+
+* on a line, whatever it is that measures distance, neighbours in sorted order are enough;
+* on a grid by walking distance, those one step apart;
+* on a grid by Euclidean distance, those that see each other: row and column steps without a common
+  factor g > 1, since else there are points of the grid on the segment that cut it in g equal parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from math import gcd
+from typing import Any
+
+from mechdesign.certify.problem import Statement
+from mechdesign.errors import CertificateError
+from mechdesign.exact import sqrt_lower
+
+__all__ = ["distances_between", "line_order", "links"]
+
+KINDS = ("absolute", "manhattan", "euclidean")
+
+
+def distances_between(statement: Statement, kind: Any) -> Callable[[int, int], Fraction]:
+    """Return the distance of two inputs as a function of them, rounded down where irrational."""
+    if statement.points is None:
+        raise CertificateError(f"the inputs have no coordinates for the distance {kind!r}")
+    places, unit = statement.lattice
+    dimension = len(places[0])
+    if kind not in KINDS or (kind == "absolute" and dimension > 1):
+        raise CertificateError(f"no distance {kind!r:.60} is known in {dimension} dimensions")
+    straight = kind == "euclidean" and dimension > 1
+    known: dict[int, Fraction] = {}
+
+    def distance(x: int, z: int) -> Fraction:
+        steps = [abs(s - t) for s, t in zip(places[x], places[z], strict=True)]
+        size = sum(step * step for step in steps) if straight else sum(steps)
+        if size not in known:
+            exact = Fraction(size, unit * unit if straight else unit)
+            known[size] = sqrt_lower(exact) if straight else exact
+        return known[size]
+
+    return distance
+
+
+def line_order(statement: Statement) -> list[int]:
+    """Return the inputs in the order of their numbers; as they come where they are none."""
+    order = list(range(len(statement.labels)))
+    points = statement.points
+    return order if points is None or len(points[0]) > 1 else sorted(order, key=points.__getitem__)
+
+
+def links(statement: Statement, kind: str) -> dict[Fraction, list[tuple[int, int]]]:
+    """Return the ordered pairs of inputs that all others follow from, by their distance."""
+    distance = distances_between(statement, kind)
+    if len(statement.lattice[0][0]) == 1:
+        order = line_order(statement)
+        near = list(pairwise(order))
+    else:
+        near = _grid_links(statement, longest=1 if kind == "manhattan" else None)
+    found: dict[Fraction, list[tuple[int, int]]] = {}
+    for x, z in near:
+        found.setdefault(distance(x, z), []).extend([(x, z), (z, x)])
+    return found
+
+
+def _grid_links(statement: Statement, longest: int | None) -> list[tuple[int, int]]:
+    """Return the pairs of a grid, each once, that see each other, at most so many steps apart."""
+    place = {(row, column): x for x, (row, column) in enumerate(statement.labels)}
+    rows, columns = (1 + max(label[i] for label in statement.labels) for i in (0, 1))
+    steps = [
+        (down, right)
+        for down in range(rows)
+        for right in range(1 - columns, columns)
+        if (down, right) > (0, 0)
+        and gcd(down, right) == 1
+        and (longest is None or down + abs(right) <= longest)
+    ]
+    pairs = (
+        (x, place.get((row + down, column + right)))
+        for (row, column), x in place.items()
+        for down, right in steps
+    )
+    return [(x, z) for x, z in pairs if z is not None]

@@ -1,0 +1,104 @@
+"""The priors that a notion speaks of: a list, a box or a ball, and the extreme laws over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any, TypeAlias
+
+from mechdesign.certify import fixed_point as fixed
+from mechdesign.certify.problem import SECRET, Statement, distribution, nonnegative, table_of
+from mechdesign.errors import CertificateError
+
+__all__ = ["PriorBounds", "check_member", "extreme_law", "over_one_denominator", "prior_bounds"]
+
+PriorBounds: TypeAlias = tuple[
+    list[list[Fraction]],
+    tuple[list[Fraction], list[Fraction]] | None,
+    tuple[list[Fraction], Fraction] | None,
+]
+"""A list of priors, or a box (lower, upper), or a ball (center, radius)."""
+
+
+def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
+    """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball.
+
+    A notion about a secret speaks of no prior of the inputs: the list is empty.
+    """
+    k = len(statement.prior)
+    if table["notion"] == SECRET:
+        return [], None, None
+    if table["notion"] != "bounded-prior-lip":
+        return [statement.prior], None, None
+    if "lower" in table:
+        low, high = table_of([table["lower"], table["upper"]], (2, k))
+        if not sum(low) <= 1 <= sum(high) or any(a > b for a, b in zip(low, high, strict=True)):
+            raise CertificateError("the box of priors in the file is empty")
+        return [], (low, high), None
+    if "center" in table:
+        return [], None, (distribution(table["center"], k), nonnegative(table["radius"]))
+    listed = [distribution(prior, k) for prior in table["priors"]]
+    if not listed:
+        raise CertificateError("the list of priors in the file is empty")
+    return listed, None, None
+
+
+def over_one_denominator(bounds: PriorBounds) -> tuple[Any, int]:
+    """Return the same priors as integers, and the one denominator that these are over."""
+    listed, box, ball = bounds
+    if box is not None:
+        ends, whole = fixed.over_one_denominator([*box[0], *box[1]])
+        half = len(ends) // 2
+        return ([], (ends[:half], ends[half:]), None), whole
+    if ball is not None:
+        (*center, radius), whole = fixed.over_one_denominator([*ball[0], ball[1]])
+        return ([], None, (center, radius)), whole
+    flat, whole = fixed.over_one_denominator([p for prior in listed for p in prior])
+    size = len(listed[0])
+    return ([flat[n : n + size] for n in range(0, len(flat), size)], None, None), whole
+
+
+def extreme_law(bounds: Any, q: Sequence[int], sign: int, one: int = 1) -> Any:
+    """Return the largest (sign +1) or smallest (-1) P . q over the priors of a notion.
+
+    They may be integers that sum to ``one``; the result is scaled as they are.
+    """
+    listed, box, ball = bounds
+    if box is not None:
+        low, high = box
+        left = one - sum(low)
+        total = sum(map(mul, low, q))
+        for x in sorted(range(len(q)), key=lambda x: -sign * q[x]):
+            step = min(high[x] - low[x], left)
+            total += step * q[x]
+            left -= step
+        return total
+    if ball is not None:
+        center, left = ball
+        total = sum(map(mul, center, q))
+        best = max(q, key=lambda v: sign * v)
+        for x in sorted(range(len(q)), key=lambda x: sign * q[x]):
+            step = min(center[x], left)
+            total += step * (best - q[x])
+            left -= step
+        return total
+    return max((sum(map(mul, prior, q)) for prior in listed), key=lambda law: sign * law)
+
+
+def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
+    """Raise unless ``prior`` is one of those that the notion protects against."""
+    listed, box, ball = bounds
+    if box is None and ball is None:
+        inside = prior in listed
+    else:
+        inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
+    if box is not None:
+        low, high = box
+        inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
+    elif ball is not None:
+        center, radius = ball
+        moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
+        inside = inside and moved <= 2 * radius
+    if not inside:
+        raise CertificateError("a dual weight is on a prior that is not in the notion's set")

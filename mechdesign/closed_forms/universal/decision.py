@@ -1,0 +1,205 @@
+"""Whether a cone of columns has as many facets as inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign._typing import IntArray
+from mechdesign.closed_forms.universal.facets import Decision, Facet, UndecidedError, forest_matrix
+from mechdesign.closed_forms.universal.lifts import (
+    by_class,
+    decide_lift,
+    lift_facet,
+    one_lift,
+    sole_prior,
+    two_lengths,
+)
+from mechdesign.closed_forms.universal.mixed import decide_mixed
+from mechdesign.closed_forms.universal.pairs import Lengths, PairSource, find_forest
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import Cone
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.prior_sets import Weights
+
+__all__ = ["decide_cone"]
+
+Numbered = tuple[int, LiftRows]
+
+
+def decide_cone(cone: Cone) -> Decision:
+    """Decide whether a cone is simplicial, and find its universal channel.
+
+    Inputs whose rows of Q must be equal count as one. Rows on ratios alone, and bounds on the lift
+    for one prior, are decided exactly for any number of inputs; mixtures and sets of priors where
+    facets are found to be too many, or are at most 16.
+    """
+    pairs, lifts = list[tuple[int, PairRows]](), list[Numbered]()
+    for n, family in enumerate(cone.families):
+        if isinstance(family, PairRows):
+            pairs.append((n, family))
+        elif isinstance(family, LiftRows):
+            lifts += [(n, family)] if family.sides() else []
+        else:
+            return Decision(None, "not decided for rows of this kind")
+    classes, ties = _ties(cone, pairs, lifts)
+    try:
+        found = _decide(pairs, lifts, classes)
+    except (UndecidedError, UnsupportedError) as error:
+        return Decision(None, f"not decided: {error}")
+    if found.matrix is None:
+        return found
+    return Decision(True, found.reason, found.facets + ties, found.matrix[classes])
+
+
+def _decide(
+    pairs: Sequence[tuple[int, PairRows]], lifts: Sequence[Numbered], classes: IntArray
+) -> Decision:
+    """Decide for classes of inputs that no row ties."""
+    sources = [_pair_source(n, family) for n, family in pairs]
+    free = list[Numbered]()
+    for n, family in lifts:
+        prior = sole_prior(family.priors)
+        alone = None if prior is None else _only_class(prior, classes)
+        if prior is None or alone is None:
+            free.append((n, family))
+        else:
+            sources.append(_law_of_one(n, family, prior, classes, alone))
+    lengths = Lengths(sources, classes)
+    first = [int(members[0]) for members in lengths.members]
+    if lengths.n == 1:
+        return Decision(
+            True, "all rows of the channel are equal", (Facet.positive(0),), np.ones((1, 1))
+        )
+    if lengths.n == 2:
+        return _two(lengths, free, classes, first)
+    if not free:
+        return _forest(lengths, first)
+    lift = one_lift(free)
+    if lift is not None and not any(
+        np.isfinite(lengths.into(c)).any() for c in range(lengths.n if sources else 0)
+    ):
+        return decide_lift(lift, classes, first)
+    return decide_mixed(lengths, free)
+
+
+def _two(
+    lengths: Lengths, lifts: Sequence[Numbered], classes: IntArray, first: Sequence[int]
+) -> Decision:
+    """Return the channel for two classes: a cone in the plane has two facets."""
+    found = two_lengths(lengths, lifts, classes)
+    facets = [Facet.positive(first[c]) if row is None else row[1] for c, row in enumerate(found)]
+    source = [None if row is None else 1 - c for c, row in enumerate(found)]
+    matrix = forest_matrix(source, [0.0 if row is None else row[0] for row in found])
+    return Decision(True, "a cone in two dimensions has two facets", tuple(facets), matrix)
+
+
+def _forest(lengths: Lengths, first: Sequence[int]) -> Decision:
+    """Decide for rows on ratios alone."""
+    found = find_forest(lengths)
+    if isinstance(found, str):
+        return Decision(False, found)
+    edges = found.edges
+    return Decision(
+        True,
+        "each entry of a column is bounded from below by at most one other",
+        tuple(
+            Facet.positive(first[c]) if edge is None else edge.facet for c, edge in enumerate(edges)
+        ),
+        forest_matrix(
+            [None if edge is None else edge.source for edge in edges],
+            [0.0 if edge is None else edge.length for edge in edges],
+        ),
+    )
+
+
+def _pair_source(n: int, family: PairRows) -> PairSource:
+    def facet(x: int, z: int) -> Facet:
+        return Facet(f"{family.name} ratio x={x} to {z}", n, "ratio", x, z)
+
+    return PairSource(family, facet)
+
+
+def _only_class(prior: Weights, classes: IntArray) -> int | None:
+    """Return the class that has all the probability, if one has."""
+    P = by_class(prior, classes)
+    return P.index(Fraction(1)) if 1 in P else None
+
+
+def _law_of_one(
+    n: int, family: LiftRows, prior: Weights, classes: IntArray, alone: int
+) -> PairSource:
+    """Return bounds on the lift as rows on ratios, where one class has all the probability.
+
+    Its entry is the law: q_x <= e**u q_z, and q_z <= e**l q_x.
+    """
+    z, sides = int(np.flatnonzero(classes == alone)[0]), dict(family.sides())
+    index = np.full((len(classes), len(classes)), FREE, dtype=np.intp)
+    bounds: list[Bound] = []
+    for side, bound in sides.items():
+        where = (slice(None), z) if side == "upper" else (z, slice(None))
+        index[where] = len(bounds)
+        bounds.append(bound)
+    index[classes == alone, z] = index[z, classes == alone] = FREE
+
+    def facet(x: int, other: int) -> Facet:
+        side, about = ("upper", x) if other == z else ("lower", other)
+        return lift_facet(n, family, side, about, prior)
+
+    return PairSource(PairRows(family.name, bounds, index, family.epsilon), facet)
+
+
+def _ties(
+    cone: Cone, pairs: Sequence[tuple[int, PairRows]], lifts: Sequence[Numbered]
+) -> tuple[IntArray, tuple[Facet, ...]]:
+    """Return the classes of inputs that bounds of exactly 1 tie, and rows that say so.
+
+    A tree of rows q_x <= q_z spans each class: its slacks add up to 0 over the outputs. For lifts,
+    the rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
+    """
+    for n, lift in lifts:
+        for side, bound in lift.sides():
+            if bound.exponent(lift.epsilon) == 0:
+                prior = lift.priors.extreme(range(cone.size), largest=True)
+                spared = next(x for x, p in enumerate(prior) if p)
+                others = [x for x in range(cone.size) if x != spared]
+                rows = tuple(lift_facet(n, lift, side, x, prior) for x in others)
+                return np.zeros(cone.size, dtype=np.intp), rows
+    tied = [
+        (n, family, np.isin(family.index, ones))
+        for n, family in pairs
+        if (ones := _bounds_of_one(family))
+    ]
+    if not tied:
+        return np.arange(cone.size), ()
+    found, seen = list[Facet](), np.zeros(cone.size, dtype=bool)
+    classes = np.arange(cone.size)
+    for start in range(cone.size):
+        if seen[start]:
+            continue
+        todo = [start]
+        seen[start] = True
+        while todo:
+            x = todo.pop()
+            classes[x] = start
+            for n, family, ones_of in tied:
+                for z in np.flatnonzero((ones_of[x] | ones_of[:, x]) & ~seen).tolist():
+                    seen[z] = True
+                    todo.append(z)
+                    pair = (x, z) if ones_of[x, z] else (z, x)
+                    found.append(_pair_source(n, family).facet(*pair))
+    _, numbers = np.unique(classes, return_inverse=True)
+    return numbers.astype(np.intp), tuple(found)
+
+
+def _bounds_of_one(family: PairRows) -> list[int]:
+    """Return which bounds are exactly 1: e**a is rational for a = 0 alone."""
+    return [
+        b
+        for b, bound in enumerate(family.bounds)
+        if bound.factor == 1 and bound.exponent(family.epsilon) == 0
+    ]

@@ -1,0 +1,127 @@
+"""Facets of a cone of columns, and the channel that a simplicial cone makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.exact import fraction_text
+from mechdesign.prior_sets import Weights
+
+__all__ = [
+    "Decision",
+    "Facet",
+    "UndecidedError",
+    "forest_matrix",
+    "way_back",
+]
+
+
+class UndecidedError(Exception):
+    """Two numbers are too near to call, or the cone is too large to decide exactly."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One inequality that no others imply.
+
+    Attributes
+    ----------
+    name
+        The name of the row, or ``"positive x=3"``.
+    notion
+        The place of the notion whose row it is; None for q_x >= 0.
+    side
+        ``"ratio"``, ``"upper"``, ``"lower"`` or ``"positive"``.
+    x
+        The input that the row is about.
+    other
+        For a ratio, the input that it is compared with.
+    prior
+        For a bound on the lift, the prior of the law.
+    """
+
+    name: str
+    notion: int | None
+    side: str
+    x: int
+    other: int | None = None
+    prior: Weights | None = None
+
+    @classmethod
+    def positive(cls, x: int) -> Facet:
+        """Return q_x >= 0."""
+        return cls(f"positive x={x}", None, "positive", x)
+
+    def to_table(self, own_prior: Weights) -> list[Any]:
+        """Return ``[notion, side, x, other]`` as a certificate has it.
+
+        For a bound on the lift, ``other`` is the prior, None for that of the problem.
+        """
+        other: Any = self.other
+        if self.prior is not None and self.prior != own_prior:
+            other = [fraction_text(p) for p in self.prior]
+        return [self.notion, self.side, self.x, other]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Whether a cone has as many facets as dimensions.
+
+    Attributes
+    ----------
+    simplicial
+        None where it is not decided.
+    reason
+        Why, in a sentence.
+    facets
+        The facets, one for each input, where it is simplicial; rows that tie inputs come last.
+    matrix
+        ``(n_inputs, n_outputs)`` floats: the universal channel, where there is one.
+    """
+
+    simplicial: bool | None
+    reason: str
+    facets: tuple[Facet, ...] = ()
+    matrix: FloatArray | None = None
+
+
+def forest_matrix(source: Sequence[int | None], length: Sequence[float]) -> FloatArray:
+    """Return the universal channel where each entry is bounded from below by at most one other.
+
+    The slacks s_x = q_x - e**-length[x] q_source[x] >= 0, or s_x = q_x without a source, give the
+    column back: q_x is the sum of s_i times e**-(the length of the way) over all ways from i to x
+    along sources, of which there is one, or, for i on a cycle of length c, one for each time around
+    it, 1 / (1 - e**-c) in all. The constant column has the slacks 1 - e**-length[i]: those times
+    the columns of single slacks are the channel.
+
+    Parameters
+    ----------
+    source, length
+        For each input, what bounds it, and by how much.
+    """
+    n, lengths = len(source), np.array(length)
+    slack = np.where([i is None for i in source], 1.0, -np.expm1(-lengths))
+    matrix = np.zeros((n, n))
+    for x in range(n):
+        way, start = way_back(source, x)
+        total = np.concatenate([[0.0], np.cumsum(lengths[way[:-1]])])
+        matrix[x, way] = slack[way] * np.exp(-total)
+        if start is not None:
+            matrix[x, way[start:]] /= -np.expm1(-lengths[way[start:]].sum())
+    return matrix
+
+
+def way_back(source: Sequence[int | None], x: int) -> tuple[list[int], int | None]:
+    """Return x, its source, the source of that, and so on, and the place where a cycle starts."""
+    way, place = [x], {x: 0}
+    while (before := source[way[-1]]) is not None:
+        if before in place:
+            return way, place[before]
+        place[before] = len(way)
+        way.append(before)
+    return way, None

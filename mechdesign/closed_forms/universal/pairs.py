@@ -1,0 +1,251 @@
+"""Bounds on ratios of entries, and where they are as few as the inputs.
+
+Let all lengths E[x, z] = ln of the bound on q_x / q_z be positive. A row is implied by the others
+exactly if a chain of them is no longer than it. The shortest row into z, which bounds q_z from
+below, is implied by none; so a cone with one facet for each input has one facet into each z, or
+q_z >= 0 where no row goes into z, and every other row is the sum of such ones. That is quickly
+seen: it takes the two shortest rows into each input, and then the ways back along the shortest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.closed_forms.universal.facets import Facet, UndecidedError, way_back
+from mechdesign.exact import log_lower, log_upper
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+
+__all__ = ["Edge", "Forest", "Length", "Lengths", "PairSource", "compare", "find_forest"]
+
+Length: TypeAlias = tuple[Fraction, Fraction]
+"""(exponent, factor): the length ``exponent + ln(factor)``."""
+
+MOST_BITS = 10_000
+NONE = 1 << 2 * MOST_BITS
+"""Stands for an infinite length among integers."""
+
+DOUBT = 1e-12
+"""Lengths nearer than this, relative to the largest parts of any, are compared exactly."""
+
+
+@dataclass(frozen=True)
+class PairSource:
+    """Rows on ratios, and how to name the one on q_x / q_z."""
+
+    family: PairRows
+    facet: Callable[[int, int], Facet]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The shortest row from one class of inputs to another: ``factor * e**exponent`` bounds it.
+
+    ``length`` is right to its last bits even where the two parts cancel.
+    """
+
+    source: int
+    exact: Length
+    facet: Facet
+    length: float
+
+
+class Lengths:
+    """The shortest rows of several families, between classes of inputs whose entries are equal.
+
+    Parameters
+    ----------
+    sources
+        The families.
+    classes
+        ``(size,)``: the class of each input.
+    """
+
+    def __init__(self, sources: Sequence[PairSource], classes: IntArray) -> None:
+        self.sources, self.classes = tuple(sources), classes
+        self.n = int(classes.max()) + 1
+        self.members = [np.flatnonzero(classes == c) for c in range(self.n)]
+        self._floats: list[FloatArray] = []
+        self._exact: list[dict[int, Length]] = [{} for _ in sources]
+        largest = 1.0
+        for source in self.sources:
+            family = source.family
+            exponents = np.array([float(b.exponent(family.epsilon)) for b in family.bounds])
+            logs = np.array([_log(b.factor) for b in family.bounds])
+            largest = max(
+                largest, np.abs(exponents).max(initial=0), float(np.abs(logs).max(initial=0))
+            )
+            # the index FREE, -1, finds the infinite length at the end
+            self._floats.append(np.append(exponents + logs, np.inf))
+        self.doubt = DOUBT * largest
+
+    def into(self, c: int) -> FloatArray:
+        """Return the lengths of the shortest rows into a class, from each; inf for none."""
+        best = np.full(len(self.classes), np.inf)
+        for source, lengths in zip(self.sources, self._floats, strict=True):
+            index = source.family.index[:, self.members[c]]
+            np.minimum(best, lengths[index].min(axis=1), out=best)
+        if self.n == len(best):
+            return best
+        found = np.full(self.n, np.inf)
+        np.minimum.at(found, self.classes, best)
+        found[c] = np.inf
+        return found
+
+    def edge(self, source: int, c: int) -> Edge:
+        """Return the shortest row from one class to another, exactly."""
+        best: tuple[Length, PairSource, int, int] | None = None
+        for known, rows in zip(self._exact, self.sources, strict=True):
+            family = rows.family
+            for x in self.members[source].tolist():
+                for z in self.members[c].tolist():
+                    b = int(family.index[x, z])
+                    if b == FREE:
+                        continue
+                    if b not in known:
+                        bound = family.bounds[b]
+                        known[b] = (bound.exponent(family.epsilon), bound.factor)
+                    if best is None or compare(known[b], best[0]) < 0:
+                        best = (known[b], rows, x, z)
+        if best is None:
+            raise ValueError(f"no row bounds class {c} by class {source}")
+        (exponent, factor), rows, x, z = best
+        total = exponent if factor == 1 else exponent + log_lower(factor)
+        return Edge(source, best[0], rows.facet(x, z), float(total))
+
+    @cached_property
+    def _units(self) -> tuple[int, list[npt.NDArray[np.object_]]] | None:
+        """Return what all exponents are whole multiples of, inverted, and which; None if none."""
+        bounds = [[(b, s.family.epsilon) for b in s.family.bounds] for s in self.sources]
+        if any(bound.factor != 1 for family in bounds for bound, _ in family):
+            return None
+        exponents = [[bound.exponent(epsilon) for bound, epsilon in family] for family in bounds]
+        unit = lcm(*{e.denominator for family in exponents for e in family})
+        if unit.bit_length() > MOST_BITS:
+            return None
+        whole = [[e.numerator * (unit // e.denominator) for e in family] for family in exponents]
+        return unit, [np.array([*family, NONE], dtype=object) for family in whole]
+
+    def whole(self, exponent: Fraction) -> int:
+        """Return the exponent of a row in the unit of :meth:`whole_into`."""
+        unit = 1 if self._units is None else self._units[0]
+        return exponent.numerator * (unit // exponent.denominator)
+
+    def whole_into(self, c: int) -> npt.NDArray[np.object_] | None:
+        """Return :meth:`into` as exact integers, :data:`NONE` for none; None if it cannot be.
+
+        They are in a unit that all lengths are multiples of, where all factors are 1.
+        """
+        if self._units is None:
+            return None
+        best = np.full(len(self.classes), NONE, dtype=object)
+        for source, whole in zip(self.sources, self._units[1], strict=True):
+            np.minimum(best, whole[source.family.index[:, self.members[c]]].min(axis=1), out=best)
+        if self.n == len(best):
+            return best
+        found = np.full(self.n, NONE, dtype=object)
+        np.minimum.at(found, self.classes, best)
+        found[c] = NONE
+        return found
+
+
+def compare(a: Length, b: Length) -> int:
+    """Return the sign of ``a - b``.
+
+    Raises
+    ------
+    UndecidedError
+        If they differ by less than the bounds on logarithms can tell.
+    """
+    gap, ratio = a[0] - b[0], b[1] / a[1]  # is gap above ln(ratio)?
+    if ratio == 1:
+        return (gap > 0) - (gap < 0)
+    if gap > log_upper(ratio) or (gap == 0 and ratio < 1):
+        return 1
+    if gap < log_lower(ratio) or (gap == 0 and ratio > 1):
+        return -1
+    raise UndecidedError("two bounds are too near to call")
+
+
+def _log(factor: Fraction) -> float:
+    return 0.0 if factor == 1 else math.log(factor.numerator) - math.log(factor.denominator)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """What bounds each class from below: one row each, None for q >= 0."""
+
+    edges: tuple[Edge | None, ...]
+
+
+def find_forest(lengths: Lengths) -> Forest | str:
+    """Return the rows that imply all others, one for each class; or why there are more.
+
+    Raises
+    ------
+    UndecidedError
+        If two lengths are too near to call.
+    """
+    edges: list[Edge | None] = []
+    for c in range(lengths.n):
+        into = lengths.into(c)
+        least = into.min(initial=np.inf)
+        if not np.isfinite(least):
+            edges.append(None)
+            continue
+        rivals = np.flatnonzero(into <= least + lengths.doubt).tolist()
+        best, tied = lengths.edge(rivals[0], c), -1
+        for rival in rivals[1:]:
+            edge = lengths.edge(rival, c)
+            sign = compare(edge.exact, best.exact)
+            if sign < 0:
+                best, tied = edge, -1
+            elif not sign:
+                tied = rival
+        if tied >= 0:
+            return _both_bound(lengths, c, best.source, tied)
+        edges.append(best)
+    for c in range(lengths.n):
+        missed = _not_implied(lengths, edges, c)
+        if missed is not None:
+            shortest = edges[c]
+            first = missed if shortest is None else shortest.source
+            return _both_bound(lengths, c, first, missed)
+    return Forest(tuple(edges))
+
+
+def _not_implied(lengths: Lengths, edges: Sequence[Edge | None], c: int) -> int | None:
+    """Return a class from which the row into c is shorter than the way along edges."""
+    way, _ = way_back([None if edge is None else edge.source for edge in edges], c)
+    steps = [edge.exact for z in way[:-1] if (edge := edges[z]) is not None]
+    into = lengths.whole_into(c)
+    if into is not None:
+        reach = np.full(lengths.n, NONE, dtype=object)
+        if steps:
+            parents = [lengths.whole(exponent) for exponent, _ in steps]
+            reach[way[1:]] = np.cumsum(np.array(parents, dtype=object))
+        shorter = np.flatnonzero(into < reach)
+        return int(shorter[0]) if len(shorter) else None
+    total = {}
+    exponent, factor = Fraction(0), Fraction(1)
+    for z, step in zip(way[1:], steps, strict=True):
+        exponent, factor = exponent + step[0], factor * step[1]
+        total[z] = (exponent, factor)
+    for z in np.flatnonzero(np.isfinite(lengths.into(c))).tolist():
+        if z not in total or compare(lengths.edge(z, c).exact, total[z]) < 0:
+            return z
+    return None
+
+
+def _both_bound(lengths: Lengths, c: int, first: int, second: int) -> str:
+    x, a, b = (int(lengths.members[i][0]) for i in (c, first, second))
+    return f"entry {x} is bounded from below by both {a} and {b}, and neither by way of the other"

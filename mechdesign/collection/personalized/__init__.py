@@ -1,0 +1,27 @@
+"""Personal budgets: every record is private at its own epsilon, and still all are estimated as one.
+
+Categories go through :func:`privatize_each`. Numbers go through PENA for means and sums,
+:func:`collect_numbers`, and through a :class:`BinnedRange` for quantiles.
+"""
+
+from __future__ import annotations
+
+from mechdesign.collection.personalized.binned_range import BinnedRange
+from mechdesign.collection.personalized.categories import (
+    PersonalGroup,
+    PersonalReports,
+    privatize_each,
+)
+from mechdesign.collection.personalized.pena import NumberGroup, NumberReports, collect_numbers
+from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
+
+__all__ = [
+    "BinnedRange",
+    "NumberGroup",
+    "NumberReports",
+    "PersonalGroup",
+    "PersonalReports",
+    "TwoValuedResponder",
+    "collect_numbers",
+    "privatize_each",
+]

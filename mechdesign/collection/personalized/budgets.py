@@ -1,0 +1,178 @@
+"""Budgets of many records: the few different ones, who has which, and one group after another."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import Int64Array
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.sampling import Randomness, source_of
+
+__all__ = [
+    "budgets_of",
+    "distinct",
+    "each_group",
+    "exact_numbers",
+    "placed",
+    "rounded_down",
+    "stream_of",
+]
+
+
+def exact_numbers(values: Iterable[Any], key: str) -> tuple[list[Fraction], Int64Array]:
+    """Return exact numbers, and the place of each record's; the same one may be there twice.
+
+    Parameters
+    ----------
+    values
+        A NumPy array, or a list. A float stands for the decimal that it prints as.
+
+    Raises
+    ------
+    InputError
+        If one is no finite number; the key names its place, counted from 0.
+    """
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iuf":
+        given, found = np.unique(values, return_inverse=True)
+        try:
+            return [as_fraction(v, key) for v in given], found.astype(np.int64)
+        except InputError:
+            pass  # say below which record it is
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    order: dict[tuple[type, Any], int] = {}
+    numbers: list[Fraction] = []
+    places = np.empty(len(listed), dtype=np.int64)
+    for n, value in enumerate(listed):
+        known = (type(value), value) if isinstance(value, Hashable) else (list, n)
+        place = order.setdefault(known, len(numbers))
+        if place == len(numbers):
+            numbers.append(as_fraction(value, f"{key}[{n}]"))
+        places[n] = place
+    return numbers, places
+
+
+def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Array]:
+    """Return the different numbers among ``values``, increasing, and the place of each record's.
+
+    Parameters
+    ----------
+    values
+        One number for all records, or one for each: a list or a NumPy array. A float stands for
+        the decimal that it prints as.
+    count
+        How many records there are.
+
+    Raises
+    ------
+    InputError
+        If one is no finite number, or there are not as many as records.
+
+    Examples
+    --------
+    >>> distinct([1, 0.5, "1/2"], 3, "epsilons")
+    ([Fraction(1, 2), Fraction(1, 1)], array([1, 0, 0]))
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return [as_fraction(values, key)], np.zeros(count, dtype=np.int64)
+    numbers, places = exact_numbers(values, key)
+    if len(places) != count:
+        expected = f"one number, or {count}: one for each record"
+        raise InputError(key, expected, f"{len(places)} numbers")
+    found = sorted(set(numbers))
+    order = {number: n for n, number in enumerate(found)}
+    own = np.array([order[number] for number in numbers], dtype=np.int64)
+    return found, own[places]
+
+
+def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -> list[Fraction]:
+    """Return for each budget the largest level that is not above it.
+
+    What is private at the level is private at the budget, so that each promise is kept.
+
+    Parameters
+    ----------
+    budgets
+        Increasing.
+    places
+        The budget of each record.
+    levels
+        Budgets to round down to; or how many to choose: then the level of a part of the records is
+        the least budget in it, and the parts are as even as ties let them be.
+
+    Raises
+    ------
+    InputError
+        If the levels are none, or a budget is below all of them.
+
+    Examples
+    --------
+    >>> budgets = [Fraction(n, 10) for n in (1, 2, 3, 4)]
+    >>> [float(level) for level in rounded_down(budgets, np.array([0, 1, 2, 3]), 2)]
+    [0.1, 0.1, 0.3, 0.3]
+    """
+    if isinstance(levels, Iterable) and not isinstance(levels, str):
+        known = sorted({as_fraction(level, f"levels[{n}]") for n, level in enumerate(levels)})
+    else:
+        if type(levels) is not int or levels < 1:
+            expected = "a list of budgets, or how many to choose: a whole number >= 1"
+            raise InputError("levels", expected, shown(levels))
+        ranked = np.sort(places)
+        starts = [len(ranked) * n // levels for n in range(min(levels, len(ranked)))]
+        known = sorted({budgets[ranked[start]] for start in starts})
+    down = []
+    for budget in budgets:
+        n = bisect_right(known, budget)
+        if not n:
+            least = fraction_text(known[0]) if known else "none at all"
+            raise InputError("levels", f"one at most {fraction_text(budget)}", f"from {least} on")
+        down.append(known[n - 1])
+    return down
+
+
+def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], Int64Array]:
+    """Return the different budgets, rounded down to levels if there are any, and who has which."""
+    budgets, places = distinct(epsilons, count, "epsilons")
+    if levels is None:
+        return budgets, places
+    down = rounded_down(budgets, places, levels)
+    found = sorted(set(down))
+    order = {level: n for n, level in enumerate(found)}
+    return found, np.array([order[level] for level in down], dtype=np.int64)[places]
+
+
+def each_group(keys: Int64Array, progress: bool | None) -> Iterator[tuple[int, Int64Array]]:
+    """Yield each key with the numbers of its records, and show a bar over the records."""
+    from tqdm import tqdm
+
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    hidden = None if progress is None else not progress
+    with tqdm(
+        total=len(keys), desc="privatize", unit="record", disable=hidden, leave=False, delay=0.5
+    ) as bar:
+        for n, key in enumerate(found.tolist()):
+            stop = starts[n + 1] if n + 1 < len(starts) else len(order)
+            places = order[starts[n] : stop]
+            yield key, places
+            bar.update(len(places))
+
+
+def placed(error: InputError, places: Int64Array) -> InputError:
+    """Return an error about a record of a group as one about that record of all."""
+    head, _, tail = error.key.partition("[")
+    if not tail.rstrip("]").isdigit():
+        return error
+    n = int(places[int(tail.rstrip("]"))])
+    return type(error)(f"{head}[{n}]", error.expected, error.given, error.hint)
+
+
+def stream_of(rng: Randomness) -> np.random.Generator | None:
+    """Return one stream for all groups: None for the operating system's."""
+    source_of(rng)  # refuses what is none
+    return None if rng is None else np.random.default_rng(rng)

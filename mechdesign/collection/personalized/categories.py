@@ -1,0 +1,265 @@
+"""Categories with personal budgets: every record through a channel of its own epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import Int64Array
+from mechdesign.channel import Channel
+from mechdesign.collection.personalized.budgets import budgets_of, each_group, placed, stream_of
+from mechdesign.designs.facade import design
+from mechdesign.errors import InputError, shown
+from mechdesign.estimation.groups import estimate_groups
+from mechdesign.estimation.result import Estimate
+from mechdesign.exact import fraction_text
+from mechdesign.mechanisms import Mechanism
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.reports import Reports
+from mechdesign.sampling import SIMULATION, Randomness
+from mechdesign.solution import Solution
+
+__all__ = ["PersonalGroup", "PersonalReports", "privatize_each"]
+
+MOST_DESIGNS = 64
+"""Channels that are designed without being asked for by levels."""
+
+Maker = Callable[[Fraction], Channel | Mechanism]
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalGroup:
+    """The records of one budget, and of one prior where there are any.
+
+    Attributes
+    ----------
+    epsilon
+        The budget that was used.
+    prior
+        Their prior, or None.
+    mechanism
+        What they were drawn from.
+    solution
+        The design of it with its proof, or None where a function made it.
+    places
+        The numbers of these records.
+    reports
+        Their reports, in the same order.
+    """
+
+    epsilon: Fraction
+    prior: Prior | None
+    mechanism: Channel | Mechanism
+    solution: Solution | None
+    places: Int64Array
+    reports: Reports
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalReports:
+    """Reports by personal budget; see :func:`privatize_each`.
+
+    Attributes
+    ----------
+    groups
+        The reports of each budget, smaller budgets first.
+    """
+
+    groups: tuple[PersonalGroup, ...]
+
+    def __len__(self) -> int:
+        return sum(len(group.reports) for group in self.groups)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether they were drawn from a seed: not for release."""
+        return any(group.reports.simulated for group in self.groups)
+
+    def labels(self) -> list[Any]:
+        """Return the reports as Python values, in the order of the records."""
+        found: list[Any] = [None] * len(self)
+        for group in self.groups:
+            for place, label in zip(group.places.tolist(), group.reports.labels(), strict=True):
+                found[place] = label
+        return found
+
+    def estimate(
+        self, method: str = "unbiased", *, prior: Prior | None = None, target: str = "population"
+    ) -> Estimate:
+        """Estimate how the records are distributed, from all groups together.
+
+        Each report counts by the information in it, so that a small budget harms only its owner's
+        share: see :func:`mechdesign.estimation.estimate_groups`.
+
+        Parameters
+        ----------
+        method
+            ``"unbiased"``, ``"maximum-likelihood"``, ``"projected"`` or ``"clipped"``.
+        prior
+            A guess at which the variance is to be least; default uniform.
+        target
+            ``"population"``: who has which budget must not depend on the records. Where it may,
+            ``"respondents"`` weights the groups by their sizes, which is unbiased all the same.
+
+        Raises
+        ------
+        InputError
+            If there are no reports, or they do not determine the distribution.
+        """
+        pairs = [(group.mechanism, group.reports) for group in self.groups]
+        return estimate_groups(pairs, method=method, prior=prior, target=target)
+
+    def __repr__(self) -> str:
+        note = f"; {SIMULATION}" if self.simulated else ""
+        lines = [f"PersonalReports({len(self)} records in {len(self.groups)} groups{note})"]
+        for group in self.groups[:12]:
+            how = group.solution.route if group.solution else type(group.mechanism).__name__
+            count = len(group.reports)
+            lines.append(f"  epsilon {fraction_text(group.epsilon):<8} {count:>9} records  {how}")
+        return "\n".join(lines if len(self.groups) <= 12 else [*lines, "  ..."])
+
+
+def privatize_each(
+    records: Iterable[Any],
+    epsilons: Any,
+    by: Problem | Maker,
+    *,
+    priors: Iterable[Prior] | None = None,
+    levels: Any = None,
+    rng: Randomness = None,
+    progress: bool | None = None,
+) -> PersonalReports:
+    """Draw a report for each record from the best channel of its own budget.
+
+    Records of one budget and one prior share a channel, which is designed once. Which budget a
+    record has is told to the curator: it must not depend on the record.
+
+    Parameters
+    ----------
+    records
+        Input labels.
+    epsilons
+        Budgets in nats: one for all, or one for each record.
+    by
+        A :class:`~mechdesign.Problem`, to be designed at each budget; or a function of the budget
+        that returns a Channel or a Mechanism, as ``lambda e: HadamardResponse(1000, e)``. What
+        a Mechanism promises is compared with the budget; that a Channel is private is up to you.
+    priors
+        Of each record, in place of the prior of the problem.
+    levels
+        None to use each budget as it is. A list of budgets, or how many to choose, to round each
+        budget *down* to one of them, which keeps every promise and needs fewer channels.
+    rng
+        None for the cryptographic source of the operating system; a seed or a
+        ``numpy.random.Generator`` for a simulation.
+    progress
+        Whether to show a bar; None where standard error is a terminal.
+
+    Raises
+    ------
+    InputError
+        If a record or a budget is none, or more than 64 channels would have to be designed.
+    MechdesignError
+        As :func:`mechdesign.design`.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, L2Risk
+    >>> survey = Problem(["a", "b", "c"], LDP(1), L2Risk())
+    >>> people = privatize_each(["a", "a", "b", "c"] * 5000, [0.5, 1, 2, 2] * 5000, survey, rng=7)
+    >>> people
+    PersonalReports(20000 records in 3 groups; simulation, not for release)
+      epsilon 0.5           5000 records  closed-form: subset selection
+      epsilon 1             5000 records  closed-form: subset selection
+      epsilon 2            10000 records  closed-form: subset selection
+    >>> people.estimate(target="respondents").values.shape
+    (3,)
+    """
+    if isinstance(records, str | bytes | dict) or not isinstance(records, Iterable):
+        raise InputError("records", "a list of labels of the domain", shown(records))
+    given = records if isinstance(records, np.ndarray) else list(records)
+    if not len(given):
+        raise InputError("records", "at least one record", "none")
+    budgets, budget_of = budgets_of(epsilons, len(given), levels)
+    laws, law_of = _laws(priors, len(given), by)
+    keys = budget_of * len(laws) + law_of
+    designs = len(np.unique(keys))
+    if isinstance(by, Problem) and levels is None and designs > MOST_DESIGNS:
+        expected = f"at most {MOST_DESIGNS} different budgets and priors to design channels for"
+        raise InputError("epsilons", expected, designs, "levels=16 rounds budgets down to 16")
+    stream = stream_of(rng)
+    groups: list[PersonalGroup] = []
+    for key, places in each_group(keys, progress):
+        epsilon, prior = budgets[key // len(laws)], laws[key % len(laws)]
+        mechanism, solution = _made(by, epsilon, prior)
+        if groups and mechanism.inputs != groups[0].mechanism.inputs:
+            expected = f"the same inputs at each budget, {groups[0].mechanism.inputs!r}"
+            raise InputError("by", expected, repr(mechanism.inputs))
+        own = given[places] if isinstance(given, np.ndarray) else [given[n] for n in places]
+        try:
+            reports = mechanism.privatize(own, stream)
+        except InputError as error:
+            raise placed(error, places) from None
+        groups.append(PersonalGroup(epsilon, prior, mechanism, solution, places, reports))
+    return PersonalReports(tuple(groups))
+
+
+def _laws(
+    priors: Iterable[Prior] | None, count: int, by: Problem | Maker
+) -> tuple[list[Prior | None], Int64Array]:
+    """Return the different priors, and the place of each record's."""
+    if priors is None:
+        return [None], np.zeros(count, dtype=np.int64)
+    if not isinstance(by, Problem):
+        raise InputError("priors", "none, for a function of the budget alone", "some")
+    order: dict[Prior | None, int] = {}
+    listed = list(priors)
+    for n, prior in enumerate(listed):
+        if not isinstance(prior, Prior):
+            raise InputError(f"priors[{n}]", "a Prior", shown(prior))
+        order.setdefault(prior, len(order))
+    if len(listed) != count:
+        raise InputError("priors", f"{count}: one for each record", len(listed))
+    return list(order), np.array([order[prior] for prior in listed], dtype=np.int64)
+
+
+def _made(
+    by: Problem | Maker, epsilon: Fraction, prior: Prior | None
+) -> tuple[Channel | Mechanism, Solution | None]:
+    """Return the mechanism of a budget, with its design if it is one."""
+    if isinstance(by, Problem):
+        solution = design(_with_prior(by.at(epsilon), prior))
+        return solution.channel, solution
+    maker: Any = by
+    if not callable(maker):
+        expected = "a Problem, or a function from a budget to a Channel or a Mechanism"
+        raise InputError("by", expected, shown(by))
+    mechanism = maker(epsilon)
+    if not isinstance(mechanism, Channel | Mechanism):
+        raise InputError("by", "a function that returns a Channel or a Mechanism", shown(mechanism))
+    if isinstance(mechanism, Mechanism):
+        promised = getattr(mechanism.privacy, "epsilon", None)
+        if promised is not None and promised > epsilon:
+            expected = f"a mechanism of epsilon at most {fraction_text(epsilon)}"
+            raise InputError("by", expected, f"one of {fraction_text(promised)}")
+    found: Channel | Mechanism = mechanism
+    return found, None
+
+
+def _with_prior(problem: Problem, prior: Prior | None) -> Problem:
+    if prior is None:
+        return problem
+    return Problem(
+        problem.domain,
+        problem.privacy,
+        problem.utility,
+        prior=prior,
+        outputs=problem.outputs,
+        title=problem.title,
+        source=problem.source,
+    )

@@ -1,0 +1,15 @@
+"""Files of records: labels in, reports out, and reports counted, a chunk at a time."""
+
+from __future__ import annotations
+
+from mechdesign.collection.records.estimate_tables import check_table_name, save_estimate
+from mechdesign.collection.records.privatize import PrivatizedFile, privatize_file
+from mechdesign.collection.records.tally import tally_file
+
+__all__ = [
+    "PrivatizedFile",
+    "check_table_name",
+    "privatize_file",
+    "save_estimate",
+    "tally_file",
+]

@@ -1,0 +1,73 @@
+"""An estimate as a table in a file."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mechdesign.collection.records.csv_files import CSVWriter
+from mechdesign.collection.records.record_files import NOTE, Column, TextColumn
+from mechdesign.errors import InputError, shown
+from mechdesign.files.disk import atomic_file, check_different
+from mechdesign.sampling import SIMULATION
+
+if TYPE_CHECKING:
+    from mechdesign.estimation import Estimate
+
+__all__ = ["check_table_name", "save_estimate"]
+
+
+def check_table_name(
+    path: str | os.PathLike[str], source: str | os.PathLike[str] | None = None
+) -> Path:
+    """Return a path, or raise :class:`InputError` unless it names a CSV file, not the source."""
+    file = Path(path)
+    if file.suffix.lower() != ".csv":
+        raise InputError(str(path), "a file name that ends in .csv", shown(file.name))
+    if source is not None:
+        check_different(Path(source), file)
+    return file
+
+
+def save_estimate(
+    estimate: Estimate, path: str | os.PathLike[str], confidence: float = 0.95
+) -> None:
+    """Write an estimate to a CSV file, whole or not at all: a row for each input.
+
+    The columns are ``input``, ``frequency``, ``standard_error``, ``lower`` and ``upper``; cells
+    that are not known are empty. An estimate from a simulation says so in a column ``note``.
+
+    Parameters
+    ----------
+    estimate
+        What was estimated.
+    path
+        A file that ends in ``.csv``.
+    confidence
+        That of the intervals from ``lower`` to ``upper``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or the confidence is out of range.
+    """
+    file, ends = check_table_name(path), estimate.interval(confidence)
+    columns: dict[str, Column] = {
+        "input": TextColumn(estimate.inputs.texts),
+        "frequency": _numbers(estimate.values.tolist()),
+        "standard_error": _numbers(estimate.standard_errors.tolist()),
+        "lower": _numbers(ends[:, 0].tolist()),
+        "upper": _numbers(ends[:, 1].tolist()),
+    }
+    if estimate.simulated:
+        columns[NOTE] = TextColumn([SIMULATION] * len(estimate.inputs))
+    with atomic_file(file) as stream, closing(CSVWriter(stream, None, False)) as writer:
+        writer.write(columns)
+
+
+def _numbers(values: Iterable[float]) -> TextColumn:
+    return TextColumn([repr(value) if math.isfinite(value) else None for value in values])

@@ -1,0 +1,244 @@
+"""From a file of records to a file of reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mechdesign.collection.records.file_kinds import kind_of
+from mechdesign.collection.records.policies import Cells, policy_of
+from mechdesign.collection.records.record_files import (
+    NOTE,
+    Column,
+    Privatizer,
+    Progress,
+    TextColumn,
+    check_columns,
+    chunk_size,
+)
+from mechdesign.errors import InputError, shown
+from mechdesign.files.disk import atomic_file, check_different
+from mechdesign.reports import Alphabet, Labels, Reports
+from mechdesign.sampling import SIMULATION, Randomness, source_of
+
+__all__ = ["PrivatizedFile", "privatize_file"]
+
+AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class PrivatizedFile:
+    """What became of a file of records.
+
+    Attributes
+    ----------
+    source, target
+        The file that was read and the file that was written.
+    column
+        The column that was made private.
+    rows, reports
+        How many rows were read, and how many reports were written.
+    unknown, missing
+        How many cells were no label, and how many held nothing, with what was done to them.
+    kept
+        The columns that were copied as they are: not protected.
+    simulated
+        Whether the reports were drawn from a seed: not for release.
+    """
+
+    source: str
+    target: str
+    column: str
+    rows: int
+    reports: int
+    unknown: tuple[int, str]
+    missing: tuple[int, str]
+    kept: tuple[str, ...]
+    simulated: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "column": self.column,
+            "rows": self.rows,
+            "reports": self.reports,
+            "unknown": {"cells": self.unknown[0], "policy": self.unknown[1]},
+            "missing": {"cells": self.missing[0], "policy": self.missing[1]},
+            "not_protected": list(self.kept),
+            "simulated": self.simulated,
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"records    {self.rows} rows of {self.source}, column {self.column!r}",
+            f"reports    {self.reports} rows in {self.target}",
+        ]
+        for name, (count, done) in (("unknown", self.unknown), ("missing", self.missing)):
+            if count:
+                lines.append(f"{name:<10} {count} cell{'s' * (count > 1)}: {done}")
+        if self.reports < self.rows:
+            lines.append("           a row that was dropped shows that it held no label")
+        if self.kept:
+            names = ", ".join(map(repr, self.kept))
+            lines.append(f"kept       {names}: copied as they are, not protected")
+        if self.simulated:
+            lines.append(f"note       {SIMULATION}")
+        return "\n".join(lines)
+
+
+class _ReportColumn(Column):
+    """Reports as cells: text, or whole numbers in Parquet where all labels are such."""
+
+    def __init__(self, reports: Reports) -> None:
+        self._reports = reports
+
+    def take(self, rows: Sequence[int]) -> _ReportColumn:
+        chosen = self._reports.data[np.array(rows, dtype=np.int64)]
+        return _ReportColumn(Reports(chosen, self._reports.alphabet, self._reports.simulated))
+
+    def texts(self) -> list[str | None]:
+        return [*self._reports.texts()]
+
+    def arrow(self) -> Any:
+        if not _is_whole(self._reports.alphabet):
+            return TextColumn(self.texts()).arrow()
+        import pyarrow as pa
+
+        return pa.array(self._reports.labels(), type=pa.int64())
+
+
+def _is_whole(alphabet: Alphabet) -> bool:
+    """Return whether all reports are 64-bit whole numbers."""
+    return isinstance(alphabet, Labels) and all(
+        isinstance(label, int) and -(2**63) <= label < 2**63 for label in alphabet.outputs.labels
+    )
+
+
+def privatize_file(
+    mechanism: Privatizer,
+    source: AnyPath,
+    target: AnyPath,
+    column: str,
+    *,
+    rng: Randomness = None,
+    unknown: str = "refuse",
+    missing: str = "refuse",
+    keep: Sequence[str] = (),
+    separator: str | None = None,
+    chunk: int | None = None,
+    progress: Progress | None = None,
+) -> PrivatizedFile:
+    r"""Write one report for each row of a file of records, in the order of the rows.
+
+    The target holds the reports under the name of the column, and nothing else unless it is asked
+    for. It appears under its name when it is whole: if anything goes wrong before, whatever was
+    there stays.
+
+    Parameters
+    ----------
+    mechanism
+        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column.
+    source, target
+        Files that end in ``.csv``, ``.csv.gz`` or ``.parquet``, not the same.
+    column
+        The column that is to be private, by name.
+    rng
+        None for the cryptographic source of the operating system. A seed or a
+        ``numpy.random.Generator`` makes a simulation: the file gets a column ``note`` that says so.
+    unknown, missing
+        What becomes of a cell that is no label of the domain, and of one that holds nothing:
+        ``"refuse"`` raises, ``"drop"`` leaves the row out, ``"map:LABEL"`` takes it as a label
+        and makes that private. A row that is left out shows that its cell was no label.
+    keep
+        Columns to copy as they are. They are not protected.
+    separator
+        What stands between the cells of a CSV file, read and written; default a comma.
+    chunk
+        Rows that are held at once; default 65,536, fewer where a report is long.
+    progress
+        Called after each chunk with the rows so far and the share of the file that was read.
+
+    Raises
+    ------
+    InputError
+        If a file or a row cannot be read, or an argument is wrong. The message names the line of
+        a CSV file, the header being line 1, or the row of a Parquet file, counted from 1.
+    UnsupportedError
+        If a file is Parquet and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mechdesign.channel import Channel
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "records.csv").write_text("name,ill\nAnn,yes\nBob,no\n")
+    >>> warner = Channel.from_matrix(
+    ...     [["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"], outputs=["yes", "no"]
+    ... )
+    >>> done = privatize_file(warner, folder / "records.csv", folder / "reports.csv", "ill")
+    >>> done.reports, (folder / "reports.csv").read_text().splitlines()[0]
+    (2, 'ill')
+    """
+    simulated, size = source_of(rng).simulated, chunk_size(mechanism, chunk)
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        rng = np.random.default_rng(int(rng))  # one stream for all chunks
+    _check_names(column, keep, simulated)
+    source, target = Path(source), Path(target)
+    opened, written = kind_of(source), kind_of(target)
+    check_different(source, target)
+    policies = [
+        policy_of(text, key, mechanism.inputs)
+        for key, text in (("unknown", unknown), ("missing", missing))
+    ]
+    cells, rows, reported = Cells(mechanism.inputs, *policies), 0, 0
+    with opened.reader(source, separator) as reader:
+        check_columns(reader, [column, *keep], source)
+        with (
+            atomic_file(target) as stream,
+            closing(written.writer(stream, separator, simulated)) as writer,
+        ):
+            for part in reader.chunks([column, *keep], size):
+                place = part.cell(source, column)
+                labels, stay = cells.read(part.columns[column].texts(), place)
+                reports = mechanism.privatize(labels, rng)
+                found: dict[str, Column] = {column: _ReportColumn(reports)}
+                found |= {name: part.columns[name].take(stay) for name in keep}
+                if simulated:
+                    found[NOTE] = TextColumn([SIMULATION] * len(reports))
+                writer.write(found)
+                rows, reported = rows + part.size, reported + len(reports)
+                if progress is not None:
+                    progress(rows, reader.share())
+    counted = [(policy.count, policy.done) for policy in policies]
+    return PrivatizedFile(
+        source=str(source),
+        target=str(target),
+        column=column,
+        rows=rows,
+        reports=reported,
+        unknown=counted[0],
+        missing=counted[1],
+        kept=tuple(keep),
+        simulated=simulated,
+    )
+
+
+def _check_names(column: str, keep: Sequence[str], simulated: bool) -> None:
+    if isinstance(keep, str):
+        raise InputError("keep", "a list of columns", shown(keep))
+    if column in keep:
+        expected = "columns beside the one that is to be private"
+        raise InputError("keep", expected, shown(column))
+    if len(set(keep)) < len(keep):
+        raise InputError("keep", "columns that all differ", shown(list(keep)))
+    if simulated and NOTE in (column, *keep):
+        expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
+        raise InputError("column", expected, shown(NOTE), "rename it")

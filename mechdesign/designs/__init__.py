@@ -1,0 +1,1 @@
+"""Designs: the facade, many problems, frontiers, and the least epsilon for a loss."""

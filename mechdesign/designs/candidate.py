@@ -1,0 +1,215 @@
+"""A candidate: a raw answer made exactly private, with the value and the bound that are proved.
+
+raw matrix and dual -> exact channel -> value, bound, certificate -> solution
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from mechdesign.certify.channel_file import OPTIMAL_GAP, prove, relative_gap
+from mechdesign.certify.privacy.check import check
+from mechdesign.certify.problem import Statement
+from mechdesign.channel import Channel
+from mechdesign.errors import CertificateError
+from mechdesign.exact import fraction_text
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.repair import mixed, repair
+from mechdesign.routes import Attempt, Considered, Dual, RawSolution
+from mechdesign.routes.base import EstimationData
+from mechdesign.solution import PrivacyClaim, Solution
+
+__all__ = ["Candidate"]
+
+WORTH_SAVING = 1e-16
+"""Dual weights below this share of the largest are left out."""
+
+
+class Candidate:
+    """A repaired channel with its value, and the bound that a certificate proves.
+
+    Parameters
+    ----------
+    problem, statement
+        What was asked, and the same as the checker reads it.
+    raw, attempt
+        The answer of a route, and how it was come by.
+    dual
+        Evidence for the bound; None for what a theorem proves, or for none.
+
+    Raises
+    ------
+    CertificateError
+        If rows that should differ do so by less than the channel's integers can tell.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        statement: Statement,
+        raw: RawSolution,
+        attempt: Attempt,
+        dual: Dual | None,
+    ) -> None:
+        self.raw, self.why, self.maximised = raw, attempt.why, problem.utility.is_maximised
+        self.problem, self.statement = problem, statement
+        rows, kept = repair(problem.cone, raw.matrix)
+        if not problem.is_conic:
+            rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
+        labels = [raw.outputs[y] for y in kept]
+        if problem.outputs is None:
+            labels = list(range(len(kept)))
+        self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
+        self.certificate: dict[str, Any] = {
+            "theorem": attempt.theorem,
+            **attempt.theorem_data,
+            "dual": None if dual is None else _dual_table(problem, dual),
+        }
+        if raw.numeric_bound is not None:
+            self.certificate = {"theorem": None, "dual": None, "numeric": True}
+            self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
+            sign = -1 if self.maximised else 1
+            self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
+            return
+        allowed = problem.outputs or labels
+        used = [list(allowed).index(label) for label in labels]
+        columns = self.channel.columns()
+        self._prove = partial(prove, statement, columns=columns, used=used, bits=self.channel.bits)
+        self.value, self.bound = self._prove(self.certificate)
+
+    @property
+    def reference(self) -> Prior:
+        """The prior that estimators are made for: the problem's, or that of the certificate."""
+        named = (self.certificate["dual"] or {}).get("prior")
+        if named is not None:
+            return Prior(named)
+        return self.problem.utility.reference(self.problem.prior)
+
+    def is_within(self, gap: float) -> bool:
+        """Return whether the gap is what was asked for, or what counts as optimal if larger."""
+        wanted = 0.999 * max(OPTIMAL_GAP, gap)
+        return relative_gap(float(self.value), float(self.bound)) <= wanted
+
+    def merged(self, other: Candidate) -> Candidate:
+        """Return the better channel of two with the better bound of the two."""
+        sign = -1 if self.maximised else 1
+        best = self if sign * self.value <= sign * other.value else other
+        strongest = self if sign * self.bound >= sign * other.bound else other
+        made_for = best.reference
+        best.bound, best.certificate = strongest.bound, strongest.certificate
+        if best.reference != made_for:  # an estimator for another prior has another risk
+            best.value, best.bound = best._prove(best.certificate)
+        return best
+
+    def solution(
+        self, start: float, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
+    ) -> Solution:
+        """Return the candidate as the answer.
+
+        Parameters
+        ----------
+        start
+            When the work began, as ``time.perf_counter`` has it.
+        considered
+            Closed forms that do not apply.
+        notes
+            What is said after the notes of the route.
+
+        Raises
+        ------
+        CertificateError
+            If the checker does not confirm a notion.
+        """
+        unused = _unused(self.problem, self.channel)
+        return Solution(
+            problem=self.problem,
+            channel=self.channel,
+            value=self.value,
+            bound=self.bound,
+            privacy=_claims(self.problem, self.statement, self.channel),
+            route=self.raw.route,
+            why=self.why,
+            considered=tuple(considered),
+            notes=(*self.raw.notes, *unused, *notes),
+            certificate=self.certificate,
+            decoder=self.problem.utility.decoder(self.channel, self.reference),
+            seconds=time.perf_counter() - start,
+        )
+
+
+def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
+    """Return dual weights as a saved file has them."""
+    rows = []
+    for family in dual.families:
+        own_prior = family.priors == (problem.prior.probabilities,)
+        top = max((float(m.weight.max(initial=0.0)) for m in family.multipliers), default=0.0)
+        for side in dict.fromkeys(m.side for m in family.multipliers):
+            block: dict[str, Any] = {"notion": family.notion, "side": side}
+            block |= {"output": [], "x": [], "other": [], "weight": []}
+            for m in family.multipliers:
+                if m.side == side:
+                    kept = m.weight > WORTH_SAVING * top
+                    for key in ("output", "x", "other", "weight"):
+                        block[key] += getattr(m, key)[kept].tolist()
+            if family.priors and not own_prior:
+                block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
+            rows.append(block)
+    weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
+    table: dict[str, Any] = {"weights": weights, "rows": rows}
+    if dual.information is not None:
+        multipliers = {str(n): price for n, price in dual.information.multipliers.items()}
+        levels = dual.information.levels.tolist()
+        table["information"] = {"multipliers": multipliers, "levels": levels}
+    if dual.decoders is not None:
+        table["decoders"] = [fraction_text(s) for s in dual.decoders]
+    if dual.potential is not None:
+        table["potential"], table["search"] = dual.potential.tolist(), dual.search
+        if dual.levels is not None:
+            table["levels"] = dual.levels.tolist()
+        if dual.tree is not None:
+            table["tree"] = dual.tree.to_list()
+        if dual.estimation is not None:
+            table |= _estimation_table(dual.estimation)
+        if dual.priors:
+            table["priors"] = {
+                str(n): [[fraction_text(p) for p in prior] for prior in priors]
+                for n, priors in dual.priors.items()
+            }
+    return table
+
+
+def _estimation_table(data: EstimationData) -> dict[str, Any]:
+    """Return the evidence for a risk of estimation as a saved file has it."""
+    table: dict[str, Any] = {"estimator": data.rows.tolist()}
+    if data.tangents is not None:
+        table["tangents"] = data.tangents.tolist()
+    if data.prior is not None:
+        table["prior"] = [fraction_text(p) for p in data.prior]
+    return table
+
+
+def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:
+    """Let the checker confirm every notion, and measure the leakage of each."""
+    columns = channel.columns()
+    claims = []
+    asked = zip(problem.privacy, problem.cone.families, problem.channel_constraints, strict=True)
+    for notion, family, rule in asked:
+        broken = check(statement, notion.to_table(), columns)
+        if broken is not None:
+            raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
+        claims.append(PrivacyClaim(notion, (rule or family).leakage(channel)))
+    return tuple(claims)
+
+
+def _unused(problem: Problem, channel: Channel) -> list[str]:
+    if problem.outputs is None:
+        return []
+    unused = len(problem.outputs) - len(channel.outputs)
+    if not unused:
+        return []
+    verb = "is" if unused == 1 else "are"
+    return [f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never used: left out"]

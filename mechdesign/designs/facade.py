@@ -1,0 +1,197 @@
+"""The facade: find, repair, certify.
+
+problem -> rows and cost -> raw matrix and dual -> exact channel -> certified solution
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mechdesign.certify.problem import read_statement
+from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.progress import GapBar
+from mechdesign.errors import CertificateError, InputError, SolverError, shown
+from mechdesign.problem import Problem
+from mechdesign.routes import Attempt, Considered, plan
+from mechdesign.routes.fallback import fallback
+from mechdesign.routes.limits import OPTIMAL, Limits, Progress
+from mechdesign.solution import Solution
+
+if TYPE_CHECKING:
+    from mechdesign.routes.conic.user_terms import UserTerms
+
+__all__ = ["design"]
+
+
+def design(
+    problem: Problem,
+    *,
+    route: str = "auto",
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | Callable[[Progress], None] = False,
+    symmetries: Iterable[Sequence[Any]] | None = None,
+    constraints: Iterable[Any] = (),
+    objective: Any = None,
+) -> Solution:
+    """Design the best private channel for a problem, and prove both.
+
+    Parameters
+    ----------
+    problem
+        What to keep secret and what to keep useful.
+    route
+        ``"auto"``, ``"closed-form"``, ``"interior"``, ``"columns"``, ``"linear-program"``,
+        ``"decoder-grid"``, ``"extreme-rays"``, or ``"cvxpy:NAME"`` for a solver that cvxpy knows.
+        Whatever the route, the channel is repaired and certified in the same way.
+    gap
+        A gap that is small enough: routes that proceed step by step end there. Default: as small as
+        rounding allows, about 1e-8.
+    time_limit
+        Seconds. A route that proceeds step by step ends soon after, with the best channel and the
+        best bound so far, certified as ever; the gap then says how far apart they are. So does the
+        first Ctrl-C; a second one is as usual.
+    progress
+        True for a bar on standard error, or a function to call with each
+        :class:`~mechdesign.routes.limits.Progress`.
+    symmetries
+        Permutations of the inputs that change nothing: neither the notions nor the prior nor the
+        loss. Each lists, for every input in order, the input that takes its place. They are checked
+        exactly. Those of grids and lines, and inputs that are alike, are found without being named.
+    constraints
+        Constraints of your own, in cvxpy, on ``problem.Q`` and ``problem.output_distribution``. The
+        channel is private exactly; your constraints hold to what the report says.
+    objective
+        An objective of your own, ``cp.Minimize(...)``, ``cp.Maximize(...)`` or an expression to be
+        minimised, in place of the problem's utility.
+
+    Returns
+    -------
+    Solution
+        Its channel satisfies every notion exactly; its bound is rigorous, or, with terms of your
+        own, computed in floating point.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        If the route does not exist or does not solve such a problem.
+    SolverError
+        If every way that the route has to try failed, or the time was over before any had begun.
+
+    Examples
+    --------
+    >>> from mechdesign.notions import LIP
+    >>> from mechdesign.utilities import PosteriorMeanSquaredError
+    >>> survey = Problem(["yes", "no"], LIP(1), PosteriorMeanSquaredError(values=[1, 0]),
+    ...                  prior=[0.1, 0.9])
+    >>> solution = design(survey)
+    >>> solution.status, round(float(solution.value), 7), solution.route
+    ('optimal', 0.0791384, 'closed-form: binary universal')
+
+    With a constraint of your own, that the reports are distributed as the answers are:
+
+    >>> from mechdesign.utilities import HammingLoss
+    >>> survey = Problem(["yes", "no"], LIP(1), HammingLoss(), prior=[0.1, 0.9])
+    >>> fair = design(survey, constraints=[survey.output_distribution == [0.1, 0.9]])
+    >>> fair.status, round(float(fair.value), 6), fair.bound_proved
+    ('optimal', 0.145634, False)
+    """
+    start = time.perf_counter()
+    own = _own_terms(problem, constraints, objective)
+    problem = problem if own is None else own.problem
+    with _limits(gap, time_limit, progress) as limits:
+        best, considered, failures = _best(problem, route, limits, own, symmetries)
+    notes = list(failures)
+    if limits.ended and not best.is_within(limits.gap):
+        notes.append(f"ended early: {limits.ended}")
+    if own is not None:
+        notes += own.notes(best.channel)
+    return best.solution(start, considered, notes)
+
+
+@contextmanager
+def _limits(
+    gap: float | None, time_limit: float | None, progress: bool | Callable[[Progress], None]
+) -> Iterator[Limits]:
+    """Check what ends the search, and let Ctrl-C end it too."""
+    for key, given, least in (("gap", gap, "> 0"), ("time_limit", time_limit, "> 0, in seconds")):
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if given is not None and not (number and 0 < given < math.inf):
+            raise InputError(key, f"a number {least}", shown(given))
+    limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
+    with limits.interruptible():
+        if progress is True:
+            with GapBar(limits.gap, shown=True) as bar:
+                limits.watch = bar
+                yield limits
+        else:
+            limits.watch = progress or None
+            yield limits
+
+
+def _best(
+    problem: Problem,
+    route: str,
+    limits: Limits,
+    own: UserTerms | None,
+    symmetries: Iterable[Sequence[Any]] | None,
+) -> tuple[Candidate, list[Considered], list[str]]:
+    """Try the ways there are until one is good enough; return the best channel and bound."""
+    statement = read_statement(problem.to_table())
+    considered: list[Considered] = []
+    failures: list[str] = []
+    best: Candidate | None = None
+    symmetry = None
+    if symmetries is not None:
+        from mechdesign.routes.presolve.find_symmetries import given_symmetries  # scipy on demand
+
+        symmetry = given_symmetries(problem, symmetries)
+    attempts = (
+        plan(problem, route, considered, symmetry)
+        if own is None
+        else iter([Attempt(lambda limits: own.solve(route, limits), own.why())])
+    )
+    for attempt in attempts:
+        try:
+            raw = attempt.run(limits)
+        except SolverError as error:
+            failures.append(str(error))
+            if limits.over():
+                break
+            continue
+        more = None if attempt.numeric_bound is None else attempt.numeric_bound(limits)
+        dual = raw.dual or more
+        try:
+            proved = Candidate(problem, statement, raw, attempt, dual)
+        except CertificateError as error:
+            if not problem.utility.tells_inputs_apart:
+                raise
+            failures.append(str(error))  # rows that should differ by less than 2**-62
+            continue
+        best = proved if best is None else best.merged(proved)
+        if best.is_within(limits.gap) or limits.over():
+            break
+    last = fallback(problem) if best is None and limits.ended and own is None else None
+    if last is not None:
+        best = Candidate(problem, statement, last.run(limits), last, None)
+    if best is None:
+        raise SolverError("; ".join(failures) or "no route gave an answer")
+    return best, considered, failures
+
+
+def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> UserTerms | None:
+    """Return the terms of the user's own, None if there are none."""
+    try:
+        listed = tuple(constraints)
+    except TypeError:
+        expected = "a list of cvxpy constraints"
+        raise InputError("constraints", expected, shown(constraints)) from None
+    if objective is None and not listed:
+        return None
+    from mechdesign.routes.conic.user_terms import UserTerms  # cvxpy on demand
+
+    return UserTerms(problem, listed, objective)

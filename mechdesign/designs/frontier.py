@@ -1,0 +1,209 @@
+"""The least loss at each of many budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.designs.warm_starts import Steps
+from mechdesign.errors import InfeasibleError, InputError, shown
+from mechdesign.exact import as_fraction
+from mechdesign.problem import Problem
+from mechdesign.solution import Solution
+
+__all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best channel at one budget, or why there is none.
+
+    Attributes
+    ----------
+    epsilon
+        The budget in nats, exact.
+    solution
+        The certified answer; None where no channel is private at this budget.
+    reason
+        Why there is none.
+    """
+
+    epsilon: Fraction
+    solution: Solution | None
+    reason: str = ""
+
+    @property
+    def status(self) -> str:
+        """``"optimal"``, ``"bounded"`` or ``"infeasible"``."""
+        return "infeasible" if self.solution is None else self.solution.status
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data: value, bound, gap and route are null where there is no channel."""
+        answer = {} if self.solution is None else self.solution.to_json()
+        keys = ("value", "bound", "gap", "route")
+        told = {"epsilon": float(self.epsilon), "status": self.status}
+        told |= {key: answer.get(key) for key in keys}
+        return told if self.solution is not None else {**told, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The best channels of a problem at some budgets. Its repr is a table.
+
+    Attributes
+    ----------
+    problem
+        The problem; what its own epsilon is does not matter.
+    points
+        One for each budget, in the order in which the budgets were given.
+    """
+
+    problem: Problem
+    points: tuple[FrontierPoint, ...]
+
+    @property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The certified answers, where there are any."""
+        return tuple(point.solution for point in self.points if point.solution is not None)
+
+    @property
+    def label(self) -> str:
+        """The notions in words, for legends."""
+        return " and ".join(notion.name for notion in self.problem.privacy)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data: the problem in a few words, and every point."""
+        return {
+            "title": self.problem.title,
+            "privacy": [notion.name for notion in self.problem.privacy],
+            "objective": self.problem.utility.name,
+            "sense": self.problem.utility.sense,
+            "points": [point.to_json() for point in self.points],
+        }
+
+    def __repr__(self) -> str:
+        what = "gain" if self.problem.utility.is_maximised else "loss"
+        head = f"Frontier of {self.label}: {what} is {self.problem.utility.name}, epsilon in nats"
+        lines = [head, f"  {'epsilon':>10}  {what:>14}  {'bound':>14}  {'gap':>7}  status"]
+        for point in self.points:
+            told = point.to_json()
+            if point.solution is None:
+                cells = f"{'-':>14}  {'-':>14}  {'-':>7}"
+            else:
+                cells = f"{told['value']:>14.9g}  {told['bound']:>14.9g}  {told['gap']:>7.0e}"
+            lines.append(f"  {told['epsilon']:>10.6g}  {cells}  {point.status}")
+        return "\n".join(lines)
+
+
+def trace_frontier(
+    problem: Problem,
+    epsilons: Iterable[Any],
+    *,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+) -> Frontier:
+    """Design a problem at each of some budgets; say where no channel is private.
+
+    Parameters
+    ----------
+    problem
+        With one notion that has an epsilon; what its epsilon is does not matter.
+    epsilons
+        Budgets in nats, in any order.
+    gap
+        As for :func:`~mechdesign.design`.
+    time_limit
+        Seconds in all. Every budget gets an equal share of what is left; a search that ends early
+        leaves a channel and a bound that are certified as ever, with a larger gap.
+    progress
+        Whether to show a bar; None where standard error is a terminal.
+
+    Returns
+    -------
+    Frontier
+        In the order of the budgets, each certified.
+
+    Raises
+    ------
+    InputError
+        If the problem has no notion or several with an epsilon, or a budget is none.
+    UnsupportedError, SolverError
+        As for :func:`~mechdesign.design`.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, HammingLoss
+    >>> survey = Problem(["yes", "no"], LDP(1), HammingLoss())
+    >>> curve = trace_frontier(survey, [0.5, 1, 2])
+    >>> [round(float(point.solution.value), 4) for point in curve.points]
+    [0.3775, 0.2689, 0.1192]
+    """
+    return _trace(problem, epsilons, Steps(gap, time_limit), progress, strict=False)
+
+
+def design_frontier(
+    problem: Problem,
+    epsilons: Iterable[Any],
+    *,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+) -> list[Solution]:
+    """Design a problem at each of some budgets; :func:`trace_frontier` as a plain list.
+
+    Parameters
+    ----------
+    problem, epsilons, gap, time_limit, progress
+        As for :func:`trace_frontier`.
+
+    Returns
+    -------
+    list of Solution
+        In the order of the budgets, each certified.
+
+    Raises
+    ------
+    InputError
+        If the problem has no notion or several with an epsilon, or a budget is none.
+    InfeasibleError
+        If no channel is private at one of the budgets.
+    UnsupportedError, SolverError
+        As for :func:`~mechdesign.design`.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, HammingLoss
+    >>> survey = Problem(range(4), LDP(1), HammingLoss())
+    >>> [round(float(s.value), 4) for s in design_frontier(survey, [0.5, 1, 2])]
+    [0.6453, 0.5246, 0.2888]
+    """
+    curve = _trace(problem, epsilons, Steps(gap, time_limit), progress, strict=True)
+    return list(curve.solutions)
+
+
+def _trace(
+    problem: Problem, epsilons: Iterable[Any], steps: Steps, progress: bool | None, *, strict: bool
+) -> Frontier:
+    """Design at every budget, the smallest first; strictly, none may be infeasible."""
+    from tqdm import tqdm
+
+    try:
+        budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
+    except TypeError:
+        raise InputError("epsilons", "a list of budgets", shown(epsilons)) from None
+    order = sorted(range(len(budgets)), key=budgets.__getitem__)
+    found: dict[int, FrontierPoint] = {}
+    hidden = None if progress is None else not progress
+    for n in tqdm(order, desc="frontier", unit="budget", disable=hidden, leave=False, delay=0.5):
+        try:
+            solution = steps.design(problem.at(budgets[n]), 1 / (len(order) - len(found)))
+        except InfeasibleError as error:
+            if strict:
+                raise
+            found[n] = FrontierPoint(budgets[n], None, str(error))
+        else:
+            found[n] = FrontierPoint(budgets[n], solution)
+    return Frontier(problem, tuple(found[n] for n in range(len(budgets))))

@@ -1,0 +1,141 @@
+"""What one process does of many problems: batches of one shape, and small lots of all others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mechdesign.certify.channel_file import OPTIMAL_GAP
+from mechdesign.certify.problem import read_statement
+from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.facade import design
+from mechdesign.errors import (
+    CertificateError,
+    InputError,
+    MechdesignError,
+    SolverError,
+    UnsupportedError,
+    shown,
+)
+from mechdesign.problem import Problem
+from mechdesign.routes import Attempt, Considered, RawSolution, ways
+from mechdesign.routes.interior.conversion import solve_interior_batch
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.batching import most_together, shape
+from mechdesign.solution import Solution
+
+__all__ = ["Options", "Parts", "divided", "run"]
+
+SINGLES = 8
+"""So many problems that are solved one by one are sent to a process at a time."""
+
+AIM = 1e-7
+"""The gap that a batch aims at: below what counts as optimal, with room for the repair."""
+
+WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
+
+Parts: TypeAlias = dict[str, Any]
+"""A solution without its problem: what a process sends back."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve every problem."""
+
+    route: str
+    gap: float | None
+
+    def aim(self) -> float:
+        """Return the gap that a batch aims at."""
+        return AIM if self.gap is None else self.gap / 2
+
+    def key(self, problem: Problem) -> Hashable | None:
+        """Return what problems that are solved together share; None for one by itself."""
+        return shape(problem) if self.route == "auto" else None
+
+
+def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
+    """Divide the places of a window: batches of one shape, and small lots of all others."""
+    groups: dict[Hashable, list[int]] = {}
+    for n, problem in enumerate(window):
+        key = options.key(problem) if isinstance(problem, Problem) else None
+        groups.setdefault(key, []).append(n)
+    tasks = []
+    for key, places in groups.items():
+        most = SINGLES if key is None else most_together(window[places[0]])
+        size = min(most, -(-len(places) // n_jobs))
+        tasks += [places[i : i + size] for i in range(0, len(places), size)]
+    return sorted(tasks)
+
+
+def run(asked: Sequence[tuple[int, Problem]], options: Options) -> list[Parts | MechdesignError]:
+    """Solve some problems, each with its place; what a process does.
+
+    They are of one shape, or of none.
+    """
+    found: dict[int, Solution] = {}
+    if len(asked) > 1 and options.key(asked[0][1]) is not None:
+        found = _together(asked, options)
+    answers: list[Parts | MechdesignError] = []
+    for place, problem in asked:
+        try:
+            solution = found.get(place) or _alone(problem, options)
+        except MechdesignError as error:
+            answers.append(_placed(error, f"problems[{place}]"))
+            continue
+        except Exception as error:
+            error.add_note(f"while problems[{place}] was designed")
+            raise
+        parts = {field.name: getattr(solution, field.name) for field in fields(solution)}
+        answers.append({name: part for name, part in parts.items() if name != "problem"})
+    return answers
+
+
+def _placed(error: MechdesignError, name: str) -> MechdesignError:
+    return error.within(name) if isinstance(error, InputError) else type(error)(f"{name}: {error}")
+
+
+def _alone(problem: Any, options: Options) -> Solution:
+    if not isinstance(problem, Problem):
+        raise InputError("problem", "a Problem", shown(problem))
+    return design(problem, route=options.route, gap=options.gap)
+
+
+def _together(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
+    """Solve problems of one shape; those that a formula solves, or that fail, are left out."""
+    start = time.perf_counter()
+    numeric: list[tuple[int, Problem, list[Considered]]] = []
+    for place, problem in asked:
+        considered: list[Considered] = []
+        if next(ways.closed_forms(problem, considered), None) is None:
+            numeric.append((place, problem, considered))
+    if not numeric:
+        return {}
+    try:
+        raws = solve_interior_batch([p for _, p, _ in numeric], Limits(options.aim()))
+    except (SolverError, UnsupportedError, np.linalg.LinAlgError):
+        return {}
+    each = (time.perf_counter() - start) / len(numeric)
+    found = {}
+    for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):
+        solution = _certified(problem, raw, tuple(considered), each)
+        if solution is not None and solution.gap <= max(OPTIMAL_GAP, options.gap or 0):
+            found[place] = solution
+    return found
+
+
+def _certified(
+    problem: Problem, raw: RawSolution, considered: tuple[Considered, ...], seconds: float
+) -> Solution | None:
+    """Repair and prove what a batch found; None if that fails."""
+    start = time.perf_counter() - seconds
+    attempt = Attempt(lambda _: raw, WHY)
+    try:
+        found = Candidate(problem, read_statement(problem.to_table()), raw, attempt, raw.dual)
+        return found.solution(start, considered)
+    except CertificateError:
+        return None

@@ -1,0 +1,170 @@
+"""The inverse of the frontier: the least budget at which a wanted loss can be had, with proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.designs.bisection import Search
+from mechdesign.designs.warm_starts import Steps
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact, as_fraction, short_text
+from mechdesign.problem import Problem
+from mechdesign.solution import Solution
+
+__all__ = ["MOST", "Reach", "min_epsilon"]
+
+MOST = 40
+"""Nats beyond which the entries of a channel, multiples of 2**-62, tell no budgets apart."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The least budget that reaches a wanted loss, between two numbers that are proved.
+
+    A larger budget allows more channels, so that the least loss falls, or stays, as epsilon grows.
+
+    Attributes
+    ----------
+    wanted
+        The loss, or the gain where the objective is maximised.
+    epsilon
+        A budget in nats whose certified channel reaches it.
+    solution
+        That channel.
+    below
+        No budget up to this one reaches it; 0 with no ``proof`` where every budget does.
+    proof
+        The solution at ``below``, whose bound is worse than what is wanted; None where no channel
+        at all is private there, or where there is nothing to prove.
+    reason
+        Why no channel is private at ``below``, where that is so.
+    """
+
+    wanted: Fraction
+    epsilon: Fraction
+    solution: Solution
+    below: Fraction
+    proof: Solution | None
+    reason: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether every budget reaches it, even 0."""
+        return self.epsilon == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data; ``unreachable_up_to`` is null where every budget reaches it."""
+        proof = None if self.proof is None else self.proof.to_json()["bound"]
+        proved = self.solution.bound_proved if self.proof is None else self.proof.bound_proved
+        return {
+            "wanted": float(self.wanted),
+            "epsilon": float(self.epsilon),
+            "value": float(self.solution.value),
+            "unreachable_up_to": None if self.is_free else float(self.below),
+            "bound_there": proof,
+            "bound_proved": proved,
+            "reason": self.reason,
+        }
+
+    def __repr__(self) -> str:
+        maximised = self.solution.problem.utility.is_maximised
+        what, side = ("gain", "above") if maximised else ("loss", "below")
+        value = float(self.solution.value)
+        lines = [
+            f"epsilon = {float(self.epsilon):.12g} reaches the {what} {short_text(self.wanted)}: "
+            f"its certified channel has {value:.9g}"
+        ]
+        if self.is_free:
+            lines.append("no smaller epsilon is needed: nothing is told of the input")
+        elif self.proof is not None:
+            bound = self.proof.to_json()["bound"]
+            proved = "" if self.proof.bound_proved else ", computed and not proved"
+            lines.append(
+                f"no epsilon up to {float(self.below):.12g} does: no private channel is {side} "
+                f"{bound:.9g} there{proved}"
+            )
+        elif self.reason:
+            lines.append(f"no epsilon up to {float(self.below):.12g} does: {self.reason}")
+        return "\n".join(lines)
+
+
+def min_epsilon(
+    problem: Problem,
+    wanted: Exact,
+    *,
+    precision: Exact = "1e-6",
+    most: Exact = MOST,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+) -> Reach:
+    """Return the least budget whose best channel reaches a wanted loss, with proof on both sides.
+
+    Parameters
+    ----------
+    problem
+        With one notion that has an epsilon; what its epsilon is does not matter.
+    wanted
+        The loss to stay within, or the gain to reach where the objective is maximised.
+    precision
+        In nats, above 0: budgets are searched among its multiples, until one reaches what is wanted
+        and the one before it is proved not to. Where a gap is too wide to tell, the two ends stay
+        farther apart; both hold.
+    most
+        The largest budget that is tried, in nats.
+    gap
+        As for :func:`~mechdesign.design`.
+    time_limit
+        Seconds in all. The two ends found by then are returned.
+    progress
+        Whether to show a bar; None where standard error is a terminal.
+
+    Returns
+    -------
+    Reach
+        A budget that reaches it, one that is proved not to, and the channel.
+
+    Raises
+    ------
+    InputError
+        If the problem has no notion or several with an epsilon, or an argument is out of range.
+    InfeasibleError
+        If no budget up to ``most`` reaches it; the message says what is proved.
+    SolverError
+        If it is not decided whether any does.
+
+    Notes
+    -----
+    Every step designs a channel at one budget. If its exact value is good enough, the budget and
+    all above it reach what is wanted; if its bound is not, that budget and all below it do not.
+    What falls between is left undecided.
+
+    Examples
+    --------
+    Warner's randomized response errs with probability 1 / (1 + e**epsilon), which is 1/4 at ln 3.
+
+    >>> from mechdesign import LDP, HammingLoss
+    >>> min_epsilon(Problem(["yes", "no"], LDP(1), HammingLoss()), "1/4")
+    epsilon = 1.098613 reaches the loss 0.25: its certified channel has 0.249999867
+    no epsilon up to 1.098612 does: no private channel is below 0.250000054 there
+    """
+    step = as_fraction(precision, "precision", expected="a number > 0")
+    largest = as_fraction(most, "most", expected="a number > 0")
+    for key, number, given in (("precision", step, precision), ("most", largest, most)):
+        if number <= 0:
+            raise InputError(key, "a number > 0", shown(given))
+    if step > largest:
+        raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
+    target = as_fraction(wanted, "wanted")
+    search = Search(problem, target, step, Steps(gap, time_limit))
+    solution = search.run(int(largest / step), progress)
+    return Reach(
+        wanted=target,
+        epsilon=search.within * step,
+        solution=solution,
+        below=max(search.out, 0) * step,
+        proof=search.proof,
+        reason=search.reason,
+    )

@@ -1,0 +1,93 @@
+"""One design after the other, each starting where the last was, all within one time."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from mechdesign.certify.problem import read_statement
+from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.facade import design
+from mechdesign.errors import CertificateError, InputError, SolverError, shown
+from mechdesign.problem import Problem
+from mechdesign.routes import ways
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import OPTIMAL, Limits
+from mechdesign.solution import Solution
+
+__all__ = ["Steps"]
+
+INTERRUPTED = "ended early: interrupted"
+"""What a solution notes when the user pressed Ctrl-C."""
+
+WHY = "the loss and the notion are linear in the channel; it began where the budget below it was"
+
+
+class Steps:
+    """Designs one problem at one budget after the other.
+
+    A larger budget makes the cone larger. So a large program starts from a point on the path of
+    the last budget where that was smaller, which spares about a third of the steps.
+
+    Parameters
+    ----------
+    gap
+        As for :func:`~mechdesign.design`.
+    time_limit
+        Seconds for all steps; None: no limit.
+
+    Raises
+    ------
+    InputError
+        If one of them is no number above 0.
+    """
+
+    def __init__(self, gap: float | None, time_limit: float | None) -> None:
+        for key, given in (("gap", gap), ("time_limit", time_limit)):
+            number = isinstance(given, int | float) and not isinstance(given, bool)
+            if given is not None and not (number and 0 < given < math.inf):
+                raise InputError(key, "a number > 0", shown(given))
+        self._gap, self._start = gap, time.perf_counter()
+        self._seconds = math.inf if time_limit is None else time_limit
+        self._last: RawSolution | None = None
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        return max(0.0, self._seconds - (time.perf_counter() - self._start))
+
+    def design(self, problem: Problem, share: float = 1.0) -> Solution:
+        """Design the problem at its budget, in a share of the time that is left."""
+        seconds = self.left * share
+        solution = self._from_last(problem, seconds)
+        if solution is None:
+            self._last = None
+            solution = design(problem, gap=self._gap, time_limit=_limit(seconds))
+        if INTERRUPTED in solution.notes:
+            raise KeyboardInterrupt  # it was meant for all that was still to come
+        return solution
+
+    def _from_last(self, problem: Problem, seconds: float) -> Solution | None:
+        """Design from where the last was; None where that is not how, or is not good enough."""
+        if not ways.is_by_interior(problem):
+            return None
+        start = time.perf_counter()
+        limits = Limits(OPTIMAL if self._gap is None else self._gap, seconds)
+        path = None if self._last is None else self._last.path
+        attempt = ways.for_loss(problem, lambda p, within: ways.interior(p, within, path=path), WHY)
+        try:
+            raw = attempt.run(limits)
+            statement = read_statement(problem.to_table())
+            candidate = Candidate(problem, statement, raw, attempt, raw.dual)
+        except (CertificateError, SolverError):
+            return None
+        notes = [f"ended early: {limits.ended}"] if limits.over() else []
+        if not (candidate.is_within(limits.gap) or notes):
+            return None
+        self._last = raw
+        return candidate.solution(start, (), notes)
+
+
+def _limit(seconds: float) -> float | None:
+    """Return a time limit as the facade takes it: some time, or none."""
+    return None if math.isinf(seconds) else max(seconds, 1e-3)

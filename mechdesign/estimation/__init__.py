@@ -1,0 +1,28 @@
+"""What a data curator does with reports: estimates, each with its error and labelled for bias."""
+
+from __future__ import annotations
+
+from mechdesign.estimation.estimands import TARGETS
+from mechdesign.estimation.estimate import METHODS, estimate
+from mechdesign.estimation.functionals import mean, survey, total, weighted_sum
+from mechdesign.estimation.groups import GROUP_METHODS, estimate_groups
+from mechdesign.estimation.posterior import posterior_mean
+from mechdesign.estimation.quantiles import Quantile, normal_quantile
+from mechdesign.estimation.result import Estimate, ScalarEstimate
+
+__all__ = [
+    "GROUP_METHODS",
+    "METHODS",
+    "TARGETS",
+    "Estimate",
+    "Quantile",
+    "ScalarEstimate",
+    "estimate",
+    "estimate_groups",
+    "mean",
+    "normal_quantile",
+    "posterior_mean",
+    "survey",
+    "total",
+    "weighted_sum",
+]

@@ -1,0 +1,66 @@
+"""What an estimate is of: the population, or exactly the records that were reported on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.estimation.options import chosen
+
+__all__ = ["TARGETS", "Moments", "check_target"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the variance of a mean of scores s depends on, for one estimate or many.
+
+    Attributes
+    ----------
+    square
+        E s**2.
+    of_mean
+        (E s)**2.
+    truth
+        E (E[s | X])**2: for the score of Sum_x w_x p_x it is Sum_x w_x**2 p_x.
+    """
+
+    square: FloatArray
+    of_mean: FloatArray
+    truth: FloatArray
+
+
+def _population(moments: Moments, n: int) -> FloatArray:
+    """Return (E s**2 - (E s)**2) / (n - 1): both the records and the reports vary.
+
+    With the means of the n scores put in, its expectation is the true variance. A single report
+    does not tell it: NaN.
+    """
+    if n < 2:
+        return np.full(np.shape(moments.square), np.nan)
+    return np.asarray(np.maximum(moments.square - moments.of_mean, 0.0) / (n - 1))
+
+
+def _respondents(moments: Moments, n: int) -> FloatArray:
+    """Return (E s**2 - E (E[s | X])**2) / n: the records are fixed, only the reports vary."""
+    return np.asarray(np.maximum(moments.square - moments.truth, 0.0) / n)
+
+
+TARGETS: dict[str, Callable[[Moments, int], FloatArray]] = {
+    "population": _population,
+    "respondents": _respondents,
+}
+"""How a standard error is computed, by the word for what is estimated."""
+
+
+def check_target(target: object) -> Callable[[Moments, int], FloatArray]:
+    """Return the variance for a target.
+
+    Raises
+    ------
+    InputError
+        If it is not one of TARGETS.
+    """
+    return chosen(TARGETS, target, "target")

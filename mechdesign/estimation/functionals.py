@@ -1,0 +1,280 @@
+"""One number from reports: the frequency of an answer, a mean, a total, a weighted sum."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.estimation.counts import Collected, Source, check_mechanism, tally_of
+from mechdesign.estimation.estimands import Moments, check_target
+from mechdesign.estimation.least_squares import Scores, scores_of
+from mechdesign.estimation.result import ScalarEstimate
+from mechdesign.exact import as_fraction
+from mechdesign.prior import Prior
+from mechdesign.reports import Reports, Tally
+from mechdesign.text import printable
+
+__all__ = ["mean", "numeric_values", "survey", "total", "weighted_sum"]
+
+
+MOST_DISTINCT = 1 << 14
+
+
+def survey(
+    mechanism: Source,
+    reports: Collected,
+    value: Any,
+    *,
+    prior: Prior | None = None,
+    target: str = "population",
+) -> ScalarEstimate:
+    """Estimate, without bias, how frequent an input is, or a set of inputs.
+
+    Parameters
+    ----------
+    mechanism, reports, prior, target
+        As for :func:`estimate`.
+    value
+        An input label, or a list or set of them.
+
+    Raises
+    ------
+    InputError
+        If a label is not in the domain, or the reports do not determine the frequency: the
+        indicator must be a combination of columns of the channel.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> survey(warner, [60, 40], "yes")
+    frequency of 'yes' = 0.7 +- 0.0985 (standard error), unbiased, of the population, from 100
+    reports
+    """
+    inputs = check_mechanism(mechanism).inputs
+    labels = _labels(inputs, value)
+    weights = np.zeros(len(inputs))
+    for label in labels:
+        weights[inputs.index(label, "value")] = 1.0
+    words = ", ".join(repr(printable(x)) if isinstance(x, str) else repr(x) for x in labels[:4])
+    quantity = f"frequency of {words}{', ...' if len(labels) > 4 else ''}"
+    return _mean(quantity, mechanism, reports, weights, prior, target)
+
+
+def mean(
+    mechanism: Source,
+    reports: Collected,
+    values: Sequence[Any] | None = None,
+    *,
+    prior: Prior | None = None,
+    target: str = "population",
+) -> ScalarEstimate:
+    """Estimate, without bias, the mean of numbers f(x): Sum_x f_x p_x.
+
+    Parameters
+    ----------
+    mechanism, reports, prior, target
+        As for :func:`estimate`.
+    values
+        ``(n_inputs,)`` numbers f(x); default the inputs themselves, if they are numbers.
+
+    Raises
+    ------
+    InputError
+        If the values are no such numbers, or the reports do not determine the mean.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> mean(warner, [60, 40], target="respondents")
+    mean = 0.3 +- 0.0866 (standard error), unbiased, of the respondents, from 100 reports
+    """
+    weights = numeric_values(check_mechanism(mechanism).inputs, values)
+    return _mean("mean", mechanism, reports, weights, prior, target)
+
+
+def total(
+    mechanism: Source,
+    reports: Collected,
+    values: Sequence[Any] | None = None,
+    *,
+    prior: Prior | None = None,
+    target: str = "population",
+) -> ScalarEstimate:
+    """Estimate, without bias, the sum of f over the records: n times the mean.
+
+    Parameters and errors are those of :func:`mean`.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> total(warner, [60, 40]).value
+    30.0
+    """
+    found = mean(mechanism, reports, values, prior=prior, target=target)
+    return _reading(
+        "total",
+        found.value * found.reports,
+        found.standard_error * found.reports,
+        Tally(np.zeros(0, dtype=np.int64), found.reports, found.simulated),
+        target,
+    )
+
+
+def weighted_sum(
+    mechanism: Source,
+    reports: Reports,
+    weights: Iterable[Any],
+    values: Sequence[Any] | None = None,
+    *,
+    prior: Prior | None = None,
+    target: str = "population",
+) -> ScalarEstimate:
+    """Estimate, without bias, Sum_i c_i f(X_i) with a weight c_i for each record.
+
+    It is Sum_i c_i s(Y_i) with the score s of f. For the respondents its variance is
+    Sum_i c_i**2 Var(s(Y_i) | X_i).
+
+    Parameters
+    ----------
+    mechanism, values, prior, target
+        As for :func:`mean`.
+    reports
+        The Reports themselves, since counts no longer tell whose is whose.
+    weights
+        ``(n_reports,)`` numbers c_i, in the order of the reports.
+
+    Raises
+    ------
+    InputError
+        If the weights do not fit the reports, or the reports do not determine the sum.
+    UnsupportedError
+        If a structured mechanism sent more than 16,384 different reports.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> reports = Reports(np.array([0, 1, 1]), warner.alphabet, simulated=False)
+    >>> weighted_sum(warner, reports, [1, 2, 2]).value
+    5.5
+    """
+    f = numeric_values(check_mechanism(mechanism).inputs, values)
+    if not isinstance(reports, Reports):
+        raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
+    tally = tally_of(mechanism, reports)
+    c = _numbers("weights", weights, len(reports), "report")
+    scores = scores_of(mechanism, prior)
+    variance = _variance(scores, tally, f, target)
+    s = _each(scores, mechanism, reports, f)
+    known = _squared(scores, tally, f) is not None
+    truth = _each(scores, mechanism, reports, f**2) if known else s**2
+    size = c**2
+    moments = Moments(size @ s**2, size.sum() * s.mean() ** 2, size @ truth)
+    error = math.sqrt(tally.total * float(variance(moments, tally.total)))
+    return _reading("weighted sum", float(c @ s), error, tally, target)
+
+
+def numeric_values(inputs: Domain, values: Sequence[Any] | None) -> FloatArray:
+    """Return one number for each input: those given, or the inputs themselves.
+
+    Raises
+    ------
+    InputError
+        If there are none, or they are no numbers.
+    """
+    if values is None:
+        if inputs.numbers is None:
+            raise InputError("values", "one number for each input, which are labels", "none")
+        values = inputs.numbers
+    return _numbers("values", values, len(inputs), "input")
+
+
+def _numbers(key: str, given: Any, size: int, what: str) -> FloatArray:
+    """Return numbers as an array of the given size."""
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf":
+        array = given.astype(np.float64)
+    elif isinstance(given, str | bytes | dict) or not isinstance(given, Iterable):
+        raise InputError(key, f"{size} numbers, one for each {what}", shown(given))
+    else:
+        array = np.array([float(as_fraction(v, f"{key}[{i}]")) for i, v in enumerate(given)])
+    if array.shape != (size,):
+        raise InputError(key, f"{size} numbers, one for each {what}", f"shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(key, "finite numbers", "nan or infinity")
+    return array
+
+
+def _labels(inputs: Domain, value: Any) -> list[Any]:
+    """Return the labels that a user named: one, or several."""
+    single = isinstance(value, Hashable) and value in inputs.labels
+    if not single and isinstance(value, list | tuple | set | frozenset) and value:
+        return list(dict.fromkeys(value))
+    return [value]
+
+
+def _mean(
+    quantity: str,
+    mechanism: Source,
+    reports: Collected,
+    weights: FloatArray,
+    prior: Prior | None,
+    target: str,
+) -> ScalarEstimate:
+    check_target(target)
+    tally = tally_of(mechanism, reports)
+    scores = scores_of(mechanism, prior)
+    value, square = scores.combination(tally, weights)
+    truth = _squared(scores, tally, weights) or 0.0
+    moments = Moments(np.array(square), np.array(value**2), np.array(truth))
+    found = _variance(scores, tally, weights, target)(moments, tally.total)
+    return _reading(quantity, value, math.sqrt(float(found)), tally, target)
+
+
+def _squared(scores: Scores, tally: Tally, weights: FloatArray) -> float | None:
+    """Return the estimate of Sum_x w_x**2 p_x; None where the reports do not determine it."""
+    try:
+        return scores.combination(tally, weights**2)[0]
+    except InputError:
+        return None
+
+
+def _variance(
+    scores: Scores, tally: Tally, weights: FloatArray, target: str
+) -> Callable[[Moments, int], FloatArray]:
+    """Return the variance for a target; that for the population, which is larger, if need be."""
+    known = _squared(scores, tally, weights) is not None
+    return check_target(target if known else "population")
+
+
+def _each(scores: Scores, mechanism: Source, reports: Reports, weights: FloatArray) -> FloatArray:
+    """Return the score of each report, from those of the distinct ones."""
+    distinct, place = np.unique(reports.data, axis=0, return_inverse=True)
+    if len(distinct) > MOST_DISTINCT:
+        raise UnsupportedError(
+            "reports",
+            f"at most {MOST_DISTINCT} different reports",
+            len(distinct),
+            "sum the totals of the groups with one weight instead",
+        )
+    found = []
+    for n in range(len(distinct)):
+        one = mechanism.tally(Reports(distinct[n : n + 1], reports.alphabet, reports.simulated))
+        found.append(scores.combination(one, weights)[0])
+    return np.array(found)[place.ravel()]
+
+
+def _reading(
+    quantity: str, value: float, error: float, tally: Tally, target: str
+) -> ScalarEstimate:
+    return ScalarEstimate(
+        quantity, value, error, tally.total, "unbiased", True, tally.simulated, target
+    )

@@ -1,0 +1,256 @@
+"""What a curator reads: an estimated distribution, or one number, with its standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.domain import Domain, plain_label
+from mechdesign.estimation import simplex
+from mechdesign.estimation.quantiles import Quantile, normal_quantile, quantile_of
+from mechdesign.sampling import SIMULATION
+from mechdesign.text import printable
+
+__all__ = ["Deviation", "Estimate", "ScalarEstimate"]
+
+
+Deviation = Callable[[FloatArray], FloatArray]
+"""The standard errors of Sum_x w_x p_x for each row w of ``(n, n_inputs)`` weights."""
+
+MOST_ROWS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class ScalarEstimate:
+    """One number read from reports.
+
+    Attributes
+    ----------
+    quantity
+        What it is, in words.
+    value
+        The estimate.
+    standard_error
+        Its standard error.
+    reports
+        How many reports it was read from.
+    method
+        How.
+    unbiased
+        Whether its expectation is what is estimated, whatever the truth.
+    simulated
+        Whether any report was drawn from a seed.
+    target
+        ``"population"`` or ``"respondents"``.
+
+    Examples
+    --------
+    >>> ScalarEstimate("mean", 2.5, 0.25, 100, "unbiased", True, False, "population")
+    mean = 2.5 +- 0.25 (standard error), unbiased, of the population, from 100 reports
+    """
+
+    quantity: str
+    value: float
+    standard_error: float
+    reports: int
+    method: str
+    unbiased: bool
+    simulated: bool
+    target: str
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the normal confidence interval, value -+ z standard_error.
+
+        Examples
+        --------
+        >>> reading = ScalarEstimate("mean", 2.5, 0.25, 100, "unbiased", True, False, "population")
+        >>> [round(end, 3) for end in reading.interval(0.95)]
+        [2.01, 2.99]
+        """
+        margin = normal_quantile(confidence) * self.standard_error
+        return self.value - margin, self.value + margin
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain values; null where the standard error is not known."""
+        return {
+            "quantity": self.quantity,
+            "value": self.value,
+            "standard_error": plain(self.standard_error),
+            "reports": self.reports,
+            "method": self.method,
+            "unbiased": self.unbiased,
+            "target": self.target,
+            "simulated": self.simulated,
+        }
+
+    def __repr__(self) -> str:
+        note = f"; {SIMULATION}" if self.simulated else ""
+        return (
+            f"{self.quantity} = {self.value:.6g} +- {self.standard_error:.3g} (standard error), "
+            f"{bias_word(self.unbiased)}, of the {self.target}, from {self.reports} reports{note}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimated distribution of the inputs.
+
+    Attributes
+    ----------
+    inputs
+        The domain.
+    values
+        ``(n_inputs,)`` estimated frequencies. Unbiased ones may be negative and need not sum to 1.
+    standard_errors
+        ``(n_inputs,)``, NaN where not known.
+    reports
+        How many reports it was made from.
+    method
+        The word for how.
+    unbiased
+        Whether its expectation is the truth, whatever that is.
+    simulated
+        Whether any report was drawn from a seed.
+    target
+        ``"population"``: the records are an independent sample of what is estimated;
+        ``"respondents"``: what is estimated are the frequencies among exactly these records, so
+        that only the mechanism adds error.
+    deviation
+        The standard errors of linear combinations.
+    notes
+        What else there is to know, a line each.
+    gap
+        For maximum likelihood: how far at most, per report, the log-likelihood is from the largest.
+    iterations
+        For maximum likelihood: how many steps it took.
+    """
+
+    inputs: Domain
+    values: FloatArray
+    standard_errors: FloatArray
+    reports: int
+    method: str
+    unbiased: bool
+    simulated: bool
+    target: str
+    deviation: Deviation = field(repr=False)
+    notes: tuple[str, ...] = ()
+    gap: float | None = None
+    iterations: int | None = None
+
+    @property
+    def counts(self) -> FloatArray:
+        """The estimated number of records of each input, ``(n_inputs,)``: n times the values."""
+        return self.values * self.reports
+
+    def interval(self, confidence: float = 0.95, *, simultaneous: bool = False) -> FloatArray:
+        """Return normal confidence intervals, ``(n_inputs, 2)``.
+
+        Parameters
+        ----------
+        confidence
+            Above 0 and below 1, for each interval.
+        simultaneous
+            Whether instead all of them together are to hold with this confidence, by Bonferroni's
+            inequality.
+
+        Notes
+        -----
+        Those of a biased estimate, which is a distribution, are cut to [0, 1].
+        """
+        parts = len(self.values) if simultaneous else 1
+        margin = normal_quantile(confidence, parts) * self.standard_errors
+        ends = np.stack([self.values - margin, self.values + margin], axis=1)
+        return ends if self.unbiased else np.clip(ends, 0.0, 1.0)
+
+    def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
+        """Return a quantile of a numeric domain, with a confidence set.
+
+        Parameters
+        ----------
+        q
+            Above 0 and below 1; 0.5 is the median.
+        confidence
+            Above 0 and below 1.
+
+        Raises
+        ------
+        InputError
+            If the inputs are not numbers, or a parameter is out of range.
+        """
+        return quantile_of(self.inputs, self.values, self.deviation, q, confidence)
+
+    def projected(self) -> Estimate:
+        """Return the nearest distribution; biased, and never farther from the truth."""
+        return self._within(simplex.projected(self.values), "projected")
+
+    def clipped(self) -> Estimate:
+        """Return the positive parts, scaled to sum to 1; biased."""
+        return self._within(simplex.clipped(self.values), "clipped")
+
+    def _within(self, values: FloatArray, method: str) -> Estimate:
+        note = f"the standard errors are those of the {self.method} estimate"
+        return replace(
+            self, values=values, method=method, unbiased=False, notes=(*self.notes, note)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the estimate as plain values; null where a standard error is not known."""
+        found: dict[str, Any] = {
+            "inputs": [plain_label(label) for label in self.inputs],
+            "values": self.values.tolist(),
+            "standard_errors": [plain(error) for error in self.standard_errors.tolist()],
+            "reports": self.reports,
+            "method": self.method,
+            "unbiased": self.unbiased,
+            "target": self.target,
+            "simulated": self.simulated,
+            "notes": list(self.notes),
+        }
+        if self.gap is not None:
+            found |= {"gap": self.gap, "iterations": self.iterations}
+        return found
+
+    def __repr__(self) -> str:
+        words = dict.fromkeys([self.method, bias_word(self.unbiased)])
+        label = ", ".join(words)
+        head = (
+            f"Estimate({len(self.inputs)} inputs, from {self.reports} reports, {label}, "
+            f"of the {self.target})"
+        )
+        lines = [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes]
+        return "\n".join([*lines, *self._rows()])
+
+    def _rows(self) -> list[str]:
+        k = len(self.values)
+        half = MOST_ROWS // 2
+        places = list(range(k)) if k <= MOST_ROWS else [*range(half), *range(k - half, k)]
+        names = [printable(self.inputs.labels[x])[:24] for x in places]
+        width = max(5, *(len(name) for name in names))
+        rows = [
+            f"{name.ljust(width)}  {self.values[x]:>10.6f}  {self.standard_errors[x]:>14.6f}"
+            for x, name in zip(places, names, strict=True)
+        ]
+        if k > MOST_ROWS:
+            rows.insert(half, "…")
+        return [f"{'input'.ljust(width)}  {'frequency':>10}  {'standard error':>14}", *rows]
+
+
+def bias_word(unbiased: bool) -> str:
+    """Return the label."""
+    return "unbiased" if unbiased else "biased"
+
+
+def plain(number: float) -> float | None:
+    """Return a number as JSON has it: None for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain(float("nan")) is None
+    True
+    """
+    return float(number) if np.isfinite(number) else None

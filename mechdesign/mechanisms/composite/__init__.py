@@ -1,0 +1,1 @@
+"""Mechanisms made from others: by component, and around sensitive inputs (high-low)."""

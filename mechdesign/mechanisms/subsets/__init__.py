@@ -1,0 +1,1 @@
+"""Mechanisms that report a set of inputs: subset selection and unary encoding."""

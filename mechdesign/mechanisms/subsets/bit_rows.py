@@ -1,0 +1,203 @@
+"""Reports that are sets of inputs: rows of bits, packed eight to a byte, and their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import ByteArray, Int64Array
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, shown
+from mechdesign.reports import Alphabet
+from mechdesign.sampling import pieces
+
+__all__ = ["BitRows", "bit_of", "count_ones", "write_bits"]
+
+
+BLOCK = 1 << 19
+"""Bytes that are counted together: so many stay near the processor."""
+
+FOLDS = 7
+"""How often rows are added in halves before their bits are unpacked."""
+
+
+class BitRows(Alphabet):
+    """Reports that are sets of inputs.
+
+    An array of n reports has shape ``(n, ceil(k / 8))`` and type uint8; input number x is in the
+    set if bit ``x % 8`` of byte ``x // 8`` is 1. As text, a report is the hexadecimal of its bytes.
+    As a Python value, it is the tuple of its inputs, in their order.
+
+    Parameters
+    ----------
+    inputs
+        The inputs that a set may hold.
+    size
+        How many it must hold; default, any number.
+
+    Examples
+    --------
+    >>> sets = BitRows(Domain(["a", "b", "c"]))
+    >>> rows = sets.encode([{"c", "a"}, set()])
+    >>> sets.write(rows), sets.labels(rows)
+    (['05', '00'], [('a', 'c'), ()])
+    >>> sets.read(["05"]).tolist()
+    [[5]]
+    """
+
+    def __init__(self, inputs: Domain, size: int | None = None) -> None:
+        self.inputs = inputs
+        self.size = size
+        self._bytes = -(-len(inputs) // 8)
+
+    def matches(self, other: Alphabet) -> bool:
+        """Return whether another alphabet has the same sets of the same inputs."""
+        return (
+            isinstance(other, BitRows)
+            and self.inputs.labels == other.inputs.labels
+            and self.size == other.size
+        )
+
+    def labels(self, data: ByteArray) -> list[tuple[Label, ...]]:
+        """Return the sets, as tuples in the order of the inputs."""
+        known = self.inputs.labels
+        found: list[tuple[Label, ...]] = []
+        for piece in pieces(len(data), max(1, BLOCK // self._bytes)):
+            part = data[piece]
+            rows, places = np.nonzero(_unpacked(part, len(self.inputs)))
+            members = [known[x] for x in places.tolist()]
+            ends = np.searchsorted(rows, np.arange(len(part) + 1)).tolist()
+            found += [tuple(members[ends[n] : ends[n + 1]]) for n in range(len(part))]
+        return found
+
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> ByteArray:
+        """Return the rows of sets of inputs."""
+        given = list(labels)
+        data = np.zeros((len(given), self._bytes), dtype=np.uint8)
+        for n, members in enumerate(given):
+            if isinstance(members, str | bytes | dict) or not isinstance(members, Iterable):
+                raise InputError(f"{key}[{n}]", "a set of inputs", shown(members))
+            codes = self.inputs.codes(members, f"{key}[{n}]")
+            if len(np.unique(codes)) < len(codes):
+                raise InputError(f"{key}[{n}]", "inputs that all differ", shown(list(members)))
+            np.bitwise_or.at(data[n], codes >> 3, (1 << (codes & 7)).astype(np.uint8))
+        return self._checked(data, key)
+
+    def write(self, data: ByteArray) -> list[str]:
+        """Return the rows as hexadecimal."""
+        text, width = data.tobytes().hex(), 2 * self._bytes
+        return [text[start : start + width] for start in range(0, len(text), width)]
+
+    def read(self, texts: Sequence[str], key: str = "reports") -> ByteArray:
+        """Return the rows written as hexadecimal."""
+        stripped = [text.strip() for text in texts]
+        width = 2 * self._bytes
+        if any(len(text) != width for text in stripped):
+            self._refuse(stripped, key)
+        try:
+            raw = bytes.fromhex("".join(stripped))
+        except ValueError:
+            self._refuse(stripped, key)
+        if len(raw) != self._bytes * len(stripped):  # there was a space inside
+            self._refuse(stripped, key)
+        data = np.frombuffer(raw, dtype=np.uint8).reshape(len(stripped), self._bytes)
+        return self._checked(data, key)
+
+    def _refuse(self, texts: list[str], key: str) -> None:
+        """Raise the error of the first text that is no row."""
+        digits = set("0123456789abcdefABCDEF")
+        for n, text in enumerate(texts):
+            if len(text) != 2 * self._bytes or not set(text) <= digits:
+                expected = f"{2 * self._bytes} hexadecimal digits, {len(self.inputs)} bits"
+                raise InputError(f"{key}[{n}]", expected, shown(text))
+
+    def _checked(self, data: ByteArray, key: str) -> ByteArray:
+        """Return rows whose spare bits are 0 and that hold as many inputs as they must."""
+        spare = data[:, -1] >> np.uint8(len(self.inputs) % 8)
+        if len(self.inputs) % 8 and spare.any():
+            n = int(np.argmax(spare != 0))
+            expected = f"0 in the bits beyond the {len(self.inputs)} inputs"
+            raise InputError(f"{key}[{n}]", expected, shown(self.write(data[n : n + 1])[0]))
+        if self.size is not None:
+            held = np.bitwise_count(data).sum(axis=1, dtype=np.int64)
+            if (held != self.size).any():
+                n = int(np.argmax(held != self.size))
+                raise InputError(f"{key}[{n}]", f"a set of {self.size} inputs", f"{held[n]} inputs")
+        return data
+
+
+def bit_of(report: ByteArray, x: int) -> int:
+    """Return bit x of a report, given as an array of one."""
+    return int(report[0, x >> 3]) >> (x & 7) & 1
+
+
+def write_bits(rows: ByteArray, places: Int64Array, values: npt.NDArray[np.bool_]) -> None:
+    """Write one bit of each row, in place, over what it was.
+
+    Parameters
+    ----------
+    rows
+        ``(n, size)`` contiguous packed bits.
+    places, values
+        ``(n,)`` which bit of each row, and what it is to be.
+    """
+    flat = rows.reshape(-1)
+    at = np.arange(0, flat.size, rows.shape[1])
+    at += places >> 3
+    shift = (places & 7).astype(np.uint8)
+    cleared = flat[at] & ~(np.uint8(1) << shift)
+    flat[at] = cleared | (values.view(np.uint8) << shift)
+
+
+def count_ones(rows: ByteArray, width: int) -> Int64Array:
+    """Return how many rows have a 1, for each bit.
+
+    The rows of a block are added as binary numbers, one half of them to the other half, for all
+    bits of a row at once: a number of m digits is held as m planes of bits, and a digit is added
+    by five operations on whole planes. After some foldings few rows are left to unpack.
+
+    Parameters
+    ----------
+    rows
+        ``(n, ceil(width / 8))`` packed bits.
+    width
+        ByteArray of a row.
+
+    Examples
+    --------
+    >>> count_ones(np.array([[0b101], [0b001]], dtype=np.uint8), 3).tolist()
+    [2, 0, 1]
+    """
+    group = 1 << FOLDS
+    counts = np.zeros(width, dtype=np.int64)
+    for piece in pieces(len(rows), max(group, BLOCK // rows.shape[1] // group * group)):
+        part = rows[piece]
+        folded = len(part) // group * group
+        counts += _unpacked(part[folded:], width).sum(axis=0, dtype=np.int64)
+        for digit, plane in enumerate(_fold(part[:folded])):
+            counts += _unpacked(plane, width).sum(axis=0, dtype=np.int64) << digit
+    return counts
+
+
+def _fold(rows: ByteArray) -> list[ByteArray]:
+    """Return the planes of digits of sums of 2**FOLDS rows each."""
+    planes = [rows]
+    for _ in range(FOLDS):
+        half = len(planes[0]) // 2
+        low, high = planes[0][:half], planes[0][half:]
+        added, carry = [low ^ high], low & high
+        for plane in planes[1:]:
+            low, high = plane[:half], plane[half:]
+            differ = low ^ high
+            added.append(differ ^ carry)
+            carry &= differ
+            carry |= low & high
+        planes = [*added, carry]
+    return planes
+
+
+def _unpacked(rows: ByteArray, width: int) -> ByteArray:
+    return np.unpackbits(rows, axis=1, count=width, bitorder="little")

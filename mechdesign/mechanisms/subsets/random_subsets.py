@@ -1,0 +1,177 @@
+"""Uniformly random sets of a given size, drawn exactly and in bulk as rows of bits.
+
+A row starts as independent coins, of a probability near the share that is wanted; then uniformly
+chosen positions are added, or taken out, until the size is right. Nothing in that knows one
+position from another, so that the law is unchanged when positions are permuted: all sets of the
+size are alike, exactly. How many bits it takes depends on the coins alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from mechdesign._typing import BoolArray, ByteArray, Int64Array, WordArray
+from mechdesign.sampling import Source, coin_words
+
+__all__ = ["UniformSets"]
+
+
+WORD = 64
+
+WORD_COST, PICK_COST = 2.5, 30.0
+"""Nanoseconds for a random word, and for a position that is tried: they decide speed alone."""
+
+MOST_DIGITS = 8
+
+
+@dataclass
+class UniformSets:
+    """Uniform sets of ``size`` among ``width`` positions, with a position in each and one outside.
+
+    Attributes
+    ----------
+    words
+        ``(n, n_words)`` little-endian words, bit 0 first; the spare bits are 0.
+    inside, outside
+        ``(n,)`` a uniform position of each set, and a uniform one of the others. Given the set,
+        they are independent.
+    width
+        Positions.
+    """
+
+    words: WordArray
+    inside: Int64Array
+    outside: Int64Array
+    width: int
+
+    @classmethod
+    def draw(cls, count: int, width: int, size: int, source: Source) -> UniformSets:
+        """Draw sets, for 1 <= size <= width - 1.
+
+        A uniform set of size - 1 is drawn, then two more positions one after the other. With the
+        first of them it is a uniform set of ``size``, in which, by symmetry, that one is any member
+        alike; the second is any of the others alike. A set of more than half of the positions is
+        drawn as the complement of a small one, where tries seldom fail.
+        """
+        if 2 * size > width:
+            sets = cls.draw(count, width, width - size, source)
+            sets.words ^= _all_ones(width)
+            sets.inside, sets.outside = sets.outside, sets.inside
+            return sets
+        words = _start(count, width, size - 1, source)
+        held = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+        _flip_some(words, width, held - (size - 1), source, member=True)
+        lacking = np.maximum(size + 1 - held, 2)
+        outside, inside = _flip_some(words, width, lacking, source, member=False)
+        sets = cls(words, inside, outside, width)
+        sets.flip(outside, np.ones(count, dtype=np.uint64))
+        return sets
+
+    def holds(self, places: Int64Array) -> BoolArray:
+        """Return whether each set holds its place."""
+        word = self.words.reshape(-1)[self._at(places)]
+        held: BoolArray = (word >> (places & (WORD - 1)).astype(np.uint64) & np.uint64(1)) != 0
+        return held
+
+    def flip(self, places: Int64Array, bits: WordArray) -> None:
+        """Flip one bit of each row, at its place, where ``bits`` is 1."""
+        self.words.reshape(-1)[self._at(places)] ^= bits << (places & (WORD - 1)).astype(np.uint64)
+
+    def rows(self) -> ByteArray:
+        """Return the packed bits, ``(n, ceil(width / 8))``."""
+        return self.words.view(np.uint8)[:, : -(-self.width // 8)]
+
+    def _at(self, places: Int64Array) -> Int64Array:
+        return np.arange(0, self.words.size, self.words.shape[1]) + (places >> 6)
+
+
+def _flip_some(
+    words: WordArray, width: int, times: Int64Array, source: Source, *, member: bool
+) -> Int64Array:
+    """Flip uniform members of each row, or uniform others, one after the other.
+
+    Positions are drawn until one is as wanted: it is then uniform among those. Rows that are done
+    leave the loop.
+
+    Parameters
+    ----------
+    times
+        ``(n,)`` how many for each row; none where that is not positive.
+
+    Returns
+    -------
+    Int64Array
+        ``(2, n)`` the last position of each row, and the one before; 0 where there is none.
+    """
+    flat, last = words.reshape(-1), np.zeros((2, len(words)), dtype=np.int64)
+    rows = np.flatnonzero(times > 0)
+    left, starts = times[rows], rows * words.shape[1]
+    while rows.size:
+        place, hit = _positions(rows.size, width, source)
+        at, shift = starts + (place >> 6), (place & (WORD - 1)).astype(np.uint64)
+        word = flat[at]
+        hit &= ((word >> shift & np.uint64(1)) != 0) == member
+        flat[at] = word ^ (hit.astype(np.uint64) << shift)
+        left -= hit
+        late = np.flatnonzero(hit & (left < 2))
+        last[left[late], rows[late]] = place[late]
+        going = left > 0
+        rows, left, starts = rows[going], left[going], starts[going]
+    return last
+
+
+def _positions(count: int, width: int, source: Source) -> tuple[Int64Array, BoolArray]:
+    """Return uniform positions, and which of them are valid: nearly all.
+
+    A number of 16 or 32 bits is divided by how often the width goes into them. Each position has
+    as many numbers; those of the incomplete rest count as a miss, and as position 0.
+    """
+    bits = 16 if width <= 1 << 12 else 32
+    drawn = source.bytes(count * bits // 8).view(f"<u{bits // 8}")
+    place = (drawn // ((1 << bits) // width)).astype(np.int64)
+    valid = place < width
+    place *= valid
+    return place, valid
+
+
+def _start(count: int, width: int, size: int, source: Source) -> WordArray:
+    """Return rows of coins of about the size that is wanted."""
+    numerator, digits = _cheapest(width, size)
+    words = coin_words(source, (count, -(-width // WORD)), numerator, digits)
+    words &= _all_ones(width)
+    return words
+
+
+def _all_ones(width: int) -> WordArray:
+    """Return one row of words whose first ``width`` bits are 1."""
+    ones = np.full(-(-width // WORD), ~np.uint64(0))
+    if width % WORD:
+        ones[-1] = (1 << width % WORD) - 1
+    return ones
+
+
+@lru_cache(maxsize=256)
+def _cheapest(width: int, size: int) -> tuple[int, int]:
+    """Return the probability, as a numerator and its binary digits, that takes the least work."""
+    starts = [(0, 0)] + [
+        (numerator, digits)
+        for digits in range(1, MOST_DIGITS + 1)
+        for numerator in range(1, 1 << digits, 2)
+    ]
+    return min(starts, key=lambda start: _work(width, size, *start))
+
+
+def _work(width: int, size: int, numerator: int, digits: int) -> float:
+    """Return about how long a row takes: its words, and its tries at the right size."""
+    share = numerator / (1 << digits)
+    mean, deviation = share * width, math.sqrt(share * (1 - share) * width)
+    surplus = mean - size
+    z = surplus / deviation if deviation else math.copysign(math.inf, surplus)
+    density = math.exp(-z * z / 2) / math.sqrt(2 * math.pi) if deviation else 0.0
+    over = surplus * (1 + math.erf(z / math.sqrt(2))) / 2 + deviation * density
+    tries = (over - surplus) / (1 - size / width) + (over * width / size if size else 1e9 * over)
+    return digits * -(-width // WORD) * WORD_COST + tries * PICK_COST

@@ -1,0 +1,275 @@
+"""Subset selection: report a set of inputs that holds the own one with odds e**epsilon."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.channel import BITS
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact
+from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
+from mechdesign.mechanisms.composite.inner import Level
+from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones
+from mechdesign.mechanisms.subsets.random_subsets import UniformSets
+from mechdesign.notions import LDP
+from mechdesign.prior import Prior
+from mechdesign.reports import Tally
+from mechdesign.sampling import Source, chances, pieces
+
+__all__ = ["SubsetSelection"]
+
+BLOCK = 1 << 22
+"""Bytes of reports that are drawn together."""
+
+
+class SubsetSelection(LDPMechanism):
+    """Report a set T of j inputs, e**epsilon times as likely if it holds the own input.
+
+        Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
+        p / (1 - p) = e**eps j / (k - j)
+
+    Sets of x that hold an input z are as many for all z, so that Pr(z in T | x) = q = (p (j - 1)
+    + (1 - p) j) / (k - 1) for z != x, and the score is s_z(T) = (1{z in T} - q) / (p - q).
+
+    A draw starts from a uniform set with a uniform member a and a uniform other b, drawn without
+    regard to the record. Whether x is to be in the set has 62 digits. If it is to be and is not, x
+    takes the place of a; if it is not to be and is, b takes the place of x; so the rest of the set
+    stays uniform among the other inputs.
+
+    The default j has the least variance. At the uniform distribution no channel under LDP has
+    less: :attr:`risk` is the optimum.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    epsilon
+        The budget in nats, > 0.
+    size
+        The size j of the sets, from 1 to k - 1; default, the best.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Ye and Barg 2018; Wang et al. 2016.
+
+    Examples
+    --------
+    >>> some = SubsetSelection(["a", "b", "c", "d", "e", "f"], 1)
+    >>> some
+    SubsetSelection(6 inputs, LDP(epsilon=1), 3.907 bits a report)
+    >>> some.size, round(some.risk, 4)
+    (2, 15.7086)
+    >>> float(some.probability("a", ("a", "b")) / some.probability("c", ("a", "b")))
+    2.718281828459045
+    """
+
+    name = "subset-selection"
+    source = "Ye and Barg 2018; Wang et al. 2016"
+
+    def __init__(
+        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, size: int | None = None
+    ) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LDP(epsilon))
+        self._k = k = len(self.inputs)
+        self.size = j = best_size(k, self._notion.epsilon) if size is None else _whole_size(size, k)
+        self._held = held_mass(self._notion.epsilon, on=j, off=k - j)
+        # p - q in units of 1 / (2**62 (k - 1)), as q (k - 1) = j - p
+        self._difference = k * self._held - j * WHOLE
+        if self._difference <= 0:
+            raise InputError("epsilon", "a budget for which p is above q", f"p = q = {j / k}")
+        self._alphabet = BitRows(self.inputs, j)
+
+    @property
+    def alphabet(self) -> BitRows:
+        """The sets of j inputs."""
+        return self._alphabet
+
+    @cached_property
+    def _sets(self) -> int:
+        """C(k, j), which takes long to compute where k is large."""
+        return math.comb(self._k, self.size)
+
+    @property
+    def n_counts(self) -> int:
+        """One for each input."""
+        return self._k
+
+    @property
+    def n_outputs(self) -> int:
+        """C(k, j)."""
+        return self._sets
+
+    @property
+    def bits_per_report(self) -> float:
+        """The base-2 logarithm of C(k, j)."""
+        k, j = self._k, self.size
+        return (math.lgamma(k + 1) - math.lgamma(j + 1) - math.lgamma(k - j + 1)) / math.log(2)
+
+    @property
+    def most(self) -> Fraction:
+        """The probability of a set that holds the own input."""
+        return Fraction(self._held * self._k, WHOLE * self.size * self.n_outputs)
+
+    @property
+    def least(self) -> Fraction:
+        """The probability of a set that does not hold the own input."""
+        others = self._k - self.size
+        return Fraction((WHOLE - self._held) * self._k, WHOLE * others * self.n_outputs)
+
+    @property
+    def uniform_score(self) -> Fraction:
+        """The mean of each score under a uniform report: 1/k, as all scores sum to 1."""
+        return Fraction(1, self._k)
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The exact p and q: of the own input, and of each other one, to be in the report."""
+        p = Fraction(self._held, WHOLE)
+        return p, (self.size - p) / (self._k - 1)
+
+    @property
+    def risk(self) -> float:
+        """The number of reports times the total variance of all estimates, at the uniform law."""
+        k, j, (score, miss) = self._k, self.size, self._scores()
+        return j * score**2 + (k - j) * miss**2 - 1 / k
+
+    def parameters(self) -> dict[str, Any]:
+        """Return j, and the mass of all sets that hold the own input."""
+        return {"size": self.size, "held": self._held}
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Draw reports: rows of packed bits."""
+        drawn = np.empty((len(codes), -(-self._k // 8)), dtype=np.uint8)
+        for piece in pieces(len(codes), max(1, BLOCK // drawn.shape[1])):
+            own = codes[piece]
+            sets = UniformSets.draw(len(own), self._k, self.size, source)
+            wanted = chances(source, len(own), BITS) < self._held
+            change = (sets.holds(own) != wanted).astype(np.uint64)
+            sets.flip(own, change)
+            sets.flip(np.where(wanted, sets.inside, sets.outside), change)
+            drawn[piece] = sets.rows()
+        return drawn
+
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
+        """Draw reports that are any set of j inputs alike."""
+        drawn = np.empty((count, -(-self._k // 8)), dtype=np.uint8)
+        for piece in pieces(count, max(1, BLOCK // drawn.shape[1])):
+            some = piece.stop - piece.start
+            drawn[piece] = UniformSets.draw(some, self._k, self.size, source).rows()
+        return drawn
+
+    def listed(self) -> AnyArray:
+        """Return all sets of j inputs, in lexicographic order."""
+        sets = np.array(list(itertools.combinations(range(self._k), self.size)))
+        member = np.zeros((len(sets), self._k), dtype=np.uint8)
+        np.put_along_axis(member, sets, 1, axis=1)
+        return np.packbits(member, axis=1, bitorder="little")
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        return self.most if bit_of(report, x) else self.least
+
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return how many reports hold each input."""
+        return count_ones(data, self._k)
+
+    def _scores(self) -> tuple[float, float]:
+        """Return the scores of an input that is in a report, and of one that is not."""
+        score = self._held + (self._k - 1 - self.size) * WHOLE  # 1 - q, in the unit of p - q
+        miss = self._held - self.size * WHOLE  # -q
+        return score / self._difference, miss / self._difference
+
+    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        hit, (score, miss) = counts / totals[:, None], self._scores()
+        return two_scores(hit, score, miss)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score.
+
+        Counts of inputs do not keep which were together in a report. But given the input z, and
+        whether the report holds it, the rest is a uniform set of r = j - 1 or j of the N = k - 1
+        others: the sum of their weights has mean r A / N and variance r (N - r) / (N (N - 1))
+        (B - A**2 / N), with A their sum and B the sum of their squares. That gives E[S**2 | z], and
+        the mean over z is taken at the estimated frequencies: unbiased as well, as it is linear in
+        them. It is raised to the square of the mean where it comes out below.
+        """
+        estimates, others = self.frequencies(tally).estimates, self._k - 1
+        score, miss = self._scores()
+        total, squares = weights.sum() - weights, weights @ weights - weights**2
+        spread = np.maximum(squares - total**2 / others, 0) / max(others * (others - 1), 1)
+        given = np.zeros(self._k)
+        for own, rest, chance in (
+            (score, self.size - 1, self._held / WHOLE),
+            (miss, self.size, (WHOLE - self._held) / WHOLE),
+        ):
+            share = rest / others
+            mean = weights * own + total * (share * score + (1 - share) * miss)
+            given += chance * (mean**2 + rest * (others - rest) * spread * (score - miss) ** 2)
+        mean = float(weights @ estimates)
+        return mean, max(float(given @ estimates), mean**2)
+
+    def largest_ratio(self) -> Fraction:
+        """Return the ratio of the most and the least likely set."""
+        others = self._k - self.size
+        return Fraction(self._held * others, (WHOLE - self._held) * self.size)
+
+    def levels(self, prior: Prior) -> list[Level]:
+        """Return both probabilities; P(T) is least + (most - least) P(X in T).
+
+        Every set holds some input and leaves some out, so that any j inputs may be T at both.
+        """
+        self.check_prior(prior)
+        ordered = sorted(prior)
+        shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
+        ends = [self.least + (self.most - self.least) * share for share in shares]
+        return [Level(self.most, *ends), Level(self.least, *ends)]
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(T|x) / P(T).
+
+        The lift is largest for a set that holds x and is the least likely, least for one that does
+        not and is the likeliest.
+        """
+        holding, without = self.levels(prior)
+        return without.mass / without.highest, holding.mass / holding.lowest
+
+
+def best_size(k: int, epsilon: Fraction) -> int:
+    """Return the size of the sets that tell most about k inputs.
+
+    The variance at the uniform distribution is the least where j (k - j) / (j e**epsilon + k -
+    j)**2 is the largest.
+
+    Examples
+    --------
+    >>> [best_size(10, Fraction(epsilon)) for epsilon in ("0.5", "1", "2")]
+    [4, 3, 1]
+    >>> best_size(1000, Fraction(1))
+    269
+    """
+    j = np.arange(1, k)
+    return 1 + int(np.argmax(j * (k - j) / (j * math.exp(epsilon) + k - j) ** 2))
+
+
+def _whole_size(size: Any, k: int) -> int:
+    """Return the size of sets of some of k inputs."""
+    if isinstance(size, bool) or not hasattr(size, "__index__") or not 1 <= size < k:
+        raise InputError("size", f"a whole number from 1 to {k - 1}", shown(size))
+    return int(size)

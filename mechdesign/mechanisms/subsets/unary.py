@@ -1,0 +1,217 @@
+"""Unary encoding: report a set of inputs, each of which is in it or not by a coin of its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.channel import BITS
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact, exp_lower
+from mechdesign.mechanisms.base import WHOLE, Frequencies, informative, inputs_of
+from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones, write_bits
+from mechdesign.notions import LDP
+from mechdesign.prior import Prior
+from mechdesign.reports import Tally
+from mechdesign.sampling import Source, chances, coin_rows, pieces
+
+__all__ = ["UnaryEncoding"]
+
+BLOCK = 1 << 19
+"""Bytes of reports that are drawn together: so many stay near the processor."""
+
+
+class UnaryEncoding(LDPMechanism):
+    """Report a set that holds the own input with probability p, each other one with q.
+
+        Q(y|x) = Prod_z Pr(bit z),     p (1 - q) / (q (1 - p)) <= e**epsilon
+
+    All bits are independent. The coins of the other inputs are q = c / 2**b with few binary digits
+    b, since each digit takes one random bit for each bit of a report; the coin of the own input
+    has up to 62 digits, and is written over the bit that was there. So every report takes the same
+    number of random bits.
+
+    The score of an input is s_x(y) = (1{x in y} - q) / (p - q). The variance of its mean over n
+    reports is q (1 - q) / (n (p - q)**2) for an input that nobody has, and hardly more for one
+    that few have: that is :attr:`variance`, by which the digits are chosen.
+    """
+
+    tolerance: ClassVar[Fraction]
+    """The loss of variance that is taken for fewer digits."""
+
+    def __init__(
+        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, digits: int | None = None
+    ) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LDP(epsilon))
+        odds = exp_lower(self._notion.epsilon)
+        self._digits = self._fewest(odds) if digits is None else _whole_digits(digits)
+        self._others = self._coin(odds, self._digits)
+        self._held = self._own(self._others, self._digits)
+        if self._difference <= 0:
+            hint = "more digits would serve" if self._digits < BITS else ""
+            expected = "a budget and digits for which p is above q"
+            raise InputError("epsilon", expected, f"p = q = {float(self._q)}", hint)
+        self._alphabet = BitRows(self.inputs)
+
+    @staticmethod
+    @abstractmethod
+    def _coin(odds: Fraction, digits: int) -> int:
+        """Return the numerator of q over 2**digits; ``odds`` is e**epsilon, rounded down."""
+
+    @abstractmethod
+    def _own(self, others: int, digits: int) -> int:
+        """Return the numerator of p over 2**62."""
+
+    @staticmethod
+    @abstractmethod
+    def _excess(odds: Fraction, q: Fraction) -> Fraction | None:
+        """Return the variance at q, in units of that of the textbook; None where it is infinite."""
+
+    @classmethod
+    def _fewest(cls, odds: Fraction) -> int:
+        """Return the fewest digits whose loss of variance is tolerated."""
+        for digits in range(1, BITS):
+            excess = cls._excess(odds, Fraction(cls._coin(odds, digits), 1 << digits))
+            if excess is not None and excess <= 1 + cls.tolerance:
+                return digits
+        return BITS
+
+    @property
+    def _q(self) -> Fraction:
+        return Fraction(self._others, 1 << self._digits)
+
+    @property
+    def _difference(self) -> int:
+        """The difference of p and q, in units of 2**-62."""
+        return self._held - (self._others << BITS - self._digits)
+
+    @property
+    def alphabet(self) -> BitRows:
+        """The sets of inputs."""
+        return self._alphabet
+
+    @property
+    def n_counts(self) -> int:
+        """One for each input."""
+        return len(self.inputs)
+
+    @property
+    def n_outputs(self) -> int:
+        """2**k."""
+        return 1 << len(self.inputs)
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The exact p and q: of the own input, and of each other one, to be in the report."""
+        return Fraction(self._held, WHOLE), self._q
+
+    @property
+    def variance(self) -> float:
+        """The number of reports times the variance of the estimate of an input that nobody has."""
+        q = self._q
+        return float(q * (1 - q) / Fraction(self._difference, WHOLE) ** 2)
+
+    @property
+    def loss(self) -> float:
+        """By how much the few digits raise :attr:`variance` over the textbook's, as a share."""
+        excess = self._excess(exp_lower(self._notion.epsilon), self._q)
+        return float("inf") if excess is None else float(excess - 1)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return q as a numerator and its digits, and the mass of p."""
+        return {"digits": self._digits, "others": self._others, "held": self._held}
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Draw reports: rows of packed bits."""
+        k = len(self.inputs)
+        drawn = np.empty((len(codes), -(-k // 8)), dtype=np.uint8)
+        for piece in pieces(len(codes), max(1, BLOCK // drawn.shape[1])):
+            own = codes[piece]
+            rows = coin_rows(source, len(own), k, self._others, self._digits)
+            # over what is there: a bit left at 1 would tell more than epsilon
+            write_bits(rows, own, chances(source, len(own), BITS) < self._held)
+            drawn[piece] = rows
+        return drawn
+
+    def listed(self) -> AnyArray:
+        """Return all rows of bits, as binary numbers in order."""
+        numbers = np.arange(self.n_outputs, dtype="<u4").view(np.uint8).reshape(-1, 4)
+        return numbers[:, : -(-len(self.inputs) // 8)].copy()
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        own = bit_of(report, x)
+        ones = int(np.bitwise_count(report).sum()) - own
+        zeros = len(self.inputs) - 1 - ones
+        others = self._others**ones * ((1 << self._digits) - self._others) ** zeros
+        held = self._held if own else WHOLE - self._held
+        return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
+
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return how many reports hold each input."""
+        return count_ones(data, len(self.inputs))
+
+    def _scores(self) -> tuple[float, float]:
+        """Return the scores of an input that is in a report, and of one that is not."""
+        difference = Fraction(self._difference, WHOLE)
+        return float((1 - self._q) / difference), float(-self._q / difference)
+
+    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        hit, (score, miss) = counts / totals[:, None], self._scores()
+        return two_scores(hit, score, miss)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score.
+
+        Counts of inputs do not keep which were together in a report. But the bits of a report are
+        independent, given its input z, so that with v(r) = r (1 - r) / (p - q)**2
+
+            E[S**2 | z] = w_z**2 + v(p) w_z**2 + v(q) Sum_{x != z} w_x**2,
+
+        and the mean over z is taken at the estimated frequencies: unbiased as well, as it is
+        linear in them. It is raised to the square of the mean where it comes out below.
+        """
+        estimates = self.frequencies(tally).estimates
+        p, q = self.chances
+        spread = Fraction(self._difference, WHOLE) ** 2
+        own, other = float(p * (1 - p) / spread), float(q * (1 - q) / spread)
+        mean, squares = float(weights @ estimates), float(weights**2 @ estimates)
+        square = squares * (1 + own - other) + other * float(weights @ weights)
+        return mean, max(square, mean**2)
+
+    def largest_ratio(self) -> Fraction:
+        """Return p (1 - q) / (q (1 - p))."""
+        p, q = self.chances
+        return p * (1 - q) / (q * (1 - p))
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y).
+
+        Up to a factor that all inputs share, Q(y|x) is t_x = p / q if bit x is 1 and
+        (1 - p) / (1 - q), which is less, if it is 0. All rows of bits occur, so each t_z may be
+        either. The lift t_x / Sum_z P_z t_z rises with t_x and falls with every other t_z: it is
+        largest where bit x alone is 1, least where bit x alone is 0. Both ends are the farther
+        from 1 the smaller P_x.
+        """
+        self.check_prior(prior)
+        p, q = self.chances
+        one, zero, least = p / q, (1 - p) / (1 - q), min(prior)
+        low = zero / (least * zero + (1 - least) * one)
+        high = one / (least * one + (1 - least) * zero)
+        return low, high
+
+
+def _whole_digits(digits: Any) -> int:
+    """Return a number of binary digits from 1 to 62."""
+    if isinstance(digits, bool) or not hasattr(digits, "__index__") or not 1 <= digits <= BITS:
+        raise InputError("digits", f"a whole number from 1 to {BITS}", shown(digits))
+    return int(digits)

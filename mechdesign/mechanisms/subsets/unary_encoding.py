@@ -1,0 +1,131 @@
+"""The two unary encodings of the textbooks: of the least variance, and the symmetric one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mechdesign.channel import BITS
+from mechdesign.exact import sqrt_lower
+from mechdesign.mechanisms.base import held_mass
+from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+
+__all__ = ["OptimizedUnaryEncoding", "SymmetricUnaryEncoding"]
+
+
+class OptimizedUnaryEncoding(UnaryEncoding):
+    """Unary encoding with the least variance: p near 1/2, q near 1 / (e**epsilon + 1) (OUE).
+
+    For each q the odds of p are e**epsilon q / (1 - q), as far as 62 digits go. The variance is
+
+        (1 + q (e**eps - 1))**2 / (q (1 - q) (e**eps - 1)**2) >= 4 e**eps / (e**eps - 1)**2,
+
+    with equality at the textbook's q. It is flat there: at epsilon = 1, q = 1/4 loses 0.24 %, for
+    two random bits in place of 62. The fewest digits are taken that lose at most 0.5 %.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    epsilon
+        The budget in nats, > 0.
+    digits
+        Binary digits of q, from 1 to 62; 62 is the textbook's mechanism.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Wang, Blocki, Li and Jha 2017; few binary digits are ours.
+
+    Examples
+    --------
+    >>> oue = OptimizedUnaryEncoding(["a", "b", "c"], 1)
+    >>> oue
+    OptimizedUnaryEncoding(3 inputs, LDP(epsilon=1), 3 bits a report)
+    >>> p, q = oue.chances
+    >>> round(float(p), 4), q, round(oue.loss, 4)
+    (0.4754, Fraction(1, 4), 0.0024)
+    >>> oue.privatize(["a", "b"], rng=4).labels()
+    [('c',), ('a', 'b')]
+    """
+
+    name = "optimized-unary-encoding"
+    source = "Wang, Blocki, Li and Jha 2017"
+    tolerance = Fraction(1, 200)
+
+    @staticmethod
+    def _coin(odds: Fraction, digits: int) -> int:
+        """Return the better neighbour of the best q: the variance has one valley."""
+        below = int((1 << digits) / (odds + 1))
+        near = [c for c in (below, below + 1) if 0 < c < 1 << digits]
+        return min(
+            near, key=lambda c: OptimizedUnaryEncoding._excess(odds, Fraction(c, 1 << digits))
+        )
+
+    def _own(self, others: int, digits: int) -> int:
+        """Return the most mass that the odds of the own input allow."""
+        return held_mass(self._notion.epsilon, others, (1 << digits) - others)
+
+    @staticmethod
+    def _excess(odds: Fraction, q: Fraction) -> Fraction:
+        """Return (1 + q (e**eps - 1))**2 / (4 e**eps q (1 - q))."""
+        return (1 + q * (odds - 1)) ** 2 / (4 * odds * q * (1 - q))
+
+
+class SymmetricUnaryEncoding(UnaryEncoding):
+    """Unary encoding that lies about each bit alike: p = 1 - q (SUE, basic RAPPOR).
+
+        q >= 1 / (e**(epsilon / 2) + 1),      variance q (1 - q) / (1 - 2 q)**2
+
+    q is the least multiple of 2**-b that is private. The fewest digits b are taken whose variance
+    is within 1 % of the textbook's, e**(eps/2) / (e**(eps/2) - 1)**2.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    epsilon
+        The budget in nats, > 0.
+    digits
+        Binary digits of q, from 1 to 62; 62 is the textbook's mechanism.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range, or the digits are too few for the budget.
+
+    Notes
+    -----
+    Source: Erlingsson, Pihur and Korolova 2014; Wang, Blocki, Li and Jha 2017.
+
+    Examples
+    --------
+    >>> sue = SymmetricUnaryEncoding(["a", "b", "c"], 1)
+    >>> p, q = sue.chances
+    >>> p + q, sue.loss < 0.01, sue.leakage <= 1
+    (Fraction(1, 1), True, True)
+    """
+
+    name = "symmetric-unary-encoding"
+    source = "Erlingsson, Pihur and Korolova 2014"
+    tolerance = Fraction(1, 100)
+
+    @staticmethod
+    def _coin(odds: Fraction, digits: int) -> int:
+        """Return the least c with ((2**digits - c) / c)**2 <= e**epsilon."""
+        return -int(-(1 << digits) // (1 + sqrt_lower(odds)))
+
+    def _own(self, others: int, digits: int) -> int:
+        """Return 1 - q."""
+        return (1 << digits) - others << BITS - digits
+
+    @staticmethod
+    def _excess(odds: Fraction, q: Fraction) -> Fraction | None:
+        """Return q (1 - q) / (1 - 2q)**2 by that at the textbook's q."""
+        if 2 * q >= 1:
+            return None
+        root = sqrt_lower(odds)
+        return q * (1 - q) / (1 - 2 * q) ** 2 * (root - 1) ** 2 / root

@@ -1,0 +1,1 @@
+"""Non-conic notions: convex constraints on the channel as a whole."""

@@ -1,0 +1,110 @@
+"""Notions about the channel as a whole, which no cone of columns states."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact, as_fraction
+from mechdesign.notions.base import Notion
+from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
+from mechdesign.notions.rows.cone import Bound, Family
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import cvxpy as cp
+
+__all__ = ["NonConicNotion", "equal_rows", "no_rows", "slack"]
+
+
+class NonConicNotion(Notion):
+    """A notion that is a constraint on the whole channel.
+
+    A subclass states its
+    :class:`~mechdesign.notions.non_conic.channel_constraint.ChannelConstraint`. At the ends of its
+    parameters, as epsilon or delta 0, a cone of columns may say the same: then :attr:`is_conic`
+    is true and :meth:`family` returns its rows; else there are none.
+    """
+
+    @abstractmethod
+    def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint:
+        """Compile to a rule.
+
+        Raises
+        ------
+        InputError
+            If the parameters do not fit the domain.
+        """
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> Family:
+        """Return the rows that every column obeys: none, unless :attr:`is_conic`."""
+        return self.rows(domain, prior) if self.is_conic else no_rows(self.name, domain)
+
+    def rows(self, domain: Domain, prior: Prior | None) -> Family:
+        """Return the rows that say the same as the rule, where :attr:`is_conic`."""
+        return equal_rows(self.name, domain)
+
+    def constraints(
+        self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
+    ) -> list[cp.Constraint]:
+        """State the notion in cvxpy.
+
+        Parameters
+        ----------
+        Q
+            A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
+        domain, prior
+            What the rule refers to.
+        """
+        return list(self.channel_constraint(domain, prior).state(Q).constraints)
+
+    def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
+        """Return whether the exact channel satisfies the notion, exactly."""
+        return self.channel_constraint(channel.inputs, prior).holds(channel)
+
+    def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
+        """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats."""
+        return self.channel_constraint(channel.inputs, prior).leakage(channel)
+
+
+def no_rows(name: str, domain: Domain) -> PairRows:
+    """Return a family that asks nothing of any column."""
+    k = len(domain)
+    return PairRows(name, [], np.full((k, k), FREE, dtype=np.intp), as_fraction(0))
+
+
+def equal_rows(name: str, domain: Domain, prior: Prior | None = None) -> PairRows:
+    """Return q_x <= q_x' for all inputs, or all of positive probability: equal rows of Q."""
+    k = len(domain)
+    index = np.zeros((k, k), dtype=np.intp)
+    if prior is not None:
+        never = prior.array == 0
+        index[never, :] = index[:, never] = FREE
+    return PairRows(name, [Bound()], index, as_fraction(0))
+
+
+def slack(value: Exact, key: str = "delta") -> Fraction:
+    """Return a delta as an exact number from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If it is another.
+
+    Examples
+    --------
+    >>> slack("1e-6")
+    Fraction(1, 1000000)
+    """
+    number = as_fraction(value, key, expected="a number from 0 to 1")
+    if not 0 <= number <= 1:
+        raise InputError(key, "a number from 0 to 1", shown(value))
+    return number

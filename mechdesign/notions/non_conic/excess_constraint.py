@@ -1,0 +1,227 @@
+"""Rules on sums of linear excesses: how far outputs speak for one input and against another.
+
+    Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+  <=  plain + e**epsilon scaled
+
+With left and right single entries, the output law or zero, this states approximate LDP and LIP (one
+row a sum) and maximal leakage (a row for each input).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.exact import exp_lower, log_upper
+from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.notions.rows.cone import Multipliers
+from mechdesign.prior import Prior
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["Excess", "ExcessConstraint", "ExcessRow"]
+
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class ExcessRow(NamedTuple):
+    """One linear excess, ``left . q - e**epsilon right . q``.
+
+    ``left`` and ``right`` name an entry by its input, the output law P . q by ``size``, and zero by
+    ``size + 1``; ``x`` and ``other`` are what a certificate calls the row.
+    """
+
+    x: int
+    other: int
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Excess:
+    """Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+ <= plain + e**epsilon scaled.
+
+    ``side`` is its word in certificates.
+    """
+
+    side: str
+    rows: tuple[ExcessRow, ...]
+    plain: Fraction
+    scaled: Fraction
+
+
+class ExcessConstraint(ChannelConstraint):
+    """Bounds on sums over outputs of the largest of some linear excesses.
+
+    Parameters
+    ----------
+    name
+        The notion.
+    size
+        The number of inputs.
+    excesses
+        The sums that are bounded.
+    epsilon
+        Where the bounds stand.
+    prior
+        The law of the input, if rows speak of the output law.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size: int,
+        excesses: Sequence[Excess],
+        epsilon: Fraction,
+        prior: Prior | None = None,
+    ) -> None:
+        self.name, self.size, self.epsilon = name, size, epsilon
+        self.excesses, self.prior = tuple(excesses), prior
+        shares = [ZERO] * size if prior is None else list(prior)
+        self._unit = lcm(*(p.denominator for p in shares))
+        self._shares = [int(p * self._unit) for p in shares]
+
+    def at(self, epsilon: Fraction) -> ExcessConstraint:
+        """Return the same rule at another epsilon."""
+        return ExcessConstraint(self.name, self.size, self.excesses, epsilon, self.prior)
+
+    def _forms(self, columns: Columns) -> tuple[list[list[int]], int]:
+        """Return the values of all forms in each column, and what a row of Q sums to."""
+        forms = [
+            [
+                *(self._unit * v for v in q),
+                sum(p * v for p, v in zip(self._shares, q, strict=True) if p),
+                0,
+            ]
+            for q in columns
+        ]
+        return forms, sum(column[0] for column in forms)
+
+    def violation(self, columns: Columns) -> str | None:
+        """Add up each sum with e**epsilon rounded down, which makes it larger."""
+        factor = exp_lower(self.epsilon)
+        top, bottom = factor.numerator, factor.denominator
+        forms, whole = self._forms(columns)
+        for excess in self.excesses:
+            total = sum(
+                max(0, *(v[row.left] * bottom - v[row.right] * top for row in excess.rows))
+                for v in forms
+            )
+            if total > (excess.plain * bottom + excess.scaled * top) * whole:
+                first = excess.rows[0]
+                return f"{self.name} {excess.side} x={first.x} against {first.other}"
+        return None
+
+    def binds(self) -> bool:
+        """Add up each sum for the identity, over the outputs at which it can be positive."""
+        factor, unit, law = exp_lower(self.epsilon), self._unit, self.size
+        top, bottom = factor.numerator, factor.denominator
+
+        def value(form: int, y: int) -> int:
+            return unit * (form == y) if form != law else self._shares[y]
+
+        for excess in self.excesses:
+            lefts = {row.left for row in excess.rows}
+            total = sum(
+                max(
+                    0,
+                    *(
+                        value(row.left, y) * bottom - value(row.right, y) * top
+                        for row in excess.rows
+                    ),
+                )
+                for y in (range(self.size) if law in lefts else lefts)
+            )
+            if total > (excess.plain * bottom + excess.scaled * top) * unit:
+                return True
+        return False
+
+    def min_epsilon(self, columns: Columns) -> Fraction | None:
+        """Return the logarithm of the least factor that every sum can bear."""
+        forms, whole = self._forms(columns)
+        factor: Fraction | None = ONE
+        for excess in self.excesses:
+            factor = _least_factor(excess, forms, whole, factor)
+            if factor is None:
+                return None
+        return log_upper(factor or ONE)
+
+    def matrix(self) -> FloatArray:
+        """Return e**-epsilon left - right of all rows, ``(n_rows, size)``."""
+        P = np.zeros(self.size) if self.prior is None else self.prior.array
+        forms = np.concatenate([np.eye(self.size), P[None, :], np.zeros((1, self.size))])
+        left, right = (
+            np.array([row[side] for excess in self.excesses for row in excess.rows], dtype=np.intp)
+            for side in (2, 3)
+        )
+        rows: FloatArray = math.exp(-float(self.epsilon)) * forms[left] - forms[right]
+        return rows
+
+    def members(self) -> IntArray:
+        """Return the number of the sum that each row belongs to, ``(n_rows,)``."""
+        sizes = [len(excess.rows) for excess in self.excesses]
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    def limits(self) -> FloatArray:
+        """Return e**-epsilon plain + scaled of each sum, ``(n_sums,)``."""
+        shrink = math.exp(-float(self.epsilon))
+        return np.array([shrink * float(e.plain) + float(e.scaled) for e in self.excesses])
+
+    def part(self, sums: IntArray) -> ExcessConstraint:
+        """Return the rule on some of its sums only."""
+        kept = [self.excesses[j] for j in sums.tolist()]
+        return ExcessConstraint(self.name, self.size, kept, self.epsilon, self.prior)
+
+    def state(self, Q: cp.Variable | cp.Expression) -> Stated:
+        """State each sum with one number s >= 0 for each output, at least every row there."""
+        import cvxpy as cp
+
+        if not self.excesses:
+            return Stated(())
+        largest = cp.Variable((len(self.excesses), Q.shape[1]), nonneg=True)
+        rows = self.matrix() @ Q <= largest[self.members(), :]
+        return Stated((rows, cp.sum(largest, axis=1) <= self.limits()), rows=rows)
+
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
+        """Turn weights on the rows, ``(n_rows, n_outputs)``, to multipliers, by side."""
+        rows = [(excess.side, row) for excess in self.excesses for row in excess.rows]
+        sides = np.array([side for side, _ in rows], dtype=object)
+        x, other = (np.array([row[i] for _, row in rows], dtype=np.intp) for i in (0, 1))
+        found = []
+        for side in dict.fromkeys(sides.tolist()):
+            row, output = np.nonzero((weights > 0) & (sides == side)[:, None])
+            found.append(Multipliers(side, output, x[row], other[row], weights[row, output]))
+        return found
+
+
+def _least_factor(
+    excess: Excess, forms: list[list[int]], whole: int, factor: Fraction | None
+) -> Fraction | None:
+    """Return the least t, at least ``factor``, with Sum max(left - t right)_+ <= plain + t scaled.
+
+    What is left over is convex, falling and piecewise linear in t, so Newton's method from below
+    finds its root in a few exact steps. None: no t will do.
+    """
+    t = factor
+    while t is not None:
+        left = right = 0
+        for v in forms:
+            value, row = max(
+                (v[r.left] * t.denominator - v[r.right] * t.numerator, r) for r in excess.rows
+            )
+            if value > 0:
+                left, right = left + v[row.left], right + v[row.right]
+        lack = left - t * right - (excess.plain + t * excess.scaled) * whole
+        if lack <= 0:
+            return t
+        fall = right + excess.scaled * whole
+        t = t + lack / fall if fall else None
+    return None

@@ -1,0 +1,75 @@
+"""The rule that an output gives little information about the input, on average."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mechdesign.exact import log_upper
+from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.prior import Prior
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["InformationConstraint"]
+
+ZERO = Fraction(0)
+
+
+class InformationConstraint(ChannelConstraint):
+    """Sum_y Sum_x P_x Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon: at most so many nats of X in Y.
+
+    Parameters
+    ----------
+    name
+        The notion.
+    prior
+        The law P of the input; an input of probability 0 is not spoken of.
+    epsilon
+        The bound.
+    """
+
+    def __init__(self, name: str, prior: Prior, epsilon: Fraction) -> None:
+        self.name, self.prior, self.epsilon = name, prior, epsilon
+        self.size = len(prior)
+
+    def at(self, epsilon: Fraction) -> InformationConstraint:
+        """Return the same rule at another epsilon."""
+        return InformationConstraint(self.name, self.prior, epsilon)
+
+    def violation(self, columns: Columns) -> str | None:
+        """Compare the information, every logarithm rounded up, with the bound."""
+        if self.min_epsilon(columns) > self.epsilon:
+            return f"{self.name} of X and Y"
+        return None
+
+    def binds(self) -> bool:
+        """Compare the entropy of the input, all that there is to know, with the bound."""
+        entropy = sum((p * log_upper(1 / p) for p in self.prior if p), ZERO)
+        return entropy > self.epsilon
+
+    def min_epsilon(self, columns: Columns) -> Fraction:
+        """Return the information, rounded up."""
+        whole, total = sum(column[0] for column in columns), ZERO
+        for column in columns:
+            terms = [p * q for p, q in zip(self.prior, column, strict=True)]
+            law = sum(terms, ZERO)
+            total += sum(
+                (term * log_upper(q / law) for term, q in zip(terms, column, strict=True) if term),
+                ZERO,
+            )
+        return max(ZERO, total / whole)
+
+    def state(self, Q: cp.Variable | cp.Expression) -> Stated:
+        """State it by relative entropies of P_x Q[x,y] to P_x lambda_y."""
+        import cvxpy as cp
+
+        likely = np.flatnonzero(self.prior.array > 0)
+        P = self.prior.array[likely]
+        law = cp.reshape(P @ Q[likely, :], (1, Q.shape[1]), order="C")
+        given, free = cp.multiply(P[:, None], Q[likely, :]), P[:, None] @ law
+        information = cp.sum(cp.rel_entr(given, free)) <= float(self.epsilon)
+        return Stated((information,), information=information)

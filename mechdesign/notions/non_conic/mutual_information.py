@@ -1,0 +1,67 @@
+"""Mutual information as a notion of privacy: few nats of X in Y, on average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.base import budget, prior_for
+from mechdesign.notions.non_conic.base import NonConicNotion, equal_rows
+from mechdesign.notions.non_conic.information_constraint import InformationConstraint
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.prior import Prior
+
+__all__ = ["MutualInformationPrivacy"]
+
+
+class MutualInformationPrivacy(NonConicNotion):
+    """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda the law of Y.
+
+    It is an average: a rare input, or a rare output, may tell everything. An input of prior 0 is
+    not protected at all.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+
+    Notes
+    -----
+    Source: du Pin Calmon and Fawaz 2012; the best channel for an expected loss is the
+    rate-distortion trade-off of Shannon 1959.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> erased = Channel.from_matrix([["1/2", 0, "1/2"], [0, "1/2", "1/2"]])
+    >>> round(MutualInformationPrivacy(1).leakage(erased, Prior([0.5, 0.5])), 6)  # half of ln 2
+    0.346574
+    """
+
+    name = "mutual-information"
+    title = "mutual information of input and output"
+    example = """
+epsilon = 0.25              # nats of information about X in Y, on average
+"""
+    needs_prior = True
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    @property
+    def is_conic(self) -> bool:
+        """Whether it makes the rows of all inputs that occur equal."""
+        return self.epsilon == 0
+
+    def rows(self, domain: Domain, prior: Prior | None) -> PairRows:
+        """Return rows that make the rows of Q equal where the prior is positive."""
+        return equal_rows(self.name, domain, prior_for(self.name, domain, prior))
+
+    def channel_constraint(self, domain: Domain, prior: Prior | None) -> InformationConstraint:
+        """Compile to a bound on the information."""
+        return InformationConstraint(self.name, prior_for(self.name, domain, prior), self.epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

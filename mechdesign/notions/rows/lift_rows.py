@@ -1,0 +1,256 @@
+"""Rows on the ratio of an entry to the output law: the lift family.
+
+    q_x <= e**upper * (P . q)   and   P . q <= e**lower * q_x    for every x and every P of a set
+
+P . q is the probability of the output, so q_x / (P . q) is the lift, the ratio of posterior to
+prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definition 6 (a set).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
+from mechdesign.exact import exp_lower
+from mechdesign.notions.rows.cone import Bound, Family, Multipliers, Row
+from mechdesign.prior_sets import PriorList, PriorSet, Weights
+
+__all__ = ["LiftRows"]
+
+LARGEST_EXPONENT = 700.0
+"""e to this is a float."""
+
+
+class LiftRows(Family):
+    """Bounds on the lift from above, from below, or both, for all priors of a set.
+
+    Parameters
+    ----------
+    name
+        The notion, for the names of the rows.
+    priors
+        The set of priors; rows are linear in P, so that its vertices suffice.
+    upper, lower
+        Bounds with factor 1 on lift and inverse lift; None for none.
+    epsilon
+        Where the bounds stand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        priors: PriorSet,
+        upper: Bound | None,
+        lower: Bound | None,
+        epsilon: Fraction,
+    ) -> None:
+        self.name, self.priors, self.epsilon = name, priors, epsilon
+        self.upper, self.lower = upper, lower
+        self.size = priors.size
+        self._upper = None if upper is None else exp_lower(upper.exponent(epsilon))
+        self._lower = None if lower is None else exp_lower(lower.exponent(epsilon))
+
+    def sides(self) -> list[tuple[str, Bound]]:
+        """Return the sides that are bounded, each with its bound."""
+        both = [("upper", self.upper), ("lower", self.lower)]
+        return [(side, bound) for side, bound in both if bound is not None]
+
+    def is_for(self, prior: Weights) -> bool:
+        """Return whether the lift is bounded for that prior and no other."""
+        return isinstance(self.priors, PriorList) and set(self.priors.members) == {prior}
+
+    def ends(self) -> tuple[float, float]:
+        """Return the least and the largest lift as floats, 0 and inf where there is no bound."""
+        exponents = {
+            side: min(float(bound.exponent(self.epsilon)), LARGEST_EXPONENT)
+            for side, bound in self.sides()
+        }
+        return math.exp(-exponents.get("lower", math.inf)), math.exp(
+            exponents.get("upper", math.inf)
+        )
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows of every vertex of the set."""
+        vertices = self.priors.vertices()
+        for number, prior in enumerate(vertices):
+            law = {z: p for z, p in enumerate(prior) if p}
+            tail = f" prior {number + 1}" if len(vertices) > 1 else ""
+            for side, bound in self.sides():
+                exponent = bound.exponent(self.epsilon)
+                for x in range(self.size):
+                    entry = {x: Fraction(1)}
+                    left, right = (entry, law) if side == "upper" else (law, entry)
+                    yield Row(f"{self.name} {side} x={x}{tail}", left, exponent, right)
+
+    def matrix(self) -> sp.csr_array:
+        """Return the rows of every vertex of the set."""
+        unit = sp.eye_array(self.size)
+        blocks = []
+        for prior in self.priors.vertices():
+            law = np.tile(np.array([float(p) for p in prior]), (self.size, 1))
+            for side, bound in self.sides():
+                shrink = math.exp(-float(bound.exponent(self.epsilon)))
+                block = shrink * unit - law if side == "upper" else shrink * law - unit
+                blocks.append(sp.csr_array(block))
+        return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
+
+    def binds(self) -> bool:
+        """Return whether some column of one input alone breaks a row.
+
+        It has lift 1 / P_x, and, if there is another input, lift 0 for that.
+        """
+        if self.lower is not None and self.size > 1:
+            return True
+        units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
+        return self._upper is not None and any(
+            self._upper * self.priors.law(unit, largest=False) < 1 for unit in units
+        )
+
+    def at(self, epsilon: Fraction) -> LiftRows:
+        """Return the same rows at another epsilon."""
+        return LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
+
+    def restricted(self, inputs: IntArray) -> LiftRows:
+        """Return no rows, as there are none; rows on the law would join all inputs."""
+        if self.sides():
+            raise ValueError("lift rows join all inputs: there is no part to restrict them to")
+        part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
+        return LiftRows(self.name, part, None, None, self.epsilon)
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Compare the extreme entries with the extreme laws, exactly."""
+        whole = self.priors.denominator
+        if self._upper is not None:
+            limit, most = self._upper, max(column)
+            law = self._law(column, largest=False)
+            if most * whole * limit.denominator > limit.numerator * law:
+                return f"{self.name} upper x={list(column).index(most)}"
+        if self._lower is not None:
+            limit, least = self._lower, min(column)
+            law = self._law(column, largest=True)
+            if law * limit.denominator > limit.numerator * least * whole:
+                return f"{self.name} lower x={list(column).index(least)}"
+        return None
+
+    def estimate(self, numerators: npt.NDArray[Any]) -> float:
+        """Return the largest excess of a log lift over the base of its bound, by slope."""
+        worst, whole = -math.inf, self.priors.denominator
+        for column in numerators.T.tolist():
+            if not any(column):
+                continue
+            if self.upper is not None:
+                law = self._law(column, largest=False)
+                worst = max(worst, self._excess(self.upper, max(column) * whole, law))
+            if self.lower is not None:
+                law = self._law(column, largest=True)
+                worst = max(worst, self._excess(self.lower, law, min(column) * whole))
+        return worst
+
+    def _law(self, column: Sequence[int], *, largest: bool) -> int:
+        """Return the extreme law of a column times the denominator of the priors."""
+        return sum(map(mul, self.priors.extreme_numerators(column, largest=largest), column))
+
+    @property
+    def largest_base(self) -> float:
+        """The largest base of a bound."""
+        return max((float(bound.base) for _, bound in self.sides()), default=0.0)
+
+    @staticmethod
+    def _excess(bound: Bound, left: int, right: int) -> float:
+        if left == 0:
+            return -math.inf
+        if right == 0:
+            return math.inf
+        near = 2 * abs(left - right) < right
+        log_ratio = math.log1p((left - right) / right) if near else math.log(left / right)
+        return (log_ratio - float(bound.base)) / float(bound.slope)
+
+    def links(self) -> sp.csr_array:
+        """Join all inputs: the law involves every one, or is compared with every one."""
+        return self._star(bool(self.sides()))
+
+    def forced_equal(self) -> sp.csr_array:
+        """Join all inputs if a bound is 1: entries that never pass their mean are equal."""
+        return self._star(any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides()))
+
+    def _star(self, joined: bool) -> sp.csr_array:
+        """Return a graph that joins all inputs to the first, or no edges."""
+        others = np.arange(1, self.size if joined else 1)
+        ends = (np.zeros(len(others), dtype=np.intp), others)
+        return sp.csr_array((np.ones(len(others)), ends), shape=(self.size, self.size))
+
+    def support(self, positive: BoolArray) -> BoolArray:
+        """Return all inputs where the lift is bounded from below, and any is positive."""
+        return positive | positive.any(axis=0) if self.lower is not None else positive
+
+    def raised(self, columns: Int64Array) -> Int64Array:
+        """Return the columns as they are: raising an entry raises the law as well."""
+        return columns
+
+    def holding(self, columns: Int64Array) -> BoolArray:
+        """Compare the extreme entries with the extreme laws, exactly."""
+        return np.array([self.violation(column) is None for column in columns.T.tolist()])
+
+    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+        """Give each weight the side, the input and the prior of its row."""
+        vertices, found, row = self.priors.vertices(), [], 0
+        for number in range(len(vertices)):
+            for side, _ in self.sides():
+                x, output = np.nonzero(weights[row : row + self.size] > 0)
+                places = (output, x, np.full(len(x), number))
+                found.append(Multipliers(side, *places, weight=weights[row + x, output]))
+                row += self.size
+        return found, vertices
+
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Solve the worst row of each side for t, and again while the worst prior changes.
+
+        Of the inputs that are raised by the same, the extreme entry asks for most.
+        """
+        raised, total = list(column), 0
+        for _ in range(64):
+            parts: dict[int, list[int]] = {}
+            for q, d in zip(raised, direction, strict=True):
+                parts.setdefault(d, []).append(q)
+            extremes = [(moved, min(part), max(part)) for moved, part in parts.items()]
+            needed = self._raise_once(raised, direction, extremes)
+            if needed is None or needed == 0:
+                return None if needed is None else total
+            total += needed
+            raised = [q + needed * d for q, d in zip(raised, direction, strict=True)]
+        return None
+
+    def _raise_once(
+        self,
+        column: Sequence[int],
+        direction: Sequence[int],
+        extremes: list[tuple[int, int, int]],
+    ) -> int | None:
+        """Return what the rows at the worst prior of each side ask for."""
+        needed, whole = 0, self.priors.denominator
+        for limit, upper in ((self._upper, True), (self._lower, False)):
+            if limit is None:
+                continue
+            prior = self.priors.extreme_numerators(column, largest=not upper)
+            law, drift = sum(map(mul, prior, column)), sum(map(mul, prior, direction))
+            top, bottom = limit.numerator, limit.denominator
+            for moved, least, most in extremes:
+                if upper:
+                    lack = most * bottom * whole - top * law
+                    gain = top * drift - moved * bottom * whole
+                else:
+                    lack = law * bottom - top * least * whole
+                    gain = moved * top * whole - drift * bottom
+                if lack > 0:
+                    if gain <= 0:
+                        return None
+                    needed = max(needed, -(-lack // gain))
+        return needed

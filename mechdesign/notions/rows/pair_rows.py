@@ -1,0 +1,292 @@
+"""Rows on ratios of two entries of a column: the E-matrix family.
+
+    q_x <= factor * e**(base + slope * epsilon) * q_x'     for some ordered pairs (x, x')
+
+Acharya et al. 2020, Definition 2 (context-aware LDP), and all that specialises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.exact import exp_lower
+from mechdesign.notions.rows.cone import Bound, Family, Multipliers, Row
+from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
+from mechdesign.prior_sets import Weights
+
+__all__ = ["FREE", "PairRows"]
+
+Pairs = tuple[IntArray, IntArray]
+
+
+class PairRows(Family):
+    """Bounds on ``q_x / q_x'`` for ordered pairs of inputs.
+
+    Parameters
+    ----------
+    name
+        The notion, for the names of the rows.
+    bounds
+        The bounds that differ.
+    index
+        ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none. The diagonal is
+        ignored.
+    epsilon
+        Where the bounds stand.
+    near
+        Pairs ``(x, x')``, as two arrays, from which all the others follow at any epsilon >= 0, as
+        those of neighbours do on a line: then only these are looked at. None: every pair is.
+
+    Notes
+    -----
+    A bound below 1 cannot be met, since rows sum to 1; the notions refuse such parameters. It may
+    be asked about, though, when the leakage of a channel is measured.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        bounds: Sequence[Bound],
+        index: IntArray,
+        epsilon: Fraction,
+        near: Pairs | None = None,
+    ) -> None:
+        self.name, self.bounds, self.epsilon, self.near = name, tuple(bounds), epsilon, near
+        self.index = index.copy()
+        np.fill_diagonal(self.index, FREE)
+        self.size = len(index)
+
+    @cached_property
+    def _limits(self) -> list[Fraction]:
+        return [exp_lower(b.exponent(self.epsilon)) * b.factor for b in self.bounds]
+
+    @cached_property
+    def _raising(self) -> Raising | None:
+        """The rows in machine integers; None where a bound is below 1, as at a trial epsilon."""
+        x, other = self._pairs
+        used = np.unique(self.index[x, other]).tolist()
+        if any(self._limits[b] < 1 for b in used):
+            return None
+        limits = [max(limit, Fraction(1)) for limit in self._limits]
+        return Raising(self.index, limits, self.near)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        if self.near is not None:
+            return self.near
+        x, other = np.nonzero(self.index != FREE)
+        return x, other
+
+    @cached_property
+    def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
+        """Group the bounds of each row x: (x, bound, number of the set of inputs against it).
+
+        A row with bound b against all x' of a set S says ``q_x <= b * min over S of q``. The input
+        x itself joins S if b >= 1; then rows with the same bound to all share one set.
+        """
+        sets: dict[tuple[int, ...], int] = {}
+        groups = []
+        for x in range(self.size):
+            row = self.index[x]
+            for b in np.unique(row[row != FREE]):
+                members = row == b
+                members[x] = self._limits[b] >= 1
+                key = tuple(np.flatnonzero(members).tolist())
+                groups.append((x, int(b), sets.setdefault(key, len(sets))))
+        return groups, list(sets)
+
+    @property
+    def groups(self) -> list[tuple[int, int, int]]:
+        """``(x, bound, set)``: q_x is at most that bound times the least entry of that set."""
+        return self._grouped[0]
+
+    @property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The sets that :attr:`groups` refers to."""
+        return self._grouped[1]
+
+    @property
+    def inverse(self) -> FloatArray:
+        """``e**(-exponent)`` of each bound, as floats in (0, 1]."""
+        exponents = [float(bound.exponent(self.epsilon)) for bound in self.bounds]
+        shrunk: FloatArray = np.exp(-np.array(exponents))
+        return shrunk
+
+    @property
+    def factors(self) -> FloatArray:
+        """The factor of each bound, as floats."""
+        return np.array([float(bound.factor) for bound in self.bounds])
+
+    def rows(self) -> Iterator[Row]:
+        """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
+        for x, other in np.argwhere(self.index != FREE).tolist():
+            bound = self.bounds[self.index[x, other]]
+            name = f"{self.name} ratio x={x} to {other}"
+            left, right = {x: Fraction(1)}, {other: bound.factor}
+            yield Row(name, left, bound.exponent(self.epsilon), right)
+
+    def matrix(self) -> sp.csr_array:
+        """Return one row for each constrained pair."""
+        x, other = np.nonzero(self.index != FREE)
+        b = self.index[x, other]
+        row = np.arange(len(x))
+        values = np.concatenate([self.inverse[b], -self.factors[b]])
+        places = (np.concatenate([row, row]), np.concatenate([x, other]))
+        return sp.csr_array((values, places), shape=(len(x), self.size))
+
+    def binds(self) -> bool:
+        """Return whether any pair is constrained: the column of x alone breaks its rows."""
+        return bool((self.index != FREE).any())
+
+    def at(self, epsilon: Fraction) -> PairRows:
+        """Return the same rows at another epsilon."""
+        near = self.near if epsilon >= 0 else None
+        return PairRows(self.name, self.bounds, self.index, epsilon, near)
+
+    def restricted(self, inputs: IntArray) -> PairRows:
+        """Return the rows on some of the inputs."""
+        index = self.index[np.ix_(inputs, inputs)]
+        near = None
+        if self.near is not None:
+            place = np.full(self.size, FREE)
+            place[inputs] = np.arange(len(inputs))
+            x, other = place[self.near[0]], place[self.near[1]]
+            inside = (x != FREE) & (other != FREE)
+            near = (x[inside], other[inside])
+        return PairRows(self.name, self.bounds, index, self.epsilon, near)
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Compare every entry with those that bound it, in integers."""
+        if self.near is None:
+            return self._group_violation(column)
+        x, other = self.near
+        bounds = self.index[x, other]
+        for a, z, b in zip(x.tolist(), other.tolist(), bounds.tolist(), strict=True):
+            limit = self._limits[b]
+            if column[a] * limit.denominator > limit.numerator * column[z]:
+                return f"{self.name} ratio x={a} to {z}"
+        return None
+
+    def _group_violation(self, column: Sequence[int]) -> str | None:
+        """Compare every entry with the least entry of each of its sets."""
+        groups, sets = self._grouped
+        least = [min(column[z] for z in members) for members in sets]
+        for x, b, s in groups:
+            limit = self._limits[b]
+            if column[x] * limit.denominator > limit.numerator * least[s]:
+                other = min(sets[s], key=lambda z: column[z])
+                return f"{self.name} ratio x={x} to {other}"
+        return None
+
+    def all_hold(self, numerators: npt.NDArray[Any]) -> bool:
+        """Return whether every column satisfies the rows, exactly.
+
+        Most are seen to in machine integers; what these cannot tell is compared exactly.
+        """
+        unsure = np.arange(numerators.shape[1])
+        if numerators.dtype != object and self._raising is not None:
+            unsure = np.flatnonzero(~self._raising.holds(numerators))
+        columns = (numerators[:, y].tolist() for y in unsure)
+        return all(self.violation(column) is None for column in columns)
+
+    def estimate(self, numerators: npt.NDArray[Any]) -> float:
+        """Return the largest ``(ln(q_x / q_x') - ln factor - base) / slope``."""
+        x, other = self._pairs
+        worst = np.full(len(x), -np.inf)
+        step = max(1, CHUNK // numerators.shape[1])
+        for first in range(0, len(x), step):
+            part = slice(first, first + step)
+            q, against = numerators[x[part]], numerators[other[part]]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # the difference is exact, so that a ratio near 1 keeps its digits
+                ratio = (q - against).astype(np.float64) / against.astype(np.float64)
+            ratio[q == 0] = -1
+            worst[part] = ratio.max(axis=1)
+        b = self.index[x, other]
+        base = np.array([float(bound.base) for bound in self.bounds])[b]
+        slope = np.array([float(bound.slope) for bound in self.bounds])[b]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = (np.log1p(worst) - np.log(self.factors[b]) - base) / slope
+        return float(np.nanmax(excess, initial=-np.inf))
+
+    @property
+    def largest_base(self) -> float:
+        """The largest base of a bound."""
+        return max((float(bound.base) for bound in self.bounds), default=0.0)
+
+    def _graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
+        return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
+
+    def links(self) -> sp.csr_array:
+        """Join the inputs of every constrained pair."""
+        return self._graph(*self._pairs)
+
+    def forced_equal(self) -> sp.csr_array:
+        """Join pairs whose bound is 1: rows that sum to 1 and never exceed are equal."""
+        ones = [b for b, limit in enumerate(self._limits) if limit == 1]
+        x, other = self._pairs
+        equal = np.isin(self.index[x, other], ones)
+        return self._graph(x[equal], other[equal])
+
+    def support(self, positive: BoolArray) -> BoolArray:
+        """Add every x' that bounds a member, until nothing changes."""
+        graph = self.links()
+        if abs(graph - graph.T).sum() == 0:  # then whole components are positive
+            n, label = connected_components(graph, directed=False)
+            graph = sp.csr_array(label[:, None] == np.arange(n), dtype=np.float64)
+            touched: BoolArray = (graph.T @ positive.astype(np.float64)) > 0
+            return touched[label]
+        while True:
+            wider: BoolArray = positive | ((graph.T @ positive.astype(np.float64)) > 0)
+            if (wider == positive).all():
+                return wider
+            positive = wider
+
+    def raised(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Raise every entry to the least that the others' bounds allow, until nothing changes.
+
+        The scaled rows e**-a q_x <= factor q_x' are broken by a solver's absolute tolerance, so
+        that raising q_x' by as much mends them, however large a is.
+        """
+        return columns if self._raising is None else self._raising.raised(columns)
+
+    def holding(self, columns: npt.NDArray[np.int64]) -> BoolArray:
+        """Say of each column whether its rows hold for sure."""
+        if self._raising is None:
+            return np.zeros(columns.shape[1], dtype=bool)
+        return self._raising.holds(columns)
+
+    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+        """Give each weight the pair of its row."""
+        x, other = np.nonzero(self.index != FREE)
+        row, output = np.nonzero(weights > 0)
+        weight = weights[row, output]
+        return [Multipliers("ratio", output, x[row], other[row], weight)], ()
+
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Solve each broken row for t; a row whose slack does not grow with t cannot be mended."""
+        groups, sets = self._grouped
+        least = [min(column[z] for z in members) for members in sets]
+        needed = 0
+        for x, b, s in groups:
+            limit = self._limits[b]
+            if column[x] * limit.denominator <= limit.numerator * least[s]:
+                continue
+            for z in sets[s]:
+                lack = column[x] * limit.denominator - limit.numerator * column[z]
+                if z == x or lack <= 0:
+                    continue
+                gain = limit.numerator * direction[z] - limit.denominator * direction[x]
+                if gain <= 0:
+                    return None
+                needed = max(needed, -(-lack // gain))
+        return needed

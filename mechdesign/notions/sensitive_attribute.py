@@ -1,0 +1,268 @@
+"""A secret that is not the input: S -> X -> Y with a known joint law of S and X."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.domain import Domain, plain_label
+from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.exact import Exact, fraction_text, short_text
+from mechdesign.notions.base import Notion, prior_for
+from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
+from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.rows.latent_rows import SecretRows
+from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
+from mechdesign.prior_sets import Weights
+
+__all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy"]
+
+
+class SensitiveAttribute:
+    """What is to be kept secret, where it is not the input: its values, and the joint law with it.
+
+    The joint law is given in one of two ways, each number exactly as it is written.
+
+    Parameters
+    ----------
+    values
+        The values of S, in order: text or numbers; none twice.
+    given_input
+        ``(n_inputs, n_secrets)`` numbers P(s|x): a row for each input, which sums to 1.
+    joint
+        ``(n_secrets, n_inputs)`` numbers P(s, x): a row for each secret. They sum to 1, and over
+        the secrets to the prior of the problem, each within 1e-6; only the P(s|x) that follow are
+        used, so that the law of X is the prior exactly.
+
+    Attributes
+    ----------
+    domain
+        The values as a domain.
+    given_input
+        P(s|x) in rationals, a row for each input.
+
+    Raises
+    ------
+    InputError
+        If neither or both laws are given, or one is no law.
+
+    Examples
+    --------
+    >>> SensitiveAttribute(["ill", "well"], given_input=[[0.9, 0.1], [0.2, 0.8]])
+    SensitiveAttribute('ill', 'well'; 2 inputs)
+    >>> SensitiveAttribute(["ill", "well"], joint=[["9/20", 0.1], [0.05, 0.4]]).given_input[0]
+    (Fraction(9, 10), Fraction(1, 10))
+    """
+
+    KEYS = ("values", "given_input", "joint")
+
+    def __init__(
+        self, values: Domain | Iterable[Any], given_input: Any = None, joint: Any = None
+    ) -> None:
+        self.domain = values if isinstance(values, Domain) else Domain(values)
+        if (given_input is None) == (joint is None):
+            given = "none" if joint is None else "both"
+            raise InputError("given_input", "exactly one of given_input and joint", given)
+        self._marginal: Weights | None = None
+        size = len(self.domain)
+        if given_input is not None:
+            self.given_input = tuple(
+                _distribution(row, f"given_input[{x}]", size)
+                for x, row in enumerate(_a_list(given_input, "given_input"))
+            )
+        else:
+            self._marginal, self.given_input = _conditional(joint, size)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> SensitiveAttribute:
+        """Return the secret that a table of a problem file states."""
+        for key in table:
+            if key not in cls.KEYS:
+                expected = f"one of the keys {', '.join(cls.KEYS)}"
+                raise InputError(key, expected, shown(table[key]), did_you_mean(key, cls.KEYS))
+        if "values" not in table:
+            raise InputError("values", "this key, which is required", "none")
+        return cls(**table)
+
+    def laws(self, prior: Prior) -> tuple[Prior, list[Weights]]:
+        """Return the law P(s) of the secret, and P(x|s), a row for each secret.
+
+        Raises
+        ------
+        InputError
+            If they do not fit the prior of the input, or a secret has probability 0.
+        """
+        if len(self.given_input) != len(prior):
+            expected = f"{len(prior)} rows, one for each input"
+            raise InputError("given_input", expected, f"{len(self.given_input)} rows")
+        for x, (p, q) in enumerate(zip(self._marginal or (), prior, strict=False)):
+            if abs(p - q) > SUM_TOLERANCE:
+                raise InputError(
+                    "joint",
+                    f"numbers that sum over the secrets to the prior, {short_text(q)} of input {x}",
+                    f"sum {short_text(p)}",
+                    "given_input states P(s|x) alone",
+                )
+        joint = [
+            tuple(row[s] * p for row, p in zip(self.given_input, prior, strict=True))
+            for s in range(len(self.domain))
+        ]
+        masses = [sum(row, Fraction(0)) for row in joint]
+        for s, mass in enumerate(masses):
+            if not mass:
+                expected = "secrets of positive probability"
+                value = shown(self.domain.labels[s])
+                raise InputError(f"values[{s}]", expected, f"{value} with 0", "leave it out")
+        rows = zip(joint, masses, strict=True)
+        return Prior(masses), [tuple(p / mass for p in row) for row, mass in rows]
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the table of a problem file, numbers as exact text, as P(s|x) in either case."""
+        return {
+            "values": [plain_label(label) for label in self.domain.labels],
+            "given_input": [[fraction_text(p) for p in row] for row in self.given_input],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SensitiveAttribute):
+            return NotImplemented
+        return self.to_table() == other.to_table()
+
+    def __hash__(self) -> int:
+        return hash(str(self.to_table()))
+
+    def __repr__(self) -> str:
+        labels = [shown(label) for label in self.domain.labels]
+        names = ", ".join(labels if len(labels) <= 4 else [*labels[:3], "..."])
+        return f"SensitiveAttribute({names}; {len(self.given_input)} inputs)"
+
+
+class SensitiveAttributePrivacy(Notion):
+    """A notion about a secret S behind the input X, of which alone the output is made.
+
+    What the notion asks of Q(y|x), it asks of Pr(y|s) = Sum_x P(x|s) Q(y|x), with the secrets in
+    the place of the inputs, and P(s) in the place of the prior. LDP becomes Pr(y|s) <= e**epsilon
+    Pr(y|s') for all secrets, LIP e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0
+    occurs with no secret, so that nothing is asked of it.
+
+    Parameters
+    ----------
+    notion
+        A notion about single outputs and one prior: LDP and those with a budget for each pair, LIP,
+        lift bounds, pointwise maximal leakage, differential identifiability. Inputs that it names
+        are secrets.
+    secret
+        The secret, or a table of its keys.
+
+    Raises
+    ------
+    InputError
+        If the notion is another, or the secret is none.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Lemma 1: no secret leaks more than X does, so that these
+    notions ask for less than the same about X. A secret that is X itself asks for the same.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.notions.lip import LIP
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> secret = SensitiveAttribute(["ill", "well"], given_input=[[0.8, 0.2], [0.2, 0.8]])
+    >>> round(SensitiveAttributePrivacy(LIP(1), secret).leakage(warner, Prior([0.5, 0.5])), 6)
+    0.356675
+    """
+
+    title = "a notion about a secret behind the input"
+    needs_prior = True
+
+    def __init__(self, notion: Notion, secret: SensitiveAttribute | Any) -> None:
+        if isinstance(notion, NonConicNotion | BoundedPriorLIP | SensitiveAttributePrivacy):
+            expected = "a notion about single outputs and one prior, to be about a secret"
+            raise InputError("notion", expected, notion.name)
+        self.notion, self.name = notion, notion.name
+        if not isinstance(secret, SensitiveAttribute | Mapping):
+            expected = "a table { values, given_input } or { values, joint }"
+            raise InputError("secret", expected, shown(secret))
+        try:
+            self.secret = (
+                secret
+                if isinstance(secret, SensitiveAttribute)
+                else SensitiveAttribute.from_table(secret)
+            )
+        except InputError as error:
+            raise error.within("secret") from None
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget in nats; 0 for a notion that has none."""
+        return getattr(self.notion, "epsilon", Fraction(0))
+
+    def family(self, domain: Domain, prior: Prior | None) -> SecretRows:
+        """Compile the rows of the notion on the secrets, and put them on the inputs."""
+        given = prior_for(f"{self.name} of a secret", domain, prior)
+        try:
+            masses, laws = self.secret.laws(given)
+        except InputError as error:
+            raise error.within("secret") from None
+        return SecretRows(self.notion.family(self.secret.domain, masses), laws)
+
+    def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:
+        """Return the same notion of the same secret with another budget."""
+        return SensitiveAttributePrivacy(self.notion.at(epsilon), self.secret)
+
+    @property
+    def has_epsilon(self) -> bool:
+        """Whether there is a budget that :meth:`at` changes."""
+        return self.notion.has_epsilon
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {**self.notion.to_table(), "secret": self.secret.to_table()}
+
+    def __repr__(self) -> str:
+        return f"SensitiveAttributePrivacy({self.notion!r}, {self.secret!r})"
+
+
+def _a_list(given: Any, key: str) -> list[Any]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError(key, "a list of lists of numbers", shown(given))
+    rows = list(given)
+    if not rows:
+        raise InputError(key, "at least one row", "an empty list")
+    return rows
+
+
+def _distribution(given: Any, key: str, size: int) -> Weights:
+    """Return numbers that sum to 1 exactly, normalised as those of a prior are."""
+    numbers = exact_numbers(given, key)
+    if len(numbers) != size:
+        raise InputError(
+            key, f"{size} probabilities, one for each secret", f"{len(numbers)} numbers"
+        )
+    total = sum(numbers, Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(key, "numbers that sum to 1", f"sum {float(total):.9g}")
+    return tuple(number / total for number in numbers)
+
+
+def _conditional(joint: Any, size: int) -> tuple[Weights, tuple[Weights, ...]]:
+    """Return the law of the input, and P(s|x), a row for each input."""
+    rows = [exact_numbers(row, f"joint[{s}]") for s, row in enumerate(_a_list(joint, "joint"))]
+    if len(rows) != size:
+        raise InputError("joint", f"{size} rows, one for each secret", f"{len(rows)} rows")
+    for s, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            expected = "as many numbers in each row, one for each input"
+            raise InputError(f"joint[{s}]", expected, f"{len(row)} numbers")
+    marginal = tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
+    total = sum(marginal, Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
+    masses = tuple(sum(row, Fraction(0)) / total for row in rows)
+    return tuple(p / total for p in marginal), tuple(
+        tuple(p / sum(column) for p in column) if any(column) else masses
+        for column in zip(*rows, strict=True)
+    )

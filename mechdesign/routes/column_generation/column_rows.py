@@ -1,0 +1,81 @@
+"""The compressed rows of one column, by family, and weights on them in terms of the notions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions.rows.cone import Cone, Family, Multipliers
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.prior_sets import Weights
+from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.lp.extended_formulation import compress, stacked
+from mechdesign.routes.lp.linear_program import few_listed
+
+__all__ = ["ColumnRows"]
+
+
+class ColumnRows:
+    """What the families of a cone say of one column and its helpers.
+
+    Parameters
+    ----------
+    cone
+        Where the column lies.
+    tables
+        For each family the priors whose lift rows are stated; default those of its short list.
+
+    Attributes
+    ----------
+    blocks
+        The compressed rows of each family.
+    equal
+        Which of all rows are equations.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are no tables, and a set of priors is not a short list.
+    """
+
+    def __init__(self, cone: Cone, tables: Sequence[tuple[Weights, ...]] | None = None) -> None:
+        self.size = cone.size
+        self.tables = [_listed(f) for f in cone.families] if tables is None else list(tables)
+        pairs = zip(cone.families, self.tables, strict=True)
+        self.blocks = [compress(family, table) for family, table in pairs]
+        self.equal: BoolArray = np.concatenate([block.equal for block in self.blocks])
+
+    def __len__(self) -> int:
+        return len(self.equal)
+
+    def matrix(self) -> sp.csr_array:
+        """Return the rows of all families, ``(n_rows, n_inputs + n_helpers)``."""
+        return stacked(self.blocks, self.size)
+
+    def duals(self, weights: FloatArray) -> list[FamilyDual]:
+        """Return weights on the rows, ``(n_rows, n_outputs)``, in terms of the notions."""
+        ends = np.cumsum([block.A.shape[0] for block in self.blocks])
+        found = []
+        for n, (block, mine) in enumerate(
+            zip(self.blocks, np.split(weights, ends[:-1]), strict=True)
+        ):
+            multipliers: list[Multipliers] = []
+            for y, column in enumerate(np.ascontiguousarray(mine.T)):
+                multipliers += block.carry_back(column, y)
+            found.append(FamilyDual(n, tuple(multipliers), self.tables[n]))
+        return found
+
+
+def _listed(family: Family) -> tuple[Weights, ...]:
+    """Return the priors that rows on lifts are stated for, none for rows on ratios."""
+    if not isinstance(family, LiftRows):
+        return ()
+    members = few_listed(family)
+    if not members:
+        expected = "bounds on the lift for a short list of priors"
+        raise UnsupportedError("privacy.priors", expected, repr(family.priors))
+    return members

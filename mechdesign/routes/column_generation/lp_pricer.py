@@ -1,0 +1,112 @@
+"""Any cone: the best ray for each output by a linear program over one column, kept hot.
+
+Between rounds only costs change, so that the primal simplex method goes on from the last optimum;
+the first time it starts at the start ray of the output. The programs of the outputs are independent
+and HiGHS lets other threads run meanwhile: they are solved on all cores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions import Cone
+from mechdesign.routes.base import Dual
+from mechdesign.routes.column_generation.pricing import (
+    Priced,
+    Start,
+    closure_start,
+    inverse,
+    ratio_lengths,
+)
+from mechdesign.routes.column_generation.warm_column import HotColumn
+
+__all__ = ["ProgramPricer"]
+
+
+class ProgramPricer:
+    """Rays of a cone by linear programs.
+
+    Parameters
+    ----------
+    cone
+        Any.
+    cost
+        ``(n_inputs, n_outputs)``.
+    scale
+        The unit of the costs.
+    workers
+        Threads; default one for each core.
+    """
+
+    route = "one linear program for each output, HiGHS"
+
+    def __init__(
+        self, cone: Cone, cost: FloatArray, scale: float, workers: int | None = None
+    ) -> None:
+        self.cost, self.scale = cost, scale
+        self.workers = workers or os.cpu_count() or 1
+        self._lengths = ratio_lengths(cone)
+        self._first = HotColumn(cone, np.full(len(cost), 1 / len(cost)))
+        self._columns: list[HotColumn | None] = [None] * cost.shape[1]
+        self._start: Start | None = None
+
+    def start(self) -> Start:
+        """Return the rays on which one input is largest."""
+        if self._start is None:
+            found = None if self._lengths is None else closure_start(self._lengths)
+            self._start = self._by_programs() if found is None else found
+        return self._start
+
+    def _by_programs(self) -> Start:
+        k = len(self.cost)
+        found = [np.maximum(self._first.cheapest(-unit)[0], 0.0) for unit in np.eye(k)]
+        rays = np.column_stack([ray / ray.sum() for ray in found])
+        return Start(rays, inverse(rays))
+
+    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+        """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
+        k, m = self.cost.shape
+        v = self.cost - prices[:, None]
+        found: FloatArray = np.zeros((k, m))
+        weights: list[FloatArray | None] = [None] * m
+
+        def solve(y: int) -> None:
+            if not over():
+                ray, answer = self._column(y).cheapest(v[:, y])
+                found[:, y] = np.maximum(ray, 0.0)
+                weights[y] = np.maximum(-answer.dual[:-1], 0.0)
+
+        self.start()
+        if self.workers == 1:
+            for y in range(m):
+                solve(y)
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                list(pool.map(solve, range(m)))
+        known = [weight for weight in weights if weight is not None]
+        total = found.sum(axis=0)
+        worth = (v * found).sum(axis=0) / np.where(total > 0, total, 1.0)
+        shortfall = float(k * min(0.0, worth.min())) if len(known) == m else -np.inf
+
+        def rays(outputs: IntArray) -> FloatArray:
+            return found[:, outputs]
+
+        def dual() -> Dual:
+            return Dual(self._first.families(known, self.scale))
+
+        return Priced(worth, shortfall, rays, dual)
+
+    def _column(self, y: int) -> HotColumn:
+        """Return the program of an output; a new one starts where it pays most to be truthful."""
+        column = self._columns[y]
+        if column is None:
+            column = self._first.copy()
+            rays = self.start().rays
+            column.start_at(rays[:, int(np.argmin(self.cost[:, y] @ rays / rays.sum(axis=0)))])
+            self._columns[y] = column
+        return column

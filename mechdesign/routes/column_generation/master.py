@@ -1,0 +1,126 @@
+"""The linear program over rays: how much of each makes the best channel, and what inputs cost."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.routes.lp.highs import PRIMAL, SMALLEST_COEFFICIENT, TOLERANCE
+
+__all__ = ["Master", "master"]
+
+
+CHOOSE = 0
+"""HiGHS's number for the simplex method of its choice."""
+
+SMALLEST_ENTRY = 1e-12
+"""Entries below this, of rays with largest entry near 1, are noise once coordinates change."""
+
+
+class Master:
+    """Maximise Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
+
+    Parameters
+    ----------
+    rays, gain
+        ``(n_inputs, n_rays)`` and ``(n_rays,)``: some mixture of them must be the ones vector.
+    change
+        An invertible matrix T, ``(n_inputs, n_inputs)``, in whose coordinates the rays are sparse:
+        the equations are then Sum theta_r T r = T 1. Default none.
+    unit
+        What stands for 1 in the sums and the gains that HiGHS sees: tolerances shrink by it.
+    """
+
+    def __init__(
+        self,
+        rays: FloatArray,
+        gain: FloatArray,
+        change: sp.csr_array | None = None,
+        unit: float = 1.0,
+    ) -> None:
+        self.unit = unit
+        self.scale = (float(np.abs(gain).max()) or 1.0) / unit
+        self.gain: FloatArray = np.zeros(0)
+        self._rays: list[FloatArray] = []
+        self._change = change
+        self._solver = highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("solver", "simplex")
+        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        right = np.ones(len(rays)) if change is None else change @ np.ones(len(rays))
+        for side in (unit * right).tolist():
+            self._solver.addRow(side, side, 0, np.zeros(0, dtype=np.int32), np.zeros(0))
+        self.add(rays, gain)
+
+    @property
+    def rays(self) -> FloatArray:
+        """``(n_inputs, n_rays)``: all rays."""
+        if len(self._rays) > 1:
+            self._rays = [np.column_stack(self._rays)]
+        return self._rays[0]
+
+    def add(self, rays: FloatArray, gain: FloatArray) -> None:
+        """Add rays with their gains."""
+        k, n = rays.shape
+        inf = np.full(n, highspy.kHighsInf)
+        cost = -gain / self.scale
+        if self._change is None:
+            row = np.tile(np.arange(k, dtype=np.int32), n)
+            starts = np.arange(0, n * k, k, dtype=np.int32)
+            entries = np.ascontiguousarray(rays.T).ravel()
+        else:
+            moved = self._change @ rays
+            moved[np.abs(moved) < SMALLEST_ENTRY * np.abs(moved).max(axis=0)] = 0.0
+            columns = sp.csc_array(moved)
+            row, starts, entries = columns.indices, columns.indptr[:-1], columns.data
+        self._solver.addCols(n, cost, np.zeros(n), inf, len(entries), starts, row, entries)
+        self._rays.append(rays)
+        self.gain = np.concatenate([self.gain, gain])
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Forget rays that are not wanted, but none of the basis; return which of all stay."""
+        basic = highspy.HighsBasisStatus.kBasic
+        status = self._solver.getBasis().col_status
+        kept: BoolArray = wanted | np.array([one == basic for one in status], dtype=bool)
+        gone = np.flatnonzero(~kept).astype(np.int32)
+        self._solver.deleteCols(len(gone), gone)
+        self._rays, self.gain = [self.rays[:, kept]], self.gain[kept]
+        return kept
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return the best weights theta of the rays, and the prices of the inputs.
+
+        Raises
+        ------
+        SolverError
+            If HiGHS finds no optimum; the message carries its status.
+        """
+        optimal = highspy.HighsModelStatus.kOptimal
+        self._solver.run()
+        for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again from nothing
+            if self._solver.getModelStatus() == optimal:
+                break
+            self._solver.clearSolver()
+            self._solver.setOptionValue("simplex_strategy", CHOOSE)
+            self._solver.setOptionValue("primal_feasibility_tolerance", tolerance)
+            self._solver.setOptionValue("dual_feasibility_tolerance", tolerance)
+            self._solver.run()
+        if self._solver.getModelStatus() != optimal:
+            said = self._solver.modelStatusToString(self._solver.getModelStatus())
+            raise SolverError(f"HiGHS (rays) stopped: {said}")
+        self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from here on rays are added
+        found = self._solver.getSolution()
+        prices = -self.scale * np.array(found.row_dual)
+        if self._change is not None:
+            prices = self._change.T @ prices
+        return np.array(found.col_value) / self.unit, prices
+
+
+def master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Solve once; see :class:`Master`."""
+    return Master(rays, gain).solve()

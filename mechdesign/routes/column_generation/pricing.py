@@ -1,0 +1,129 @@
+"""What column generation asks of a cone: which extreme ray is worth most at given prices.
+
+With prices u of the inputs, the reduced cost of a ray r for an output y is (c_y - u) . r. A pricer
+finds, for every output at once, a ray of low reduced cost; it says how far below Sum_x u_x the loss
+of any private channel can be; and it has the evidence for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.routes.base import Dual
+from mechdesign.routes.presolve.shortest_paths import closure, lengths
+
+__all__ = ["Priced", "Pricer", "Start", "closure_start", "inverse", "ratio_lengths"]
+
+
+NOTHING = 1e-13
+"""Entries of an inverse below this share of the largest are rounding errors."""
+
+INVERSE = 1e-9
+"""How well an inverse must invert."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Rays to start with.
+
+    Attributes
+    ----------
+    rays
+        ``(n_inputs, n_rays)``: one for each input, on which it is largest, where there are.
+    change
+        The inverse of ``rays``, where they are as many as inputs and independent; else None. Rays
+        are sparse in the coordinates that it changes to, and those of the start are unit vectors.
+    """
+
+    rays: FloatArray
+    change: sp.csr_array | None
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a pricer finds at some prices u.
+
+    Attributes
+    ----------
+    reduced
+        ``(n_outputs,)``: the reduced cost of the ray found for each output, where it sums to 1. It
+        is negative where that of any ray is.
+    shortfall
+        A number <= 0 such that no private channel has a loss below Sum_x u_x + shortfall; -inf
+        where the search was cut short.
+    rays
+        Returns the rays of some outputs, ``(n_inputs, n)``, of any size.
+    dual
+        Returns the evidence for the shortfall, in the unit of the loss.
+    """
+
+    reduced: FloatArray
+    shortfall: float
+    rays: Callable[[IntArray], FloatArray]
+    dual: Callable[[], Dual]
+
+
+class Pricer(Protocol):
+    """Finds rays of least reduced cost in one kind of cone."""
+
+    route: str
+    """In a few words, for the report."""
+
+    def start(self) -> Start:
+        """Return rays to start with."""
+
+    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+        """Return rays for all outputs.
+
+        Parameters
+        ----------
+        prices
+            ``(n_inputs,)``, in the unit of the costs.
+        over
+            Tells whether to cut the search short.
+        """
+
+
+def ratio_lengths(cone: Cone) -> FloatArray | None:
+    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf where there is no bound.
+
+    None where a family has other rows than those on ratios of two entries.
+    """
+    found = np.full((cone.size, cone.size), np.inf)
+    for family in cone.families:
+        if not isinstance(family, PairRows):
+            return None
+        np.minimum(found, lengths(family), out=found)
+    return found
+
+
+def closure_start(E: FloatArray) -> Start:
+    """Return the rays e**-d(z, x) of the inputs z, d the length of the shortest path from z to x.
+
+    Each is the least column that is 1 at z.
+    """
+    rays = np.exp(-closure(E)).T
+    return Start(rays, inverse(rays))
+
+
+def inverse(rays: FloatArray) -> sp.csr_array | None:
+    """Return the inverse of a square matrix as a sparse one; None if it has none, or a bad one."""
+    k, n = rays.shape
+    if n != k:
+        return None
+    try:
+        found = np.linalg.inv(rays)
+    except np.linalg.LinAlgError:
+        return None
+    found[np.abs(found) < NOTHING * np.abs(found).max()] = 0.0
+    sparse = sp.csr_array(found)
+    error = np.abs(sparse @ rays - np.eye(k)).max()
+    return sparse if error < INVERSE else None

@@ -1,0 +1,285 @@
+"""Expected losses by column generation: a linear program over the extreme rays that are worth it.
+
+A column of a channel is a mixture of extreme rays r of the cone, so that the best channel is
+
+    minimise Sum_j theta_j c_{y_j} . r_j   over theta >= 0 with Sum_j theta_j r_j = 1,
+
+each ray with an output y_j whose costs are c_{y_j}. The prices u of the inputs, the dual of the
+equations, tell which rays to add: those with (c_y - u) . r < 0 (see `pricing`). Prices jump about
+from round to round; so rays are sought at prices between the last ones and those that gave the best
+bound (Wentges 1997).
+
+The first rays are the k that are largest on one input each. If they are independent and some
+mixture of them is a channel, it is a basis, and its prices are k equations. On a line, with a loss
+that grows with the distance, no other ray is better, for any prior: one round is all. Elsewhere the
+program is stated in the coordinates in which they are the unit vectors; there other rays are often
+sparse, on a line with an entry for each of their peaks and valleys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.domain import Label
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.column_generation.chain_pricer import ChainPricer
+from mechdesign.routes.column_generation.lp_pricer import ProgramPricer
+from mechdesign.routes.column_generation.master import Master
+from mechdesign.routes.column_generation.pricing import Priced, Pricer, Start, ratio_lengths
+from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.highs import UNIT
+from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.shortest_paths import implied_pairs
+
+__all__ = ["solve_columns", "suits"]
+
+
+ROUNDS = 10_000
+SMOOTHING, STEP, NEARER = 0.5, 0.1, 0.3
+"""The share of the best prices in those at which rays are sought, at first; how much it changes
+from round to round, and where nothing was found."""
+
+NEGATIVE = 1e-11
+"""A reduced cost below minus this is worth a column, in the unit of the costs."""
+
+SLACK = 1e-12
+"""A mixture may have weights below 0 by this much, which rounding explains."""
+
+FEW = 6
+"""Rows for each input, once those that follow from others are dropped, that count as few."""
+
+MOST_COLUMNS, KEPT = 8, 3
+"""Times the number of inputs: with more columns than that, only the cheapest are kept."""
+
+
+def solve_columns(
+    problem: Problem, limits: Limits | None = None, workers: int | None = None
+) -> RawSolution:
+    """Find the channel of least expected loss by extreme rays.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility` in expectation, and notions that all
+        speak of columns.
+    limits
+        When to stop; default at the optimum.
+    workers
+        Threads for the linear programs over one column, where it takes any.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem is another.
+    SolverError
+        If HiGHS fails before there is a channel.
+
+    Examples
+    --------
+    >>> from mechdesign import Domain, MeanAbsoluteError, MetricPrivacy
+    >>> line = Problem(Domain([0, 1, 4, 6]), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+    >>> found = solve_columns(line)
+    >>> found.route, found.notes[0]
+    ('columns: dynamic programming along the line', '1 round of pricing; 4 columns in use')
+    >>> float((abs(np.subtract.outer([0, 1, 4, 6], [0, 1, 4, 6])) * found.matrix).sum() / 4)
+    0.3505...
+    """
+    if problem.expected_loss is None:
+        raise UnsupportedError("objective", "an expected loss", problem.utility.name)
+    if not problem.is_conic:
+        raise UnsupportedError("privacy", "notions that speak of columns", problem.binding[0])
+    limits = Limits() if limits is None else limits
+    cost, scale = program_cost(problem)
+    pricer = _pricer(problem, cost, scale) or ProgramPricer(problem.cone, cost, scale, workers)
+    search = _Search(pricer, cost, scale, limits)
+    search.run()
+    outputs: tuple[Label, ...] = problem.outputs or ()
+    route = f"columns: {pricer.route}"
+    return RawSolution(search.matrix(), outputs, search.dual(), route, search.notes())
+
+
+def suits(problem: Problem, *, small: bool = False) -> str | None:
+    """Return why a problem should be solved in this way, in a few words; None if no reason is.
+
+    A small one should only be on a line.
+    """
+    if problem.expected_loss is None or not problem.is_conic:
+        return None
+    if ChainPricer.of(problem, np.zeros((len(problem.domain), 1)), 1.0) is not None:
+        return "the inputs lie on a line, where rays are found one input after the other"
+    E = None if small else ratio_lengths(problem.cone)
+    if E is None or not np.array_equal(E, E.T):
+        return None
+    if (np.isfinite(E) & ~implied_pairs(E)).sum() > (1 + FEW) * len(E):
+        return None
+    return "each input is bound by few others, so that rays are simple"
+
+
+def _pricer(problem: Problem, cost: FloatArray, scale: float) -> Pricer | None:
+    """Return the pricer that is made for the cone, if there is one."""
+    for kind in (ChainPricer, SubsetPricer, LiftPricer):
+        found = kind.of(problem, cost, scale)
+        if found is not None:
+            return found
+    return None
+
+
+@dataclass
+class _Columns:
+    """A mixture of rays with an output each: ``rays`` ``(k, n)``, ``outputs`` and weights."""
+
+    rays: FloatArray
+    outputs: IntArray
+    theta: FloatArray
+
+
+class _Search:
+    """The rounds of column generation.
+
+    Attributes
+    ----------
+    value, bound
+        The loss of the best channel so far, and the best bound, in the unit of the costs.
+    """
+
+    def __init__(self, pricer: Pricer, cost: FloatArray, scale: float, limits: Limits) -> None:
+        self.pricer, self.cost, self.scale, self.limits = pricer, cost, scale, limits
+        self.rounds = 0
+        k, self.n_outputs = cost.shape
+        self._blind = int(np.argmin(cost.sum(axis=0)))  # what to send without looking
+        self.found = _Columns(np.ones((k, 1)), np.array([self._blind]), np.ones(1))
+        self.value = float(cost[:, self._blind].sum())
+        self.bound = float(cost.min(axis=1).sum())  # each input gets its best output
+        self._best: Priced | None = None
+        self._center: FloatArray | None = None
+        self._center_bound, self._share = -np.inf, SMOOTHING
+        self._failure = ""
+
+    def run(self) -> None:
+        """Try the basis of the first rays; if it is not the best, generate columns."""
+        if self.limits.tell(0, self.value * self.scale, self.bound * self.scale):
+            return
+        start = self.pricer.start()
+        worth = start.rays.T @ self.cost
+        outputs = np.argmin(worth, axis=1)
+        worth = worth[np.arange(len(worth)), outputs]
+        if self._crash(start, outputs, worth):
+            return
+        try:
+            self._generate(start, outputs, worth)
+        except SolverError as error:
+            if self._best is None and self.rounds == 0:
+                raise
+            self._failure = str(error)
+
+    def _crash(self, start: Start, outputs: IntArray, worth: FloatArray) -> bool:
+        """Take the first rays as a basis, if they are one; return whether to stop with that."""
+        if start.change is None:
+            return False
+        theta = start.change @ np.ones(len(worth))
+        if theta.min() < -SLACK:
+            return False
+        if theta @ worth < self.value:
+            self.found = _Columns(start.rays, outputs, np.maximum(theta, 0.0))
+            self.value = float(theta @ worth)
+        return self._seek(start.change.T @ worth)[1]
+
+    def _seek(self, prices: FloatArray) -> tuple[Priced, bool]:
+        """Price all outputs, keep the bound if it is the best; return whether to stop."""
+        priced = self.pricer.price(prices, self.limits.over)
+        self.rounds += 1
+        bound = float(prices.sum()) + priced.shortfall
+        if bound > self._center_bound:
+            self._center, self._center_bound = prices, bound
+        if bound > self.bound:
+            self.bound, self._best = bound, priced
+        told = self.value * self.scale, self.bound * self.scale
+        return priced, self.limits.tell(self.rounds, *told)
+
+    def _generate(self, start: Start, outputs: IntArray, worth: FloatArray) -> None:
+        """Add columns until none is worth it."""
+        k = len(self.cost)
+        # what tells nothing is a channel, whatever the first rays are
+        rays = np.column_stack([start.rays, np.ones(k)])
+        costs = np.append(worth, self.cost[:, self._blind].sum())
+        outputs = np.append(outputs, self._blind)
+        program = Master(rays, -costs, start.change, UNIT)
+        while self.rounds < ROUNDS:
+            theta, gains = program.solve()
+            prices, self.value = -gains, float(-theta @ program.gain)
+            self.found = _Columns(program.rays, outputs, theta)
+            if len(theta) > MOST_COLUMNS * k:
+                reduced = -program.gain - prices @ program.rays
+                kept = program.keep(reduced <= np.partition(reduced, KEPT * k)[KEPT * k])
+                outputs = outputs[kept]
+            better = self._better(prices)
+            if better is None:
+                return
+            program.add(better.rays, -self._worth(better))
+            outputs = np.concatenate([outputs, better.outputs])
+
+    def _better(self, prices: FloatArray) -> _Columns | None:
+        """Return columns of negative reduced cost; None to stop, for whatever reason.
+
+        Rays sought at prices between two may not be worth it at the last ones: then the search goes
+        on nearer to these.
+        """
+        share = self._share
+        while True:
+            center = prices if self._center is None else self._center
+            priced, over = self._seek(share * center + (1 - share) * prices)
+            if over:
+                return None
+            rays = priced.rays(np.arange(self.n_outputs))
+            rays = rays / rays.max(axis=0)
+            if share == self._share:
+                worst = rays[:, np.argmin(priced.reduced)]
+                self._adapt(float((1 - len(rays) * worst / worst.sum()) @ (prices - center)))
+            reduced = ((self.cost - prices[:, None]) * rays).sum(axis=0)
+            worth = np.flatnonzero(reduced < -NEGATIVE)
+            if len(worth):
+                return _Columns(rays[:, worth], worth, np.zeros(len(worth)))
+            if share == 0:
+                return None
+            share = max(0.0, share - NEARER)
+
+    def _adapt(self, slope: float) -> None:
+        """Seek nearer to the last prices if the bound rises towards them, else farther away.
+
+        The slope is that of Sum_x u_x + k min_r (c - u) . r / 1 . r, a bound that is concave in u
+        (Pessoa et al. 2018).
+        """
+        if slope > 0:
+            self._share = max(0.0, self._share - STEP)
+        else:
+            self._share += STEP * (1 - self._share)
+
+    def _worth(self, columns: _Columns) -> FloatArray:
+        worth: FloatArray = (self.cost[:, columns.outputs] * columns.rays).sum(axis=0)
+        return worth
+
+    def matrix(self) -> FloatArray:
+        """Return the best channel, up to rounding errors."""
+        used = np.flatnonzero(self.found.theta > 0)
+        outputs = self.found.outputs[used]
+        places = (np.arange(len(used)), outputs)
+        sent = sp.csr_array((self.found.theta[used], places), shape=(len(used), self.n_outputs))
+        return np.asarray(self.found.rays[:, used] @ sent)
+
+    def dual(self) -> Dual:
+        """Return the evidence for the best bound; without any, each input gets its best output."""
+        return Dual(()) if self._best is None else self._best.dual()
+
+    def notes(self) -> list[str]:
+        """Return what is to be said of the search."""
+        used = int(np.count_nonzero(self.found.theta))
+        rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
+        found = [f"{rounds} of pricing; {used} columns in use"]
+        return [*found, self._failure] if self._failure else found

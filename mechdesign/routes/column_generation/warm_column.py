@@ -1,0 +1,104 @@
+"""One private column with P . r = 1, kept hot: a linear program solved again at other costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.prior_sets import Weights
+from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.column_generation.column_rows import ColumnRows
+from mechdesign.routes.lp.highs import HotProgram, LinearProgram, LPResult
+
+__all__ = ["HotColumn"]
+
+
+TIGHT = 1e-9
+"""What a row may be off by, relative to its entries, to be tight."""
+
+
+class HotColumn:
+    """The program over one column and the helpers of its rows.
+
+    Parameters
+    ----------
+    cone
+        Where the column lies.
+    prior
+        ``(n_inputs,)``: P in P . r = 1.
+    tables
+        For each family the priors whose lift rows are stated; default all vertices of its set.
+    """
+
+    def __init__(
+        self, cone: Cone, prior: FloatArray, tables: Sequence[tuple[Weights, ...]] | None = None
+    ) -> None:
+        if tables is None:
+            lifts = (isinstance(family, LiftRows) and family for family in cone.families)
+            tables = [family.priors.vertices() if family else () for family in lifts]
+        self.size, self.rows = len(prior), ColumnRows(cone, tables)
+        rows = self.rows.matrix()
+        self._helpers = np.zeros(rows.shape[1] - self.size)
+        law = sp.csr_array(np.concatenate([prior, self._helpers])[None, :])
+        A = sp.csr_array(sp.vstack([rows, law], format="csr"))
+        equal = np.append(self.rows.equal, True)
+        low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
+        low[-1] = high[-1] = 1.0
+        empty = LinearProgram(np.zeros(rows.shape[1]), A, low, high)
+        self._empty, self._program = empty, HotProgram(empty, "simplex")
+
+    def copy(self) -> HotColumn:
+        """Return the same program with a memory of its own, as for another thread."""
+        twin = copy(self)
+        twin._program = HotProgram(self._empty, "simplex")
+        return twin
+
+    def start_at(self, ray: FloatArray) -> None:
+        """Start at an extreme ray, where all rows are on ratios of two entries; else do nothing.
+
+        The rows that hold with equality join the inputs on which the ray is positive: those of a
+        tree through all of them, with P . r = 1, are a basis. From here on the primal simplex
+        method is used, which stays feasible when costs change.
+        """
+        tree = None if len(self._helpers) else _tight_tree(self._empty.A[:-1], ray)
+        if tree is None:
+            return
+        rows = np.ones(self._empty.A.shape[0], dtype=bool)
+        rows[tree] = rows[-1] = False
+        self._program.start_at(ray > 0, rows)
+
+    def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
+        """Return the column of least cost, and the whole answer of the program."""
+        found = self._program.solve(np.concatenate([cost, self._helpers]))
+        return found.primal[: self.size], found
+
+    def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
+        """Return weights on the rows, an array for each output, as multipliers of the notions."""
+        n = len(self.rows)  # the last row of the program is the law
+        mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
+        return tuple(self.rows.duals(scale * mine.T))
+
+
+def _tight_tree(A: sp.csr_array, ray: FloatArray) -> IntArray | None:
+    """Return rows of two entries that are tight at a ray and form a tree; None if there is none."""
+    if (np.diff(A.indptr) != 2).any():
+        return None
+    pairs = np.sort(A.indices.reshape(-1, 2), axis=1)
+    terms = A.data.reshape(-1, 2) * ray[A.indices.reshape(-1, 2)]
+    top = terms.max(axis=1)
+    tight = np.flatnonzero((np.abs(terms.sum(axis=1)) <= TIGHT * top) & (top > 0))
+    k, pairs = len(ray), pairs[tight]
+    links = sp.csr_array((np.ones(len(tight)), (pairs[:, 0], pairs[:, 1])), shape=(k, k))
+    reached, before = breadth_first_order(links, int(np.argmax(ray)), directed=False)
+    if len(reached) < np.count_nonzero(ray):
+        return None
+    edges = np.sort(np.column_stack([reached[1:], before[reached[1:]]]), axis=1) @ [k, 1]
+    keys, first = np.unique(pairs @ [k, 1], return_index=True)
+    return np.asarray(tight[first[np.searchsorted(keys, edges)]], dtype=np.intp)

@@ -1,0 +1,1 @@
+"""Conic programs: cvxpy, terms of the user, and non-conic notions."""

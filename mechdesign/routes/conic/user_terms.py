@@ -1,0 +1,227 @@
+"""Constraints and objectives of the user's own, in cvxpy.
+
+The notions are met exactly, as ever: the channel is repaired. The user's constraints are met as
+well as the solver and the repair leave them, which is measured and said; the value of the user's
+objective and the bound on it are numbers in floating point.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
+from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.conic.cvxpy_solver import (
+    CONIC_SOLVERS,
+    OPTIONS,
+    StatedNotions,
+    run,
+    solver_named,
+)
+from mechdesign.routes.conic.lagrangian import linearised, priced, solver_gap
+from mechdesign.routes.limits import Limits
+from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["UserTerms", "solve_custom"]
+
+
+FLOOR = 1e-12
+"""Logarithms and roots are linearised no nearer to 0 than this."""
+
+LONGEST = 500
+CLOSE, HUGE = 1e-6, 1e99
+
+
+class UserTerms:
+    """A problem with constraints, and maybe an objective, of the user's own.
+
+    Parameters
+    ----------
+    problem
+        Whose variable ``problem.Q`` they speak of.
+    constraints
+        cvxpy constraints.
+    objective
+        ``cp.Minimize(...)``, ``cp.Maximize(...)``, or an expression to be minimised; None for the
+        utility of the problem.
+
+    Raises
+    ------
+    InputError
+        If one is not convex, or no such thing; the message names it.
+    UnsupportedError
+        If one speaks of other variables.
+    """
+
+    def __init__(self, problem: Problem, constraints: Sequence[Any], objective: Any) -> None:
+        import cvxpy as cp
+
+        Q = problem.Q
+        self.constraints = tuple(constraints)
+        for n, constraint in enumerate(self.constraints):
+            key = f"constraints[{n}]"
+            if not isinstance(constraint, cp.Constraint):
+                raise InputError(key, "a constraint of cvxpy", constraint)
+            if not constraint.is_dcp():
+                raise InputError(key, "a convex constraint, by cvxpy's rules (DCP)", constraint)
+            _check_leaves(key, constraint, Q)
+        self.problem = copy.copy(problem)  # which shares Q
+        self.problem.quoted = tuple(str(constraint)[:LONGEST] for constraint in self.constraints)
+        if objective is None:
+            return
+        if isinstance(objective, cp.Expression):
+            objective = cp.Minimize(objective) if objective.is_scalar() else objective
+        if not isinstance(objective, cp.Minimize | cp.Maximize):
+            expected = "cp.Minimize(...), cp.Maximize(...) or a scalar expression of cvxpy"
+            raise InputError("objective", expected, objective)
+        if not objective.is_dcp():
+            expected = "a convex loss or a concave gain, by cvxpy's rules (DCP)"
+            raise InputError("objective", expected, objective)
+        _check_leaves("objective", objective, Q)
+        sense = "maximize" if isinstance(objective, cp.Maximize) else "minimize"
+        self.problem.utility = ExpressionUtility(objective.args[0], Q, sense)
+
+    def solve(self, route: str, limits: Limits | None = None) -> RawSolution:
+        """Solve by the route ``"auto"`` or ``"cvxpy:NAME"``, within limits."""
+        name, _, option = route.partition(":")
+        if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
+            expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
+            raise UnsupportedError("route", expected, route)
+        names = [solver_named(option)] if option else CONIC_SOLVERS
+        failures = []
+        for solver in names:
+            try:
+                return solve_custom(self.problem, self.constraints, solver, limits)
+            except SolverError as error:
+                failures.append(str(error))
+        raise SolverError("; ".join(failures))
+
+    def why(self) -> str:
+        """Return the reason for the route, in a sentence."""
+        return "constraints or an objective of your own are a convex program"
+
+    def notes(self, channel: Channel) -> Iterator[str]:
+        """Yield how well the user's constraints hold at the channel that is returned."""
+        if not self.constraints:
+            return
+        self.problem.Q.value = placed(channel, self.problem.outputs or ())
+        worst = max(float(np.max(constraint.violation())) for constraint in self.constraints)
+        if worst == 0:
+            yield "your constraints hold"
+        elif worst <= CLOSE:
+            yield f"your constraints hold to {worst:.1e}"
+        else:
+            yield f"your constraints are broken by {worst:.1e}: privacy comes first"
+
+
+def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:
+    others = [variable.name() for variable in part.variables() if variable is not Q]
+    if others:
+        hint = "write it without: a bound on the optimum needs to know all that may vary"
+        raise UnsupportedError(key, "an expression of problem.Q alone", ", ".join(others), hint)
+    for parameter in part.parameters():
+        if parameter.value is None:
+            raise InputError(key, f"a value of the parameter {parameter.name()}", "none")
+
+
+def solve_custom(
+    problem: Problem,
+    constraints: Sequence[cp.Constraint],
+    solver: str,
+    limits: Limits | None = None,
+) -> RawSolution:
+    """State a problem with further constraints in cvxpy, solve it, and bound its optimum.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel, or a concave gain.
+    constraints
+        Constraints on ``problem.Q``.
+    solver
+        The name of an installed solver.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    InfeasibleError
+        If no private channel meets the constraints.
+    SolverError
+        If the solver stops without an answer.
+    """
+    import cvxpy as cp
+
+    Q, utility, outputs = problem.Q, problem.utility, problem.outputs or ()
+    notions = StatedNotions(problem, Q)
+    scale, cost = 1.0, np.zeros(Q.shape)
+    loss: cp.Expression | None = None
+    per_input: list[cp.Constraint] = []
+    if isinstance(utility, LinearUtility):
+        cost = utility.cost(problem.domain, problem.prior, outputs)
+        scale = float(cost.max()) or 1.0
+        goal = cp.sum(cp.multiply(cost, Q))
+        if utility.worst_case:
+            goal = cp.Variable()
+            per_input = [cp.sum(cp.multiply(cost, Q), axis=1) <= goal]
+    else:
+        loss = utility.objective(Q, problem.domain, problem.prior, outputs)
+        goal = loss = -loss if utility.is_maximised else loss
+    sums = [cp.sum(Q, axis=1) == 1]
+    stated = cp.Problem(
+        cp.Minimize(goal / scale), [*sums, *notions.constraints, *per_input, *constraints]
+    )
+    try:
+        run(stated, solver, limits)
+    except SolverError:
+        if stated.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+            raise InfeasibleError("no private channel meets your constraints") from None
+        raise
+    matrix, value = np.array(Q.value), scale * float(stated.value)
+    if per_input:
+        mass = np.maximum(per_input[0].dual_value, 0.0)
+        cost = mass[:, None] / (mass.sum() or 1.0) * cost
+    terms = [priced(constraint, scale) for constraint in constraints]
+    bound = _bound(notions, cost, scale, loss, [term for term in terms if term is not None])
+    notes = []
+    if bound < value - CLOSE * abs(value):
+        gap = solver_gap(stated, solver, OPTIONS.get(solver, {}))
+        if gap is not None and value - scale * gap > bound:
+            bound = value - scale * gap
+            notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
+    if utility.is_maximised:
+        bound = -bound
+    return RawSolution(
+        matrix, tuple(outputs), None, f"cvxpy: {solver}", notes, Fraction(max(bound, -HUGE))
+    )
+
+
+def _bound(
+    notions: StatedNotions,
+    cost: FloatArray,
+    scale: float,
+    loss: cp.Expression | None,
+    terms: list[cp.Expression],
+) -> float:
+    """Return the first-order bound at the solver's answer; -inf where the loss has no gradient."""
+    at = np.maximum(np.array(notions.Q.value), FLOOR)
+    constant, total = 0.0, cost
+    for n, term in enumerate([*terms, *([] if loss is None else [loss])]):
+        line = linearised(term, notions.Q, at)
+        if line is not None:
+            constant, total = constant + line[0], total + line[1]
+        elif n == len(terms):
+            return -np.inf
+    notions.Q.value = at
+    return constant + notions.weigh(total, scale).least

@@ -1,0 +1,1 @@
+"""Posterior-mean squared error: linear programs over decoders."""

@@ -1,0 +1,165 @@
+"""Bands: notions under which a column is private iff its entries lie between two multiples.
+
+    low_x t_y <= Q[x, y] <= high_x t_y        for every input x and output y.
+
+Bounds on the lift for one prior are a band with t_y = P . q_y, the law of the output; local
+differential privacy is a band with any t_y > 0, low 1 and high e**epsilon. The cheapest column of a
+band is found by a sort, or by a few sums, for many decoders at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.problem import Problem
+
+__all__ = ["Band", "Cheapest"]
+
+
+LEAST_LOG_WIDTH, MOST_LOG_WIDTH = 1e-6, 14.0
+"""Bands narrower or, where t is free, wider than that are left to general programs."""
+
+MOST_CELLS = 1 << 22
+"""Decoders times inputs that are priced at once."""
+
+NEWTON_STEPS = 64
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """The cheapest columns at some decoders, all arrays ``(n_decoders,)``.
+
+    Attributes
+    ----------
+    cost
+        Their reduced cost, for P . r = 1.
+    level
+        The multiplier of P . r = 1: inputs whose reduced cost is below it are at their high end.
+    mean
+        Their posterior mean.
+    """
+
+    cost: FloatArray
+    level: FloatArray
+    mean: FloatArray
+
+    def joined(self, other: Cheapest, order: npt.NDArray[np.intp]) -> Cheapest:
+        """Return both one after the other, in another order."""
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return Cheapest(*(np.concatenate(pair)[order] for pair in pairs))
+
+    def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.cost, self.level, self.mean
+
+
+@dataclass(frozen=True)
+class Band:
+    """A notion ``low_x t <= q_x <= high_x t`` on the inputs of positive prior.
+
+    Attributes
+    ----------
+    support
+        Which inputs have positive prior. The others may copy the output law: that is in the band,
+        and adds no cost.
+    prior, low, high
+        ``(n_supported,)`` numbers.
+    tied
+        Whether t is the output law; else it is free.
+    """
+
+    support: BoolArray
+    prior: FloatArray
+    low: FloatArray
+    high: FloatArray
+    tied: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Band | None:
+        """Return the band that the notion of a problem is, if it is one that is wide enough."""
+        if len(problem.privacy) != 1 or not problem.is_conic:
+            return None
+        (family,) = problem.cone.families
+        support = problem.prior.array > 0
+        prior = problem.prior.array[support]
+        one = np.ones(len(prior))
+        if isinstance(family, PairRows):
+            pairs = family.index[~np.eye(family.size, dtype=bool)]
+            if pairs.size == 0 or pairs[0] == FREE or (pairs != pairs[0]).any():
+                return None
+            bound = family.bounds[pairs[0]]
+            width = float(bound.exponent(family.epsilon))
+            if bound.factor != 1 or not LEAST_LOG_WIDTH < width <= MOST_LOG_WIDTH:
+                return None
+            return cls(support, prior, one, np.exp(width) * one, False)
+        if not isinstance(family, LiftRows) or not family.is_for(problem.prior.probabilities):
+            return None
+        widths = {side: float(bound.exponent(family.epsilon)) for side, bound in family.sides()}
+        if min(widths.values(), default=np.inf) < LEAST_LOG_WIDTH:
+            return None
+        low = np.exp(-widths.get("lower", np.inf)) * one
+        # the others are at least low, so that no lift is above half of the second bound: it only
+        # keeps the program finite, and twice as far off it never binds together with others
+        high = np.minimum(
+            np.exp(min(widths.get("upper", 700.0), 700.0)), 2 * (low + (1 - low) / prior)
+        )
+        return cls(support, prior, low, high, True)
+
+    @property
+    def base(self) -> FloatArray:
+        """Return P_x low_x: what a column of size 1 has at least, in joint probability."""
+        return self.prior * self.low
+
+    @property
+    def room(self) -> FloatArray:
+        """Return P_x (high_x - low_x): what it can have on top of that."""
+        return self.prior * (self.high - self.low)
+
+    def cheapest(self, prices: FloatArray, f: FloatArray, decoders: FloatArray) -> Cheapest:
+        """Return the cheapest columns r with P . r = 1 at some decoders s.
+
+        Parameters
+        ----------
+        prices, f
+            ``(n_supported,)`` numbers h and f: r costs Sum P_x r_x ((f_x - s)**2 - h_x).
+        decoders
+            ``(n_decoders,)`` numbers s.
+        """
+        step = max(1, MOST_CELLS // len(f))
+        parts = [
+            self._cheapest((f - decoders[n : n + step, None]) ** 2 - prices, f)
+            for n in range(0, len(decoders), step)
+        ]
+        cost, level, mean = (np.concatenate(list(found)) for found in zip(*parts, strict=True))
+        return Cheapest(cost, level, mean)
+
+    def _cheapest(self, c: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        base, room = self.base, self.room
+        if not self.tied:
+            level = c @ base / base.sum()
+            for _ in range(NEWTON_STEPS):
+                filled = np.where(c < level[:, None], room, 0.0)
+                law = base.sum() + filled.sum(axis=1)
+                lower = (c @ base + (filled * c).sum(axis=1)) / law
+                if (lower >= level).all():
+                    break
+                level = lower
+            return level, level, (f @ base + filled @ f) / law
+        left = 1.0 - float(base.sum())
+        order = np.argsort(c, axis=1)
+        filled = np.cumsum(room[order], axis=1)
+        last = np.minimum((filled < left).sum(axis=1), c.shape[1] - 1)
+        row = np.arange(len(c))
+        cut = order[row, last]
+        level = c[row, cut]
+        above = c - level[:, None]
+        cost = level + np.maximum(above, 0.0) @ base + np.minimum(above, 0.0) @ (base + room)
+        before = np.where(last > 0, filled[row, last - 1], 0.0)
+        in_order = np.cumsum((room * f)[order], axis=1)
+        moment = np.where(last > 0, in_order[row, last - 1], 0.0)
+        return cost, level, f @ base + moment + (left - before) * f[cut]

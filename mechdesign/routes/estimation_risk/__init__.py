@@ -1,0 +1,1 @@
+"""Risks of distribution estimation: the best mixture of extreme rays."""

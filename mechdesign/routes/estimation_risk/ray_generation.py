@@ -1,0 +1,150 @@
+"""Rays for estimation where there are too many to list: found by linear programs, a few at a time.
+
+At prices u a ray is worth taking in if g(r) > u . r, where g(r) = Sum_x slope_x (A r)_x**2 on
+p . r = 1 is convex. From many starts r the program that is linearised there is solved again and
+again, each time at a vertex of the cone that is worth more. That no ray is worth more at the end is
+not proved, so that the bound on the risk comes from elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.problem import Problem
+from mechdesign.routes.column_generation.warm_column import HotColumn
+from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.routes.limits import Limits
+from mechdesign.utilities import EstimationRisk
+
+__all__ = ["search_rays"]
+
+
+ROUNDS, STARTS, CLIMBS = 25, 24, 8
+PATIENCE, ENOUGH = 3, 1e-6
+"""So many rounds in a row that gain less than that end the search."""
+
+FIRST_PER_INPUT = 4
+MOST_KEPT = 600
+GOAL = 1e-8
+"""Relative to the risk: a ray is taken in if it promises as much."""
+
+SAME = 1e-9
+
+
+def search_rays(
+    problem: Problem, utility: EstimationRisk, limits: Limits
+) -> tuple[FloatArray, Mixture]:
+    """Return rays, ``(n_inputs, n_rays)``, and their best mixture.
+
+    Parameters
+    ----------
+    problem, utility
+        The problem and its utility.
+    limits
+        When to stop. Nothing bounds the risk meanwhile.
+
+    Raises
+    ------
+    SolverError
+        If a linear program fails, or the rays leave the distribution undetermined.
+    """
+    k, rng = len(problem.domain), np.random.default_rng(0)
+    prior = np.full(k, 1 / k) if utility.worst_case else problem.prior.array
+    vertices = _Vertices(problem, prior)
+    R = np.ones((k, 1))
+    eye = np.eye(k)
+    for x in range(k):
+        for n, direction in enumerate((eye[x], -eye[x], *rng.normal(size=(FIRST_PER_INPUT, k)))):
+            if n > 1 and limits.over():
+                break
+            R = _with(R, vertices.best(direction))
+    within, moving = limits.part(), utility.worst_case
+    last, idle = np.inf, 0
+    try:
+        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
+    except SolverError:
+        if limits.over():
+            raise SolverError(f"too few rays were found: {limits.ended}") from None
+        raise
+    best = R, found
+    for round_ in range(1, ROUNDS + 1):
+        limits.tell(round_, utility.scale * (found.risk + found.rise), np.nan)
+        idle = idle + 1 if found.risk > (1 - ENOUGH) * last else 0
+        last = found.risk
+        if idle >= PATIENCE or limits.over():
+            break
+        slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
+        B = (found.inverse * slope) @ found.inverse
+        weight = found.theta * (found.prior @ R)
+        order = np.argsort(-weight)
+        starts = [R[:, i] for i in order[:STARTS]]
+        starts += [np.abs(rng.normal(size=k)) for _ in range(STARTS)]
+        new = _climb(vertices, B, found, starts, limits)
+        kept = R
+        if R.shape[1] > MOST_KEPT:
+            kept = R[:, np.sort(order[: MOST_KEPT // 2])]
+        before = R.shape[1]
+        R = kept
+        for ray in new:
+            R = _with(R, ray)
+        if not new or R.shape[1] == before == kept.shape[1]:
+            break
+        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
+        if limits.over():  # it was cut short: that before is better
+            break
+        best = R, found
+    return best
+
+
+def _climb(
+    vertices: _Vertices,
+    B: FloatArray,
+    found: Mixture,
+    starts: list[FloatArray],
+    limits: Limits,
+) -> list[FloatArray]:
+    """Return vertices that are worth more than their prices."""
+    new: list[FloatArray] = []
+    for start in starts:
+        if limits.over():
+            break
+        r, worth = start / (found.prior @ start), -np.inf
+        for _ in range(CLIMBS):
+            # g(r) / (p . r) is homogeneous: its gradient is 2 B r - g(r) p where p . r = 1
+            slope = 2 * B @ r - (r @ B @ r) * found.prior - found.price
+            vertex = vertices.best(slope)
+            vertex = vertex / (found.prior @ vertex)
+            better = float(vertex @ B @ vertex - found.price @ vertex)
+            if better <= worth + GOAL * found.risk:
+                break
+            r, worth = vertex, better
+        if worth > GOAL * found.risk:
+            new.append(r)
+    return new
+
+
+class _Vertices:
+    """The vertices of the cone where its columns have a mean of 1 at a prior."""
+
+    def __init__(self, problem: Problem, prior: FloatArray) -> None:
+        self._column = HotColumn(problem.cone, prior)
+
+    def best(self, worth: FloatArray) -> FloatArray:
+        """Return the vertex that is worth most."""
+        scale = float(np.abs(worth).max()) or 1.0
+        r = np.maximum(self._column.cheapest(-worth / scale)[0], 0.0)
+        if not r.any():
+            raise SolverError("the cone has no vertex")
+        scaled: FloatArray = r / r.mean()
+        return scaled
+
+
+def _with(R: FloatArray, ray: FloatArray) -> FloatArray:
+    """Return the rays with one more, unless it is there."""
+    scaled = ray / ray.mean()
+    if np.abs(R / R.mean(axis=0) - scaled[:, None]).max(axis=0).min() <= SAME:
+        return R
+    return np.column_stack([R, scaled])

@@ -1,0 +1,275 @@
+"""Estimating the distribution of the inputs: the best mixture of extreme rays.
+
+A channel is a mixture of rays, and the risk is convex in their weights (`saddle`). Rays are listed
+where they are few, or where they fall into few classes (`ray_classes`); of many hundreds only those
+are taken into the program that their prices ask for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import UnsupportedError
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, EstimationData, RawSolution
+from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.estimation_risk.ray_generation import search_rays
+from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.routes.limits import OPTIMAL, Limits
+from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.rays.enumerate import all_rays
+from mechdesign.routes.rays.extreme_rays import set_vertices
+from mechdesign.routes.rays.ray_classes import RayClasses
+from mechdesign.utilities import EstimationRisk
+
+__all__ = ["class_dual", "solve_estimation"]
+
+
+AT_ONCE = 400
+"""Up to so many rays the program takes all."""
+
+ROUNDS, ADDED, FIRST = 60, 100, 250
+GOAL, ENOUGH = 1e-11, 0.25
+"""Relative to the risk: a ray is taken in if it promises as much, or this share of the gap that is
+wanted, which is also what each program may leave."""
+
+USED = 1e-8
+SHARES, EXACT = (1e-8, 1e-14), 1e-11
+"""Weights below this share of the largest are left out, if the rest can do without."""
+
+MOST_SPARSE = 1500
+MOST_SUBSETS = 1 << 16
+PRIOR_BITS = 60
+LEAST_PRIOR = 1e-12
+
+
+def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
+    """Find the best channel to estimate the distribution of the inputs.
+
+    Parameters
+    ----------
+    problem
+        With an :class:`~mechdesign.utilities.EstimationRisk`.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    UnsupportedError
+        If the utility is another, or the rays are too many.
+    SolverError
+        If the method stalls.
+    """
+    limits = limits or Limits()
+    utility = problem.utility
+    if not isinstance(utility, EstimationRisk):
+        raise UnsupportedError("objective", "a risk of estimation", utility.name)
+    dual: Dual | None = None
+    if len(problem.domain) == 1:
+        return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), None, "estimation: one input")
+    classes = RayClasses.of(problem.cone)
+    if classes is not None and classes.fit(problem):
+        mixture = _by_classes(problem, utility, classes, limits)
+        matrix = classes.columns(mixture.theta)
+        dual = _dual(utility, mixture, "classes")
+        note = f"{len(mixture.theta)} classes of extreme rays, alike but for a permutation"
+    else:
+        R = _listed(problem, classes, limits)
+        if R is None:
+            R, mixture = search_rays(problem, utility, limits)
+            note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
+        else:
+            R = R / R.mean(axis=0)
+            mixture = _by_rays(problem, utility, R, limits)
+            dual = replace(_dual(utility, mixture, "rays"), priors=set_vertices(problem.cone))
+            note = f"all {R.shape[1]} extreme rays of the cone were listed"
+        matrix = _sparse(R, utility, mixture)
+    notes = [note, *_prior_note(utility, mixture)]
+    outputs = name_outputs(problem, matrix.shape[1])
+    return RawSolution(matrix, outputs, dual, "estimation: Newton's method on rays", notes)
+
+
+def class_dual(problem: Problem, limits: Limits | None = None) -> Dual | None:
+    """Return evidence by classes of rays, whatever the number of inputs; None without classes."""
+    utility, classes = problem.utility, RayClasses.of(problem.cone)
+    if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):
+        return None
+    mixture = _by_classes(problem, utility, classes, limits or Limits())
+    return _dual(utility, mixture, "classes")
+
+
+def _listed(problem: Problem, classes: RayClasses | None, limits: Limits) -> FloatArray | None:
+    """Return all extreme rays, or None if they are too many."""
+    R = None if classes is None else classes.subset_rays(MOST_SUBSETS)
+    if R is None:
+        with contextlib.suppress(UnsupportedError):
+            R = all_rays(problem.cone, limits)
+    return R
+
+
+def _first_prior(problem: Problem, utility: EstimationRisk) -> FloatArray:
+    k = len(problem.domain)
+    return np.full(k, 1 / k) if utility.worst_case else problem.prior.array
+
+
+def _by_classes(
+    problem: Problem, utility: EstimationRisk, classes: RayClasses, limits: Limits
+) -> Mixture:
+    prior = _first_prior(problem, utility)
+    rays = classes.rays()
+    found = best_mixture(rays, utility, prior, moving=utility.worst_case, limits=limits)
+    mixture = classes.evened(found)
+    if limits.over() or limits.gap > OPTIMAL:  # every class is still in use
+        mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
+    return mixture
+
+
+def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: Limits) -> Mixture:
+    """Return the best mixture of many rays: take those into the program that prices ask for."""
+    prior, moving, n = _first_prior(problem, utility), utility.worst_case, R.shape[1]
+    if n <= AT_ONCE:
+        return best_mixture(Rays.single(R), utility, prior, moving=moving, limits=limits)
+    chosen, within = _first_rays(R), limits.part()
+    within.gap *= ENOUGH
+    rays = Rays.single(R[:, chosen])
+    found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+    for round_ in range(1, ROUNDS + 1):
+        theta = np.zeros(n)
+        theta[chosen] = found.theta
+        slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
+        law = found.prior @ R
+        gain = slope @ (found.inverse @ R) ** 2 / law
+        excess = (gain - found.price @ R) / law
+        best = Mixture(theta, found.prior, found.inverse, found.price, gain, found.risk)
+        least = found.risk + float((theta * law) @ excess - excess.max())
+        sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
+        if limits.tell(round_, *sides) and (limits.over() or limits.gap > OPTIMAL):
+            break
+        order = np.argsort(-excess)[:ADDED]
+        new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
+        if not len(set(new.tolist()) - set(chosen.tolist())):
+            break
+        # those far below their price will hardly come back
+        useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
+        chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
+        rays = Rays.single(R[:, chosen])
+        found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+        if limits.over():  # it was cut short: that before is better
+            break
+    return best
+
+
+def _first_rays(R: FloatArray) -> IntArray:
+    """Return some rays at random, and enough to make a channel in several ways."""
+    k, n = R.shape
+    rng = np.random.default_rng(0)
+    chosen = set(rng.choice(n, FIRST, replace=False).tolist())
+    one, A = np.ones(k), sp.csr_array(R)
+    for _ in range(4):
+        program = LinearProgram(rng.random(size=(n,)), A, one, one)
+        chosen |= set(np.flatnonzero(solve_lp(program, "simplex").primal > 0).tolist())
+    return np.array(sorted(chosen))
+
+
+def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+    """Return the columns of a channel that tells as much as the mixture, with few outputs.
+
+    The same M needs k (k + 1) / 2 rays at most; for a worst case the same risk of the estimator
+    at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.
+    """
+    weight = mixture.theta * R.max(axis=0)
+    for share in SHARES:
+        used = np.flatnonzero(weight > share * weight.max())
+        if len(used) <= MOST_SPARSE:
+            factors, residual = _fewest(R[:, used], utility, mixture, mixture.theta[used])
+            if residual <= EXACT:
+                kept = factors > 0
+                columns: FloatArray = R[:, used[kept]] * (mixture.theta[used] * factors)[kept]
+                return columns
+    used = np.flatnonzero(weight > SHARES[-1] * weight.max())
+    return np.asarray(R[:, used] * mixture.theta[used])
+
+
+def _fewest(
+    r: FloatArray, utility: EstimationRisk, mixture: Mixture, theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return factors for the weights, most of them 0, and how far the sums are from the same."""
+    k, law = len(r), mixture.prior @ r
+    upper = np.triu_indices(k)
+    # M is 1 1' and the second moments of the deviations, which may be tiny beside it
+    deviation = r / law - 1
+    equations = [law * deviation[upper[0]] * deviation[upper[1]], r]
+    targets = [equations[0] @ theta, np.ones(k)]
+    if utility.worst_case:
+        slope = utility.deviations(np.diag(mixture.inverse).copy(), mixture.prior).slope
+        equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / law**2)
+        targets.append(equations[-1] @ theta)
+    return _factors(equations, targets, theta)
+
+
+def _few_classes(rays: Rays, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+    """Return weights of few classes that tell as much as the mixture; its own if there are none.
+
+    Two inputs of each group stand for all: M has one entry for any two of a group, one for its
+    diagonal, and one for two groups. In a class all rays are worth the same.
+    """
+    groups = [np.flatnonzero(rays.alike == group)[:2] for group in np.unique(rays.alike)]
+    some = np.concatenate(groups)
+    law, level = mixture.prior @ rays.level, rays.level[some]
+    a, b = np.triu_indices(len(some))
+    moments = rays.spread[:, some[a], some[b]].T / law - level[a] - level[b] + law
+    equations, targets = [moments, level], [moments @ mixture.theta, np.ones(len(some))]
+    if utility.worst_case:
+        equations.append(level * mixture.gain / law)
+        targets.append(equations[-1] @ mixture.theta)
+    factors, residual = _factors(equations, targets, mixture.theta)
+    return mixture.theta * factors if residual <= EXACT else mixture.theta
+
+
+def _factors(
+    equations: list[FloatArray], targets: list[FloatArray], theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return factors for weights that keep all sums, and how far those are from the same."""
+    units = [max(float(np.abs(b).max()), 1e-300) for b in targets]
+    rows = [eq * theta / unit for eq, unit in zip(equations, units, strict=True)]
+    right = np.concatenate([b / unit for b, unit in zip(targets, units, strict=True)])
+    factors, residual = scipy.optimize.nnls(np.vstack(rows), right, maxiter=50 * len(theta))
+    return factors, float(residual)
+
+
+def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
+    """Return what proves the bound: prices, the rows of M**-1, and tangents where it needs them."""
+    A, prior = mixture.inverse, mixture.prior
+    data = EstimationData(A)
+    deviations = utility.deviations(np.diag(A).copy(), prior)
+    if (deviations.bend != 0).any():  # not linear in the variances
+        least = (np.sqrt(prior) - np.sqrt(prior * (1 - prior))) * (1 + 1e-12)
+        tangents = np.maximum(deviations.value, least)
+        data = EstimationData(A / np.diag(A)[:, None], tangents)
+    if utility.worst_case:
+        data = EstimationData(data.rows, data.tangents, _exact_prior(prior))
+    return Dual((), potential=mixture.price, search=search, estimation=data)
+
+
+def _exact_prior(prior: FloatArray) -> tuple[Fraction, ...]:
+    """Return a distribution in rationals, none of them 0, equal where the floats are."""
+    whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in prior.tolist()]
+    return Prior.from_counts(whole).probabilities
+
+
+def _prior_note(utility: EstimationRisk, mixture: Mixture) -> list[str]:
+    if not utility.worst_case:
+        return []
+    shown = ", ".join(f"{p:.4g}" for p in mixture.prior[:8]) + (
+        ", ..." if len(mixture.prior) > 8 else ""
+    )
+    return [f"the least favourable distribution, which the estimator is made for: ({shown})"]

@@ -1,0 +1,1 @@
+"""A primal-dual interior-point method for channels, one small KKT system for each output."""

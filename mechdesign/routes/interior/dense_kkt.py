@@ -1,0 +1,117 @@
+"""Blocks of the interior-point method for any sparse rows: a dense factor for each output."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.linalg import lapack
+
+from mechdesign._typing import FloatArray
+
+__all__ = ["DenseBlocks"]
+
+
+NUDGES = (1e-14, 1e-12, 1e-10)
+"""Added to the diagonal, in units of it: the first that leaves a root.
+
+The first is always added. It changes a step by less than rounding does, and keeps the inverse of a
+nearly singular block within bounds, so that solving for what is left over converges.
+"""
+
+
+class DenseBlocks:
+    """Rows A with few entries each, the same for every output; one problem.
+
+    Parameters
+    ----------
+    A
+        ``(n_rows, n_vars)``.
+    start
+        ``(n_vars,)``: ones, and helpers such that every row is below 0.
+    size
+        Inputs: the first variables.
+    """
+
+    batch = 1
+    cheap = False
+
+    def __init__(self, A: sp.csr_array, start: FloatArray, size: int) -> None:
+        self.size, (self.n_rows, self.n_vars) = size, A.shape
+        self._A, self._transposed, self._start = A, sp.csr_array(A.T), start
+        self._pattern, self._places = _squares(A)
+        self._inverse: FloatArray = np.zeros((0, self.n_vars, self.n_vars))
+
+    def start(self) -> FloatArray:
+        """Return ``(1, n_vars)``."""
+        return self._start[None, :]
+
+    def share(self) -> DenseBlocks:
+        """Return the same rows with room for another factor."""
+        other = object.__new__(DenseBlocks)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def rows(self, v: FloatArray) -> FloatArray:
+        """Return A v."""
+        return np.asarray(self._A @ v[0])[None]
+
+    def columns(self, w: FloatArray) -> FloatArray:
+        """Return A' w."""
+        return np.asarray(self._transposed @ w[0])[None]
+
+    def factor(self, D: FloatArray, d: FloatArray) -> None:
+        """Invert B of every output, in units that make its diagonal 1."""
+        n, m = self.n_vars, D.shape[2]
+        B: FloatArray = np.zeros((m, n * n))
+        B[:, self._places] = np.asarray(self._pattern @ D[0]).T
+        B = B.reshape(m, n, n)
+        diagonal = np.arange(n)
+        B[:, diagonal[: self.size], diagonal[: self.size]] += d[0].T
+        unit = 1 / np.sqrt(B[:, diagonal, diagonal])
+        B *= unit[:, :, None]
+        B *= unit[:, None, :]
+        for y in range(m):
+            B[y] = _inverse(B[y], diagonal)
+        B *= unit[:, :, None]
+        B *= unit[:, None, :]
+        self._inverse = B
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return B**-1 g."""
+        right = np.ascontiguousarray(g[0].T)[:, :, None]
+        return np.ascontiguousarray(np.matmul(self._inverse, right)[:, :, 0].T)[None]
+
+    def schur(self, weights: FloatArray) -> FloatArray:
+        """Return the weighted sum of the inverses, on the column."""
+        n = self.size
+        return np.asarray(np.tensordot(weights, self._inverse, 1)[None, :n, :n])
+
+
+def _squares(A: sp.csr_array) -> tuple[sp.csr_array, npt.NDArray[np.intp]]:
+    """Return which rows make up which entries of A' D A, and the places of those entries."""
+    n_rows, n = A.shape
+    sizes = np.diff(A.indptr)
+    pairs = np.repeat(sizes, sizes)  # each entry of a row meets every entry of it
+    first = np.repeat(np.arange(A.nnz), pairs)
+    row = np.repeat(np.arange(n_rows), sizes**2)
+    before = np.concatenate([[0], np.cumsum(sizes**2)])[:-1]
+    second = A.indptr[row] + (np.arange(len(row)) - before[row]) % sizes[row]
+    place = A.indices[first].astype(np.intp) * n + A.indices[second]
+    places, at = np.unique(place, return_inverse=True)
+    values = A.data[first] * A.data[second]
+    return sp.csr_array((values, (at, row)), shape=(len(places), n_rows)), places
+
+
+def _inverse(block: FloatArray, diagonal: npt.NDArray[np.intp]) -> FloatArray:
+    """Return the inverse of a symmetric matrix with ones on its diagonal."""
+    for nudge in NUDGES:
+        block[diagonal, diagonal] = 1 + nudge
+        root, info = lapack.dpotrf(block, lower=0, clean=0)
+        if info == 0:
+            upper, _ = lapack.dpotri(root, lower=0, overwrite_c=1)
+            upper = np.triu(upper)
+            inverse: FloatArray = upper + upper.T
+            inverse[diagonal, diagonal] *= 0.5
+            return inverse
+    raise np.linalg.LinAlgError("no Cholesky factor")

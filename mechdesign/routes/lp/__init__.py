@@ -1,0 +1,1 @@
+"""Linear programs through HiGHS, as they stand or as extended formulations."""

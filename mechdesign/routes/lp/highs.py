@@ -1,0 +1,206 @@
+"""One linear program through HiGHS: arrays in, primal and dual arrays out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.routes.limits import Limits
+
+__all__ = ["PRIMAL", "BoundedProgram", "HotProgram", "LPResult", "LinearProgram", "solve_lp"]
+
+
+TOLERANCE = 1e-10
+"""The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
+
+UNIT = 4096.0
+"""What stands for 1 in the right-hand sides and costs that HiGHS sees: tolerances shrink by it."""
+
+SMALLEST_COEFFICIENT = 1e-12
+
+PRIMAL = 4
+"""HiGHS's number for the primal simplex method, whose basis stays feasible when costs change."""
+
+
+@dataclass(frozen=True)
+class LinearProgram:
+    """Minimise ``cost . v`` over ``0 <= v`` with ``low <= A v <= high``."""
+
+    cost: FloatArray
+    A: sp.csr_array
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class LPResult:
+    """The optimum: ``primal`` and ``reduced`` cost by variable, ``dual`` by row, HiGHS's signs."""
+
+    primal: FloatArray
+    reduced: FloatArray
+    dual: FloatArray
+
+
+class HotProgram:
+    """A linear program that stays loaded, so that it can be solved again at other costs.
+
+    Parameters
+    ----------
+    program
+        What to solve.
+    method
+        ``"simplex"`` or ``"ipm"`` (interior point with crossover).
+    limits
+        What ends a long run; None where runs are so short that asking would take longer.
+    """
+
+    def __init__(self, program: LinearProgram, method: str, limits: Limits | None = None) -> None:
+        self.program, self.method, self._limits = program, method, limits
+        self._ways = iter(
+            ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
+        )
+        self._unit, self._solver = UNIT, highspy.Highs()
+        self._next_way()
+
+    def _next_way(self) -> bool:
+        """Load the program with the next unit, method and presolve; say whether there is one."""
+        way = next(self._ways, None)
+        if way is None:
+            return False
+        self._unit, method, presolve = way
+        self._solver = highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("solver", method)
+        self._solver.setOptionValue("presolve", presolve)
+        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver.passModel(_model(self.program, self._unit))
+        if self._limits is not None:
+            _ask_between_steps(self._solver, self._limits)
+        return True
+
+    def start_at(self, columns: BoolArray, rows: BoolArray) -> None:
+        """Start the primal simplex method at a vertex.
+
+        Parameters
+        ----------
+        columns, rows
+            Which of them are basic, as many as there are rows; the other columns are at 0 and the
+            other rows at their upper bounds.
+        """
+        status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
+        basis.col_status = [status.kBasic if basic else status.kLower for basic in columns]
+        basis.row_status = [status.kBasic if basic else status.kUpper for basic in rows]
+        basis.valid, basis.alien = True, False
+        self._solver.setOptionValue("presolve", "off")
+        self._solver.setOptionValue("simplex_strategy", PRIMAL)
+        self._solver.setBasis(basis)
+
+    def solve(self, cost: FloatArray | None = None) -> LPResult:
+        """Solve, at other costs if they are given; where HiGHS stops short, in other ways.
+
+        Raises
+        ------
+        SolverError
+            If every way stops without an optimum, or time is over; the message says why.
+        """
+        if cost is not None:
+            self.program = replace(self.program, cost=cost)
+            places = np.arange(len(cost), dtype=np.int32)
+            self._solver.changeColsCost(len(cost), places, cost * self._unit)
+        while True:
+            self._check_limits()
+            self._solver.run()
+            status = self._solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                return self._result()
+            self._check_limits()
+            if not self._next_way():
+                said = self._solver.modelStatusToString(status)
+                raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
+
+    def _check_limits(self) -> None:
+        """Let HiGHS stop when time will be over; if it is, say so."""
+        limits = self._limits
+        if limits is None:
+            return
+        if limits.over():
+            raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
+        if math.isfinite(limits.left):  # HiGHS counts the time of all its runs
+            until = self._solver.getRunTime() + limits.left
+            self._solver.setOptionValue("time_limit", until)
+
+    def _result(self) -> LPResult:
+        solution = self._solver.getSolution()
+        values = (solution.col_value, solution.col_dual, solution.row_dual)
+        primal, reduced, dual = (np.array(value) / self._unit for value in values)
+        return LPResult(primal, reduced, dual)
+
+
+class BoundedProgram:
+    """A linear program that stays loaded, solved again at other costs and bounds of the variables.
+
+    Made for many small programs, some of which are infeasible: no second way is tried.
+    """
+
+    def __init__(self, program: LinearProgram) -> None:
+        self._size = program.A.shape[1]
+        self._places = np.arange(self._size, dtype=np.int32)
+        self._solver = highspy.Highs()
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("solver", "simplex")
+        self._solver.setOptionValue("presolve", "off")
+        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver.passModel(_model(program, 1.0))
+
+    def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
+        """Return the optimum, or None where HiGHS finds none."""
+        self._solver.changeColsCost(self._size, self._places, cost)
+        self._solver.changeColsBounds(self._size, self._places, low, high)
+        self._solver.run()
+        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._solver.getSolution()
+        values = (solution.col_value, solution.col_dual, solution.row_dual)
+        return LPResult(*(np.array(value) for value in values))
+
+
+def solve_lp(program: LinearProgram, method: str, limits: Limits | None = None) -> LPResult:
+    """Solve a linear program once; see :class:`HotProgram`."""
+    return HotProgram(program, method, limits).solve()
+
+
+def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
+    """Let HiGHS ask at every step whether to stop; so Python sees a Ctrl-C as well."""
+
+    def ask(event: Any) -> None:
+        if limits.over():
+            event.interrupt()
+
+    solver.cbSimplexInterrupt.subscribe(ask)
+    solver.cbIpmInterrupt.subscribe(ask)
+
+
+def _model(program: LinearProgram, unit: float) -> highspy.HighsLp:
+    n_rows, n_columns = program.A.shape
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = n_columns, n_rows
+    lp.col_cost_ = program.cost * unit
+    lp.col_lower_ = np.zeros(n_columns)
+    lp.col_upper_ = np.full(n_columns, highspy.kHighsInf)
+    lp.row_lower_, lp.row_upper_ = program.low * unit, program.high * unit
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = program.A.indptr
+    lp.a_matrix_.index_ = program.A.indices
+    lp.a_matrix_.value_ = program.A.data
+    return lp

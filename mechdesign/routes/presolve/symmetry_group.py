@@ -1,0 +1,222 @@
+"""Symmetries: permutations of the inputs that change nothing, and what they leave to be solved.
+
+A permutation g of the inputs is a symmetry, with a permutation of the outputs that goes with it, if
+
+    E[g x, g x'] = E[x, x'],    P[g x] = P[x],    D[g x, g y] = D[x, y]      for all x, x', y,
+
+exactly. The mean of a private channel over a group of them is private and costs the same, so some
+optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs tells all others. With n_y the
+size of the orbit of y, the program that is left is
+
+    minimise  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|
+
+over one output y of each orbit, with one equation for each orbit o of inputs. Weights on the rows
+of those columns, carried along, prove the same bound for the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.rows.cone import Multipliers
+from mechdesign.prior_sets import Weights
+from mechdesign.routes.base import FamilyDual
+
+__all__ = ["Action", "Symmetry"]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A symmetry: input x goes to ``inputs[x]``, output y to ``outputs[y]``."""
+
+    inputs: IntArray
+    outputs: IntArray
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything is moved."""
+        fixed = (self.inputs == np.arange(len(self.inputs))).all()
+        return not (fixed and (self.outputs == np.arange(len(self.outputs))).all())
+
+
+class Symmetry:
+    """A group of symmetries, by what generates it.
+
+    Parameters
+    ----------
+    actions
+        The generators; at least one.
+
+    Attributes
+    ----------
+    input_orbit
+        ``(n_inputs,)``: the orbit of each input, from 0.
+    representatives
+        ``(n_orbits,)``: the first output of each orbit of outputs.
+    output_orbit
+        ``(n_outputs,)``: the place of the output's orbit among them.
+    multiplicity
+        ``(n_orbits,)``: the sizes n_y.
+    carrier
+        ``(n_outputs, n_inputs)``: a permutation of the inputs for each output y, which with it
+        takes the representative to y.
+
+    Examples
+    --------
+    Reversal of a line of three:
+
+    >>> swap = np.array([2, 1, 0])
+    >>> line = Symmetry([Action(swap, swap)])
+    >>> line.representatives, line.multiplicity
+    (array([0, 1]), array([2, 1]))
+    >>> line.expand(np.array([[0.6, 0.2], [0.3, 0.4], [0.1, 0.4]])).round(2)
+    array([[0.6, 0.3, 0.1],
+           [0.3, 0.4, 0.3],
+           [0.1, 0.3, 0.6]])
+    """
+
+    def __init__(self, actions: Iterable[Action]) -> None:
+        self.actions = tuple(actions)
+        inputs = [action.inputs for action in self.actions]
+        outputs = [action.outputs for action in self.actions]
+        self.input_orbit = _orbits(inputs)
+        self.output_orbit = _orbits(outputs)
+        self.representatives: IntArray = np.unique(self.output_orbit, return_index=True)[1]
+        self.multiplicity: IntArray = np.bincount(self.output_orbit)
+        self.carrier = self._carriers()
+
+    @property
+    def orbit_size(self) -> IntArray:
+        """``(n_input_orbits,)``: the sizes |o|."""
+        return np.bincount(self.input_orbit)
+
+    @property
+    def note(self) -> str:
+        """What is left, in words."""
+        left, of = len(self.representatives), len(self.output_orbit)
+        prices, inputs = len(self.orbit_size), len(self.input_orbit)
+        return f"symmetries leave {left} of {of} outputs and {prices} of {inputs} prices"
+
+    def _carriers(self) -> IntArray:
+        """Follow the generators from every representative to all of its orbit."""
+        k, m = len(self.input_orbit), len(self.output_orbit)
+        carrier = np.full((m, k), -1, dtype=np.intp)
+        carrier[self.representatives] = np.arange(k)
+        found = self.representatives.tolist()
+        while found:
+            y = found.pop()
+            for action in self.actions:
+                z = int(action.outputs[y])
+                if carrier[z, 0] < 0:
+                    carrier[z] = action.inputs[carrier[y]]
+                    found.append(z)
+        return carrier
+
+    @cached_property
+    def pair_orbit(self) -> IntArray:
+        """``(n_inputs, n_outputs)``: the orbit of each entry of the channel, from 0."""
+        k, m = len(self.input_orbit), len(self.output_orbit)
+        moves = [
+            (action.inputs[:, None] * m + action.outputs[None, :]).ravel()
+            for action in self.actions
+        ]
+        return _orbits(moves).reshape(k, m)
+
+    def expand(self, columns: FloatArray) -> FloatArray:
+        """Return the whole channel from the columns of the representatives.
+
+        Parameters
+        ----------
+        columns
+            ``(n_inputs, n_orbits)``: the columns q_y, averaged here over the symmetries that leave
+            y where it is.
+        """
+        labels = self.pair_orbit[:, self.representatives]
+        count = np.bincount(labels.ravel())
+        mean = np.bincount(labels.ravel(), weights=columns.ravel()) / count
+        whole: FloatArray = mean[self.pair_orbit]
+        return whole
+
+    def reduced(self, matrix: FloatArray) -> FloatArray:
+        """Return the columns of the representatives of a channel, averaged over the group."""
+        count = np.bincount(self.pair_orbit.ravel())
+        mean = np.bincount(self.pair_orbit.ravel(), weights=matrix.ravel()) / count
+        columns: FloatArray = mean[self.pair_orbit[:, self.representatives]]
+        return columns
+
+    def expand_inputs(self, weights: FloatArray) -> FloatArray:
+        """Return weights on all inputs, ``(n_inputs,)``, from the totals of the orbits."""
+        spread: FloatArray = (weights / self.orbit_size)[self.input_orbit]
+        return spread
+
+    def expand_dual(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
+        """Return weights on rows of all outputs that prove the same bound.
+
+        Parameters
+        ----------
+        duals
+            Weights on rows of the representatives, for costs c_y (not n_y c_y) and prices that are
+            the same for all inputs of an orbit; ``output`` counts the representatives.
+        """
+        return [self._expanded(dual) for dual in duals]
+
+    def _expanded(self, dual: FamilyDual) -> FamilyDual:
+        priors = dict.fromkeys(dual.priors)
+        places = {prior: n for n, prior in enumerate(priors)}
+        found = []
+        for m in dual.multipliers:
+            order = np.argsort(m.output, kind="stable")
+            ends = np.searchsorted(m.output[order], np.arange(len(self.representatives) + 1))
+            for y, orbit in enumerate(self.output_orbit.tolist()):
+                mine = order[ends[orbit] : ends[orbit + 1]]
+                if not len(mine):
+                    continue
+                carry = self.carrier[y]
+                if m.side == "ratio":
+                    other = carry[m.other[mine]]
+                else:
+                    moved = [_moved(prior, carry) for prior in dual.priors]
+                    number = [places.setdefault(prior, len(places)) for prior in moved]
+                    other = np.array(number, dtype=np.intp)[m.other[mine]]
+                output = np.full(len(mine), y)
+                found.append(Multipliers(m.side, output, carry[m.x[mine]], other, m.weight[mine]))
+        return replace(dual, multipliers=_joined(found), priors=tuple(places))
+
+
+def _moved(prior: Weights, carry: IntArray) -> Weights:
+    """Return the prior that gives ``carry[x]`` what the prior gives x."""
+    moved = list(prior)
+    for x, to in enumerate(carry.tolist()):
+        moved[to] = prior[x]
+    return tuple(moved)
+
+
+def _joined(found: list[Multipliers]) -> tuple[Multipliers, ...]:
+    """Put the weights on one side into one."""
+    joined = []
+    for side in dict.fromkeys(m.side for m in found):
+        parts = [m for m in found if m.side == side]
+        output, x, other, weight = (
+            np.concatenate([getattr(m, key) for m in parts])
+            for key in ("output", "x", "other", "weight")
+        )
+        joined.append(Multipliers(side, output, x, other, weight))
+    return tuple(joined)
+
+
+def _orbits(permutations: Sequence[IntArray]) -> IntArray:
+    """Return the orbit of each element, numbered in the order of their first elements."""
+    n = len(permutations[0])
+    start = np.tile(np.arange(n), len(permutations))
+    edges = (np.ones(len(start)), (start, np.concatenate(permutations)))
+    _, labels = connected_components(sp.csr_array(edges, shape=(n, n)), directed=False)
+    _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+    orbit: IntArray = np.argsort(np.argsort(first))[label].astype(np.intp)
+    return orbit

@@ -1,0 +1,262 @@
+"""Branch and bound over boxes: how much a column can gain above its price, for every notion.
+
+Columns are divided by their law, so that P . r = 1. A gain that splits by inputs is convex in each
+entry: on a box it is at most its chord. The best of the chords is found by filling up entries in
+the order of their worth, which leaves one in between, or by a linear program with the rows on
+ratios; the box is cut where a chord is worst. Boxes are shrunk to where the ratios of entries allow
+a column, and cut by the least entry first. The checker walks the same tree of boxes in integers
+(`mechdesign.certify.bounds.boxes`).
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT, LiftRows
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.problem import Problem
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.rays.box_tree import NO_ROWS, ColumnProgram, Leaf, Priced
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["WORTH", "BoxSearch"]
+
+Box: TypeAlias = tuple[FloatArray, FloatArray, float, float]
+"""Ends of every entry, and of the least entry."""
+
+WORTH = 1e-3
+"""A ray is worth adding if its surplus is above this share of the goal."""
+
+THIN = 2.0**-8
+SWEEPS = 2
+SLACK = 1e-9
+EDGE = 1e-3
+
+
+class BoxSearch:
+    """The columns with P . r = 1 in boxes.
+
+    Parameters
+    ----------
+    prior
+        ``(n_inputs,)``.
+    low, high
+        Bounds on every entry of r; 0 and inf for none.
+    ratios
+        ``(n_inputs, n_inputs)``: the bound on r_x / r_x', inf for none; None if there is no bound.
+    utility
+        A utility whose gain splits by inputs.
+    program
+        The rows on ratios, for bounds that use them; None where boxes do as well.
+    """
+
+    def __init__(
+        self,
+        prior: FloatArray,
+        low: float,
+        high: float,
+        ratios: FloatArray | None,
+        utility: ColumnUtility,
+        program: ColumnProgram | None = None,
+    ) -> None:
+        self.prior, self.low, self.high = prior, low, high
+        self.ratios, self.utility = ratios, utility
+        self.size, self.program = len(prior), program
+        self.tops: FloatArray = np.full(len(prior), np.inf)
+        if ratios is not None:
+            full = np.isfinite(ratios).all(axis=1)
+            self.tops = np.where(full, np.maximum(1.0, ratios.max(axis=1)), np.inf)
+
+    @classmethod
+    def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
+        """Return the search for a cone; None where the gain does not split or r is unbounded."""
+        cone, prior, k = problem.cone, problem.prior.array, len(problem.domain)
+        if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
+            return None
+        low, high, ratios = 0.0, np.inf, np.full((k, k), np.inf)
+        for family in cone.families:
+            if isinstance(family, PairRows):
+                E = [
+                    min(LARGEST_EXPONENT, float(b.exponent(family.epsilon))) for b in family.bounds
+                ]
+                limits = np.append(np.exp(E) * family.factors, np.inf)[family.index]
+                ratios = np.minimum(ratios, limits)
+            elif isinstance(family, LiftRows) and family.is_for(problem.prior.probabilities):
+                least, most = family.ends()
+                low, high = max(low, least), min(high, most)
+        np.fill_diagonal(ratios, 1.0)
+        for y in range(k):  # chained
+            ratios = np.minimum(ratios, ratios[:, [y]] * ratios[[y], :])
+        pairs = [family for family in cone.families if isinstance(family, PairRows)]
+        budgets = {len(family.bounds) for family in pairs}
+        program = (
+            None
+            if not pairs or (len(pairs) == 1 and budgets == {1})
+            else ColumnProgram(prior, pairs)
+        )
+        search = cls(prior, low, high, ratios if pairs else None, utility, program)
+        return search if np.isfinite(search.root()[1]).all() else None
+
+    def worth(self, r: FloatArray) -> FloatArray:
+        """Return h_x(r_x) for each input."""
+        found: FloatArray = self.utility.coordinate_gain(np.arange(self.size), r, self.prior)
+        return found
+
+    def root(self) -> Box:
+        """Return the box of all columns."""
+        P = self.prior
+        low, high = np.full(self.size, self.low), np.full(self.size, self.high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.ratios is not None:
+                high = np.minimum(high, 1 / ((1 / self.ratios) @ P))
+                spread = np.where(P[:, None] > 0, P[:, None] * self.ratios, 0.0).sum(axis=0)
+                low = np.maximum(low, np.where(spread > 0, 1 / spread, 0.0))
+            most = np.where(P > 0, (1 - (1 - P) * self.low) / P, np.inf)
+            least = np.where(P > 0, (1 - (1 - P) * self.high) / P, 0.0)
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return low, high, float(low.min()), min(1.0, float(high.min()))
+
+    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
+        """Return a bound on the gain above the prices, and points of the boxes that have some.
+
+        The points satisfy P . r = 1 and the bounds on entries, not those on ratios. The bound holds
+        whenever the search ends: when it is at most the goal, after so many boxes, or at a limit.
+        """
+        limits = limits or Limits()
+        tie, rays = count(), list[FloatArray]()
+        root = self._shrunk(self.root())
+        if root is None:
+            raise SolverError("the search over boxes starts with none")
+        first = self._judged(root, u)
+        heap = [(-first.bound, next(tie), first)]
+        settled, seen = -np.inf, 1
+        while heap and seen < boxes and not limits.over():
+            _, _, top = heapq.heappop(heap)
+            surplus = float(self.worth(top.ray).sum() - u @ top.ray)
+            if surplus > WORTH * goal:
+                rays.append(top.ray)
+            if top.bound <= max(goal, settled):
+                return Priced(max(top.bound, settled), rays, seen, first.leaf)
+            halves = self._halves(top)
+            settled = max(settled, surplus if halves and self.ratios is None else -np.inf)
+            if not halves:
+                settled = max(settled, top.bound)
+                continue
+            judged = []
+            for half in halves:
+                seen += 1
+                if half is None:  # what is left of it, if anything, is as above
+                    judged.append(Leaf(top.leaf.price, top.leaf.rows))
+                    continue
+                part = self._judged(half, u)
+                part.bound = min(part.bound, top.bound)
+                judged.append(part.leaf)
+                heapq.heappush(heap, (-part.bound, next(tie), part))
+            top.leaf.cut, top.leaf.parts = (top.x, top.cut), tuple(judged)
+        most = max(settled, -heap[0][0] if heap else settled)
+        return Priced(most, rays, seen, first.leaf)
+
+    def _halves(self, top: _Judged) -> list[Box | None]:
+        """Cut a box in two; None for a part that can hold no column, [] where it is too thin."""
+        low, high, least, most = top.box
+        x, cut = top.x, top.cut
+        parts: list[Box]
+        if x == self.size:
+            parts = [(low, high, least, cut), (low, high, cut, most)]
+        elif low[x] < cut < high[x]:
+            below, above = high.copy(), low.copy()
+            below[x] = above[x] = cut
+            parts = [(low, below, least, most), (above, high, least, most)]
+        else:
+            return []
+        return [self._shrunk(part) for part in parts]
+
+    def _shrunk(self, box: Box) -> Box | None:
+        """Return the part of a box where a column can be; None if there clearly is none."""
+        low, high, least, most = box
+        P = self.prior
+        if self.ratios is not None:
+            low, high = np.maximum(low, least), np.minimum(high, self.tops * most)
+        for _ in range(SWEEPS):
+            if self.ratios is not None:
+                high = np.minimum(high, (self.ratios * high).min(axis=1))
+                low = np.maximum(low, (low[:, None] / self.ratios).max(axis=0))
+            below, above = P * low, P * high
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(P > 0, (1 - below.sum() + below) / P, np.inf)
+                need = np.where(P > 0, (1 - above.sum() + above) / P, 0.0)
+            low, high = np.maximum(low, need), np.minimum(high, room)
+            if (low > high * (1 + SLACK) + SLACK).any():
+                return None
+            high = np.maximum(low, high)
+        least, most = max(least, float(low.min())), min(most, float(high.min()))
+        if least > most * (1 + SLACK) + SLACK:
+            return None
+        return low, high, least, max(least, most)
+
+    def _judged(self, box: Box, u: FloatArray) -> _Judged:
+        """Return a box with its bound, what proves it, where it is met, and where to cut."""
+        low, high, least, most = box
+        at_low, at_high = self.worth(low), self.worth(high)
+        width = high - low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.where(width > 0, (at_high - at_low) / width, 0.0) - u
+        base = float((at_low - (slope + u) * low).sum())
+        found = None if self.program is None else self.program.best(slope, low, high)
+        if found is None:
+            r, x, price = self._filled(slope, low, high)
+            rows = NO_ROWS
+        else:
+            r, price, rows = found
+            chord = at_low + (slope + u) * (r - low)
+            x = int(np.argmax(chord - self.worth(r)))
+        bound = base + float(slope @ r)
+        cut = float(r[x]) if x >= 0 else float(low[0])
+        if self.ratios is not None:
+            if most - least > THIN * most and np.isfinite(self.tops).any():
+                x, cut = self.size, float(np.sqrt(max(least, 1e-300) * most))
+            elif x < 0 or not low[x] + EDGE * width[x] < cut < high[x] - EDGE * width[x]:
+                x = int(np.argmax(width)) if x < 0 else x
+                cut = float(low[x] + high[x]) / 2
+        return _Judged(bound, box, r, max(x, 0), cut, Leaf(price, rows))
+
+    def _filled(
+        self, slope: FloatArray, low: FloatArray, high: FloatArray
+    ) -> tuple[FloatArray, int, float]:
+        """Return the best point of a box with P . r = 1, the entry in between, and the price."""
+        P, width = self.prior, high - low
+        free = (P == 0) & (slope > 0)
+        r = np.where(free, high, low)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(P > 0, slope / P, 0.0)
+        order = np.argsort(-worth)
+        order = order[P[order] > 0]
+        left = 1.0 - float(P @ r)
+        room = np.cumsum((P * width)[order])
+        full = int(np.searchsorted(room, left))
+        r[order[:full]] = high[order[:full]]
+        if full == len(order) or left <= 0:
+            edge = order[min(full, len(order) - 1)] if len(order) else 0
+            return r, -1, float(worth[edge])
+        x = int(order[full])
+        r[x] = low[x] + (left - (room[full - 1] if full else 0.0)) / P[x]
+        return r, x, float(worth[x])
+
+
+@dataclass
+class _Judged:
+    """A box, the bound on it, the point where that is met, and where to cut it."""
+
+    bound: float
+    box: Box
+    ray: FloatArray
+    x: int
+    cut: float
+    leaf: Leaf

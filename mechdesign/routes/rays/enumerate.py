@@ -1,0 +1,153 @@
+"""Extreme rays of a cone, in floating point, all of them where they are few.
+
+Double description on all rays at once: the orthant's units are cut by one row after the other, and
+each row makes a new ray of every pair of adjacent rays on its two sides (Fukuda and Prodon 1996).
+Nothing is proved here: the checker enumerates again, in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import BoolArray, FloatArray, WordArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import Cone
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.extended_formulation import chain_reduced
+from mechdesign.routes.rays.one_budget import OneBudget
+
+__all__ = ["MOST_RAYS", "all_rays"]
+
+
+MOST_RAYS = 10_000
+MOST_LISTED = 1 << 14
+"""Rays of one budget, which need no search."""
+
+MOST_PAIRS = 1 << 26
+TIGHT = 1e-11
+"""A row that is this near 0, relative to its terms, is tight."""
+
+CHUNK = 1 << 20
+
+ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+"""The number of ones in each byte."""
+
+
+def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
+    """Return all extreme rays, largest entry 1, shape ``(n_inputs, n_rays)``.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are more than :data:`MOST_RAYS`, or finding them would take too long, or more than
+        half the time that is left; or if the cone is so thin that rounding leaves none.
+    """
+    limits = limits or Limits()
+    spare = limits.left / 2
+
+    def is_late() -> bool:
+        return limits.over() or limits.left < spare
+
+    if not cone.equal_classes().any():  # all inputs are tied: one ray, which floats might miss
+        return np.ones((cone.size, 1))
+    budget = OneBudget.of(cone)
+    listed = None if budget is None else budget.subset_rays(MOST_LISTED)
+    if listed is not None:
+        return listed
+    reduced = [chain_reduced(f) if isinstance(f, PairRows) else f for f in cone.families]
+    G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
+    G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
+    k = cone.size
+    rays: FloatArray = np.eye(k)
+    tight: BoolArray = ~np.eye(k, dtype=bool)
+    for row in G:
+        value = rays @ row
+        near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
+        bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
+        if len(bad) * len(good) > MOST_PAIRS or is_late():
+            raise _too_many()
+        first, second = _adjacent(tight, bad, good, k, is_late)
+        made = value[first, None] * rays[second] - value[second, None] * rays[first]
+        made /= made.max(axis=1, keepdims=True, initial=1e-300)
+        kept = np.concatenate([np.flatnonzero(near), good])
+        old = np.column_stack([tight[kept], near[kept]])
+        new = np.column_stack([tight[first] & tight[second], np.ones(len(first), dtype=bool)])
+        rays, tight = np.concatenate([rays[kept], made]), np.concatenate([old, new])
+        if len(rays) > MOST_RAYS:
+            raise _too_many()
+    if not len(rays):
+        thick = "a cone that floats can tell from a line"
+        raise UnsupportedError("epsilon", thick, "a thinner one")
+    return np.ascontiguousarray(rays.T)
+
+
+def _adjacent(
+    tight: BoolArray,
+    bad: npt.NDArray[np.intp],
+    good: npt.NDArray[np.intp],
+    k: int,
+    is_late: Callable[[], bool],
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the pairs, one of each side, that no third ray shares all tight rows with."""
+    words = _packed(tight)
+    i, j = _sharing(words[bad], words[good], k - 2)
+    first: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
+    second: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
+    step = max(1, CHUNK // max(1, len(tight)))
+    for start in range(0, len(i), step):
+        if is_late():
+            raise _too_many()
+        a, b = bad[i[start : start + step]], good[j[start : start + step]]
+        both = words[a] & words[b]
+        holds = np.ones((len(a), len(tight)), dtype=bool)
+        for column, needed in zip(words.T, both.T, strict=True):
+            holds &= (column & needed[:, None]) == needed[:, None]
+        alone = holds.sum(axis=1) == 2
+        first.append(a[alone])
+        second.append(b[alone])
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _packed(flags: BoolArray) -> WordArray:
+    """Return each row of flags as the bits of some 64-bit words."""
+    width = -flags.shape[1] % 64
+    padded = np.pad(flags, ((0, 0), (0, width)))
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _sharing(
+    one: WordArray, other: WordArray, least: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the pairs of rows that have at least so many bits in common."""
+    found = [np.zeros((0, 2), dtype=np.intp)]
+    step = max(1, CHUNK // max(1, len(other)))
+    for start in range(0, len(one), step):
+        part = one[start : start + step]
+        shared = np.zeros((len(part), len(other)), dtype=np.int64)
+        for mine, theirs in zip(part.T, other.T, strict=True):
+            shared += _count(mine[:, None] & theirs)
+        pairs = np.argwhere(shared >= least)
+        pairs[:, 0] += start
+        found.append(pairs)
+    i, j = np.concatenate(found).T
+    return i, j
+
+
+def _count(words: WordArray) -> npt.NDArray[np.uint8]:
+    """Return the number of ones in each word."""
+    if hasattr(np, "bitwise_count"):
+        counts: npt.NDArray[np.uint8] = np.bitwise_count(words)
+        return counts
+    in_bytes = words[..., None].view(np.uint8)  # before numpy 2
+    ones: npt.NDArray[np.uint8] = ONES[in_bytes].sum(axis=-1, dtype=np.uint8)
+    return ones
+
+
+def _too_many() -> UnsupportedError:
+    return UnsupportedError(
+        "domain", f"a cone of at most {MOST_RAYS} extreme rays to list them all", "more"
+    )

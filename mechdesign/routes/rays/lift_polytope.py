@@ -1,0 +1,188 @@
+"""The best ray of a lift polytope at given prices, low <= r_x <= high and P . r = 1.
+
+A gain that splits, Sum_x h_x(r_x) with h_x convex, less the prices is largest at a vertex, where
+all lifts but one are at an end. Where the prior is made of counts n_x of N, which lifts are at the
+top is a knapsack with whole weights, solved by dynamic programming over their sum; else see
+`boxes`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.problem import Problem
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.rays.box_tree import Priced
+from mechdesign.routes.rays.branch_and_bound import WORTH, BoxSearch
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["LiftPolytope"]
+
+
+MOST_STEPS = 10_000_000
+"""Entries that the dynamic program may go through."""
+
+
+class LiftPolytope:
+    """Lifts r = q / (P . q) between two bounds, and what they gain.
+
+    Parameters
+    ----------
+    boxes
+        The polytope as a box cut by one equation.
+    counts
+        Whole numbers that the prior is in proportion to, if they are small; else None.
+    """
+
+    def __init__(self, boxes: BoxSearch, counts: list[int] | None) -> None:
+        self.boxes, self.counts = boxes, counts
+        self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
+        self.utility, self.size = boxes.utility, boxes.size
+
+    @classmethod
+    def of(cls, problem: Problem) -> LiftPolytope | None:
+        """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
+        (family, *more), utility = problem.cone.families, problem.utility
+        if more or not isinstance(family, LiftRows) or not isinstance(utility, ColumnUtility):
+            return None
+        if not family.is_for(problem.prior.probabilities):
+            return None
+        boxes = BoxSearch.of(problem, utility)
+        if boxes is None or boxes.high <= boxes.low:
+            return None
+        k, low, high = boxes.size, boxes.low, boxes.high
+        weights = problem.prior.probabilities
+        whole = math.lcm(*(p.denominator for p in weights))
+        share = min(1.0, (1 - low) / (high - low))
+        steps = k * max(1, k.bit_length()) * share * whole
+        counts = None
+        if math.isfinite(high) and steps <= MOST_STEPS:
+            counts = [int(p * whole) for p in weights]
+        return cls(boxes, counts)
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
+        x = np.arange(self.size)[:, None]
+        parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
+        total: FloatArray = parts.sum(axis=0)
+        return total
+
+    def first_rays(self, limits: Limits | None = None) -> FloatArray:
+        """Return rays with the lifts at the top in random orders, the same in every run.
+
+        That which tells nothing comes first; once time is over no more are made.
+        """
+        limits = limits or Limits()
+        rng = np.random.default_rng(0)
+        low, high = self.boxes.root()[:2]
+        found = [np.ones(self.size)]
+        for _ in range(20 * self.size):
+            if limits.over():
+                break
+            order = rng.permutation(self.size)
+            order = order[self.prior[order] > 0]
+            r = np.where(self.prior > 0, low, 1.0)
+            left = 1.0 - float(self.prior @ r)
+            for x in order:
+                step = max(0.0, min(high[x] - r[x], left / self.prior[x]))
+                r[x] += step
+                left -= step * self.prior[x]
+                if left <= 1e-16:
+                    break
+            found.append(r)
+        return np.column_stack(found)
+
+    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
+        """Return how much a ray can gain above the prices, and rays that do.
+
+        Parameters
+        ----------
+        u
+            ``(n_inputs,)`` prices.
+        goal
+            A surplus that is small enough.
+        boxes
+            At most so many boxes are looked at, where it takes branch and bound.
+        limits
+            When branch and bound stops.
+        """
+        if self.counts:
+            return self._by_sums(u, goal)
+        return self.boxes.price(u, goal, boxes, limits)
+
+    def _by_sums(self, u: FloatArray, goal: float) -> Priced:
+        """Take each input in turn as the one in between, the others by dynamic programming."""
+        n = np.array(self.counts)
+        k, N = self.size, int(n.sum())
+        bottom, top = np.full(k, self.low), np.full(k, self.high)
+        at_low, at_high = self.boxes.worth(bottom) - u * bottom, self.boxes.worth(top) - u * top
+        free = n == 0
+        base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
+        profit = at_high - at_low
+        share = N * (1 - self.low) / (self.high - self.low)  # of the counts are at the top
+        most = min(N, math.floor(share + 1e-12))
+        best, rays = -np.inf, list[FloatArray]()
+        lone = np.flatnonzero(~free)
+
+        def split(inputs: IntArray, table: FloatArray, taken: list[tuple[int, FloatArray]]) -> None:
+            """Add the other half of the inputs to the table, and go on with each half."""
+            nonlocal best
+            if len(inputs) > 1:
+                half = len(inputs) // 2
+                for mine, others in (
+                    (inputs[:half], inputs[half:]),
+                    (inputs[half:], inputs[:half]),
+                ):
+                    grown, steps = table, list(taken)
+                    for x in others.tolist():
+                        grown, chosen = _with_item(grown, int(n[x]), float(profit[x]))
+                        steps.append((x, chosen))
+                    split(mine, grown, steps)
+                return
+            f = int(inputs[0])
+            j = np.arange(max(0, math.ceil(share - n[f] - 1e-12)), most + 1)
+            if not len(j):
+                return
+            lift = self.low + (share - j) * (self.high - self.low) / n[f]
+            lift = np.clip(lift, self.low, self.high)
+            h = self.utility.coordinate_gain(np.full(len(j), f), lift, self.prior) - u[f] * lift
+            surplus = base - at_low[f] + table[j] + h
+            order = np.argsort(-surplus)
+            best = max(best, float(surplus[order[0]]))
+            for i in order[:3]:
+                if surplus[i] > WORTH * goal:
+                    r = np.where(free & (at_high > at_low), self.high, self.low)
+                    r[_backtrack(taken, int(j[i]), n)] = self.high
+                    r[f] = lift[i]
+                    rays.append(r)
+
+        start = np.full(most + 1, -np.inf)
+        start[0] = 0.0
+        split(lone, start, [])
+        return Priced(best, rays, 0)
+
+
+def _with_item(table: FloatArray, size: int, profit: float) -> tuple[FloatArray, FloatArray]:
+    """Return the best profit by sum with one more item, and where it is taken."""
+    grown = table.copy()
+    if size >= len(table):
+        return grown, np.zeros(len(table), dtype=bool)
+    with_it = table[: len(table) - size] + profit
+    chosen = np.zeros(len(table), dtype=bool)
+    chosen[size:] = with_it > table[size:]
+    grown[size:] = np.where(chosen[size:], with_it, table[size:])
+    return grown, chosen
+
+
+def _backtrack(taken: list[tuple[int, FloatArray]], total: int, n: IntArray) -> list[int]:
+    """Return the items that make up the sum."""
+    found = []
+    for x, chosen in reversed(taken):
+        if chosen[total]:
+            found.append(x)
+            total -= int(n[x])
+    return found

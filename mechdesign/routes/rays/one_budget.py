@@ -1,0 +1,88 @@
+"""Notions of one budget, whose extreme rays are known: LDP, high-low and block-structured LDP.
+
+They bound q_x <= e**eps q_z for the protected inputs x of a block and every z of it. The extreme
+rays raise some of the protected inputs of one block by e**eps, or are one other input alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions import Cone
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+
+__all__ = ["OneBudget"]
+
+
+LARGEST_EXPONENT = 700.0
+
+
+@dataclass(frozen=True)
+class OneBudget:
+    """The form of one such cone.
+
+    Attributes
+    ----------
+    blocks
+        For each block: its inputs, and those of them that are protected.
+    alone
+        The inputs that are protected nowhere.
+    low
+        e**-eps: a ray has this where it is not raised, and 1 where it is.
+    size
+        The number of inputs.
+    """
+
+    blocks: tuple[tuple[IntArray, IntArray], ...]
+    alone: IntArray
+    low: float
+    size: int
+
+    @classmethod
+    def of(cls, cone: Cone) -> Self | None:
+        """Return the form; None where the cone has no such form."""
+        (family, *more) = cone.families
+        if more or not isinstance(family, PairRows) or len(family.bounds) != 1:
+            return None
+        if family.bounds[0].factor != 1:
+            return None
+        bounded = family.index != FREE
+        k = family.size
+        members: dict[tuple[int, ...], list[int]] = {}
+        for x in range(k):
+            against = np.flatnonzero(bounded[x])
+            if len(against):
+                members.setdefault(tuple(sorted({x, *against.tolist()})), []).append(x)
+        covered = [z for block in members for z in block]
+        if not members or len(set(covered)) < len(covered):
+            return None
+        guarded = {x for inputs in members.values() for x in inputs}
+        exponent = float(family.bounds[0].exponent(family.epsilon))
+        return cls(
+            tuple((np.array(block), np.array(inputs)) for block, inputs in members.items()),
+            np.array([x for x in range(k) if x not in guarded], dtype=np.intp),
+            math.exp(-min(exponent, LARGEST_EXPONENT)),
+            k,
+        )
+
+    def subset_rays(self, most: int) -> FloatArray | None:
+        """Return all rays, largest entry 1, ``(n_inputs, n_rays)``; None if they are too many.
+
+        A whole block that is raised is, but for scale, one in which nothing is.
+        """
+        if sum(1 << len(inputs) for _, inputs in self.blocks) > most:
+            return None
+        found = [np.eye(self.size)[:, self.alone]]
+        for block, inputs in self.blocks:
+            s = len(inputs)
+            raised = (np.arange(1, 1 << s) >> np.arange(s)[:, None]) & 1
+            rays = np.zeros((self.size, raised.shape[1]))
+            rays[block] = self.low
+            rays[inputs] = np.where(raised, 1.0, self.low)
+            found.append(rays)
+        return np.hstack(found)

@@ -1,0 +1,117 @@
+"""Classes of rays under one budget: only how many inputs are raised counts, not which.
+
+The extreme rays raise a subset of the protected inputs of one block (`one_budget`). Where the prior
+is the same on all protected inputs of each block, the risk does not change when they are permuted;
+as it is convex, some optimum does not either, and it mixes classes of rays: all subsets of one
+size, equally often.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+from mechdesign.problem import Problem
+from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.estimation_risk.saddle_point import Mixture
+from mechdesign.routes.rays.one_budget import OneBudget
+
+__all__ = ["RayClasses"]
+
+
+MOST_NUMBERS = 1 << 25
+"""Numbers that the classes' matrices may hold."""
+
+USED = 1e-10
+
+
+class RayClasses(OneBudget):
+    """The classes of one problem."""
+
+    def fit(self, problem: Problem) -> bool:
+        """Return whether the prior does not tell apart what is alike, and the classes are few."""
+        prior = problem.prior.probabilities
+        moving = getattr(problem.utility, "worst_case", False)
+        same = all(len({prior[x] for x in inputs}) == 1 for _, inputs in self.blocks)
+        return (moving or same) and (len(self._sizes()) + self.size) * self.size**2 <= MOST_NUMBERS
+
+    def _sizes(self) -> list[tuple[int, int]]:
+        """Return the number of the block and of raised inputs, for each class of subsets.
+
+        That nothing is raised is, but for scale, the same as that everything is where the whole
+        block is protected.
+        """
+        return [
+            (b, j)
+            for b, (block, inputs) in enumerate(self.blocks)
+            for j in range(int(len(block) == len(inputs)), len(inputs) + 1)
+        ]
+
+    @property
+    def groups(self) -> IntArray:
+        """The first input of those that are alike, for each input."""
+        groups = np.arange(self.size)
+        for _, inputs in self.blocks:
+            groups[inputs] = inputs[0]
+        return groups
+
+    def rays(self) -> Rays:
+        """Return the mean of q q' and of q over each class, then the single inputs."""
+        k, sizes = self.size, self._sizes()
+        n = len(sizes) + len(self.alone)
+        spread, level = np.zeros((n, k, k)), np.zeros((k, n))
+        for i, (b, j) in enumerate(sizes):
+            block, inputs = self.blocks[b]
+            s = len(inputs)
+            mean = self.low + (1 - self.low) * j / s
+            pair = j * (j - 1) / (s * (s - 1)) if s > 1 else 0.0
+            level[block, i] = self.low
+            level[inputs, i] = mean
+            spread[i] = np.outer(level[:, i], level[:, i])
+            # q = low + (1 - low) * member on the protected inputs
+            both = self.low**2 + 2 * self.low * (1 - self.low) * j / s + (1 - self.low) ** 2 * pair
+            spread[i][np.ix_(inputs, inputs)] = both
+            spread[i][inputs, inputs] = self.low**2 + (1 - self.low**2) * j / s
+        for i, x in enumerate(self.alone, len(sizes)):
+            spread[i, x, x] = level[x, i] = 1.0
+        return Rays(spread, level, self.groups)
+
+    def columns(self, theta: FloatArray) -> FloatArray:
+        """Return a channel with those weights of the classes, of few outputs."""
+        sizes, found = self._sizes(), []
+        for weight, (b, j) in zip(theta, sizes, strict=False):
+            if weight <= USED:
+                continue
+            block, inputs = self.blocks[b]
+            members, shares = balanced_subsets(len(inputs), j)
+            columns = np.zeros((self.size, len(shares)))
+            columns[block] = self.low
+            columns[inputs] = np.where(members > 0, 1.0, self.low)
+            found.append(columns * shares * weight)
+        alone = np.zeros((self.size, len(self.alone)))
+        alone[self.alone, range(len(self.alone))] = theta[len(sizes) :]
+        found.append(alone[:, alone.max(axis=0, initial=0.0) > USED])
+        return np.hstack(found)
+
+    def evened(self, mixture: Mixture) -> Mixture:
+        """Return a mixture whose numbers are, to the last bit, the same on inputs alike."""
+        groups = self.groups
+        _, place = np.unique(groups, return_inverse=True)
+        pair = place[:, None] * (place.max() + 1) + place[None, :]
+        pair = 2 * pair + np.eye(self.size, dtype=int)
+
+        def mean(values: FloatArray, where: IntArray) -> FloatArray:
+            sums = np.bincount(where.ravel(), weights=values.ravel())
+            counts = np.bincount(where.ravel())
+            means: FloatArray = (sums / np.maximum(counts, 1))[where]
+            return means
+
+        return Mixture(
+            mixture.theta,
+            mean(mixture.prior, place),
+            mean(mixture.inverse, pair),
+            mean(mixture.price, place),
+            mixture.gain,
+            mixture.risk,
+        )

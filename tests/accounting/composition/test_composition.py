@@ -1,0 +1,372 @@
+"""Composition: exact against products written out, the papers' bounds, another package's deltas."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    BoundedPriorLIP,
+    Channel,
+    ContextAwareLDP,
+    MutualInformation,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.accounting.composition.composition import Composition, compose
+from mechdesign.accounting.composition.deltas import approximate_delta, exact_delta
+from mechdesign.accounting.composition.formulas import (
+    lip_composition_bound,
+    lip_to_ldp,
+    through_ldp,
+)
+from mechdesign.accounting.composition.products import (
+    adaptive,
+    pair_ratios,
+    product,
+    record_columns,
+)
+from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.notions import DifferentialIdentifiability
+from mechdesign.prior_sets import PriorBall, PriorBox
+from tests.strategies import channels, examples, priors
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+SKEWED = Prior([0.1, 0.1, 0.1, 0.7])
+BUDGETS = (("0.25", "0.25", "0.25", "0.25"), SKEWED, ("0.01", "0.33", "0.33", "0.33"))
+
+
+def written_out(listed: list[Channel]) -> list[list[Fraction]]:
+    """All columns of the product, one for each sequence of outputs."""
+    each = [
+        [[Fraction(q, channel.denominator) for q in column] for column in channel.columns()]
+        for channel in listed
+    ]
+    return [
+        [math.prod(entries) for entries in zip(*columns, strict=True)]
+        for columns in itertools.product(*each)
+    ]
+
+
+def lips(columns: list[list[Fraction]], prior: Prior) -> tuple[float, float]:
+    """The largest log lift and the largest log inverse lift, by the definition."""
+    above = below = Fraction(1)
+    for column in columns:
+        law = sum(p * q for p, q in zip(prior, column, strict=True))
+        if not any(column):
+            continue
+        if min(column) == 0:
+            below = None if law else below
+        elif below is not None:
+            below = max(below, law / min(column))
+        above = None if above is None or (law == 0 < max(column)) else max(above, max(column) / law)
+    return tuple(math.inf if value is None else math.log(value) for value in (above, below))
+
+
+def best(prior: object, epsilon: int = 2) -> Channel:
+    """An informative LIP channel on four inputs."""
+    problem = Problem(range(4), LIP(epsilon), MutualInformation(), prior=prior)
+    return design(problem).channel
+
+
+@given(st.data())
+@examples(40)
+def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 4))
+    listed = [data.draw(channels(k, most_outputs=3)) for _ in range(data.draw(st.integers(1, 3)))]
+    prior = data.draw(priors(k))  # inputs of prior 0 are protected like any other
+    columns = written_out(listed)
+    found = compose(listed, prior)
+    above, below = lips(columns, prior)
+    assert found["lift above"].exact == pytest.approx(above, rel=1e-12, abs=1e-14)
+    assert found["lift below"].exact == pytest.approx(below, rel=1e-12, abs=1e-14)
+    assert found["lip"].exact == max(found["lift above"].exact, found["lift below"].exact)
+    for x, z in itertools.permutations(range(k), 2):
+        ways = [None if c[z] == 0 else c[x] / c[z] for c in columns if c[x]]
+        assert found.ratios[x][z] == (None if None in ways else max(ways))
+    for line in found.lines:
+        assert line.exact <= line.bound * (1 + 1e-12)
+
+
+@given(st.data())
+@examples(25)
+def test_the_merged_product_is_the_product(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 3))
+    listed = [data.draw(channels(k, most_outputs=3)) for _ in range(2)]
+    whole = product(listed)
+    assert whole.bits == sum(channel.bits for channel in listed)
+    total: dict[tuple[Fraction, ...], Fraction] = {}
+    for column in written_out(listed):
+        if any(column):
+            shape = tuple(q / sum(column) for q in column)
+            total[shape] = total.get(shape, Fraction(0)) + sum(column)
+    kept = [[Fraction(q, whole.denominator) for q in column] for column in whole.columns()]
+    assert {tuple(q / sum(c) for q in c): sum(c) for c in kept} == total
+
+
+@pytest.mark.parametrize("prior", BUDGETS)
+def test_ten_releases_on_four_inputs(prior: object) -> None:
+    """The product of ten has 4**10 outputs; merging leaves C(13, 3), and the records fewer."""
+    channel = best(prior)
+    assumed = prior if isinstance(prior, Prior) else Prior(prior)
+    for n in (1, 2, 4):
+        above, below = lips(written_out([channel] * n), assumed)
+        found = compose([channel] * n, assumed)
+        assert found["lift above"].exact == pytest.approx(above, rel=1e-12)
+        assert found["lift below"].exact == pytest.approx(below, rel=1e-12)
+    found = compose([channel] * 10, assumed)
+    whole = product([channel] * 10)
+    assert whole.shape == (4, math.comb(13, 3))
+    assert found.outputs == 4**10
+    assert found.columns < 286
+    assert found["lip"].exact == pytest.approx(LIP(1).leakage(whole, assumed), rel=1e-14)
+    assert found["lift above"].exact == pytest.approx(PML(1).leakage(whole, assumed), rel=1e-14)
+    assert found["ldp"].exact == pytest.approx(LDP(1).leakage(whole), rel=1e-14)
+    di = DifferentialIdentifiability(30).leakage(whole, assumed)
+    assert found["differential-identifiability"].exact == pytest.approx(di, rel=1e-12)
+    assert found["lip"].exact <= found["lip"].bound
+    assert found["lip"].bound == pytest.approx(
+        lip_composition_bound(
+            [compose([channel], assumed)["lip"].exact] * 10, float(assumed.minimum)
+        )
+    )
+
+
+def test_the_composed_guarantee_holds_and_is_the_least() -> None:
+    channel, n = best(SKEWED), 3
+    whole, found = product([channel] * n), compose([channel] * n, SKEWED)
+    for notion, word in ((LIP, "lip"), (LDP, "ldp"), (PML, "lift above")):
+        epsilon = found[word].exact
+        assert notion(epsilon).holds(whole, SKEWED)
+        assert not notion(epsilon * (1 - 1e-9)).holds(whole, SKEWED)
+    matrix = np.array(found.matrix)
+    assert ContextAwareLDP(matrix.tolist()).holds(whole)
+    matrix[0, 1] *= 1 - 1e-9
+    assert not ContextAwareLDP(matrix.tolist()).holds(whole)
+
+
+def test_theorem_4_in_numbers_and_where_it_leads() -> None:
+    """Written out; a smaller P_min makes the bound larger, not smaller."""
+    for least in (0.25, 0.1, 0.01):
+        each = min(4.0, math.log((math.exp(2) - 1 + least) / least))
+        direct = math.log(least + math.exp(10 * each) * (1 - least))
+        assert lip_composition_bound([2.0] * 10, least) == pytest.approx(direct, rel=1e-14)
+    bounds = [lip_composition_bound([2.0] * 10, least) for least in (0.25, 0.1, 0.01)]
+    assert bounds == sorted(bounds)
+    assert lip_composition_bound([400.0] * 10, 0.5) == pytest.approx(
+        10 * (400 + math.log(2)) - math.log(2)
+    )
+    assert through_ldp(3.0, 1.0) == 0
+    assert lip_to_ldp(1.0, 0.0) == 2
+    with_sets = lip_composition_bound([1.0, 2.0], 0.1, 0.3)
+    direct = sum(min(2 * e, math.log((math.exp(e) - 0.7) / 0.3)) for e in (1.0, 2.0))
+    assert with_sets == pytest.approx(math.log(0.1 + 0.9 * math.exp(direct)))
+
+
+def test_a_set_of_priors_is_judged_by_its_worst() -> None:
+    channel = best(SKEWED)
+    box = PriorBox([0.05, 0.05, 0.05, 0.5], [0.3, 0.3, 0.3, 0.8])
+    found = compose([channel] * 3, box)
+    each = [compose([channel] * 3, Prior(vertex))["lip"].exact for vertex in box.vertices()]
+    assert found["bounded-prior-lip"].exact == pytest.approx(max(each), rel=1e-14)
+    assert found["bounded-prior-lip"].exact <= found["bounded-prior-lip"].bound
+    assert "differential-identifiability" not in [line.notion for line in found.lines]
+    notion = BoundedPriorLIP(1, center=SKEWED, radius="0.05")
+    ball = compose([channel] * 2, PriorBall(SKEWED, "0.05"))
+    exact = notion.leakage(product([channel] * 2))
+    assert ball["bounded-prior-lip"].exact == pytest.approx(exact, rel=1e-14)
+
+
+@given(st.data())
+@examples(30)
+def test_dropped_mixtures_set_no_record(data: st.DataObject) -> None:
+    """Whatever prior, whatever functional of a ratio: the columns kept have its maximum."""
+    k = data.draw(st.integers(2, 3))
+    listed = [data.draw(channels(k, least=1, most_outputs=4)) for _ in range(4)]
+    kept = np.array([[q / sum(column) for q in column] for column in record_columns(listed)])
+    everything = np.array(written_out(listed), dtype=float)
+    for _ in range(5):
+        top, bottom = (np.array(data.draw(priors(k)).array) for _ in range(2))
+        for columns in (kept, everything):
+            assert (columns >= 0).all()
+        positive = (everything @ bottom) > 0
+        largest = ((everything @ top)[positive] / (everything @ bottom)[positive]).max()
+        mine = (kept @ bottom) > 0
+        assert ((kept @ top)[mine] / (kept @ bottom)[mine]).max() == pytest.approx(largest)
+
+
+def test_many_different_channels_are_pruned() -> None:
+    rng = np.random.default_rng(5)
+    listed = [Channel.from_matrix(rng.dirichlet(np.full(5, 2.0), 3)) for _ in range(5)]
+    found, prior = compose(listed, Prior([0.2, 0.3, 0.5])), Prior([0.2, 0.3, 0.5])
+    assert found.columns < 5**5 / 20
+    above, below = lips(written_out(listed), prior)
+    assert found["lift above"].exact == pytest.approx(above, rel=1e-12)
+    assert found["lift below"].exact == pytest.approx(below, rel=1e-12)
+
+
+# --- adaptive, and correlated -----------------------------------------------------------------
+
+
+@given(st.data())
+@examples(25)
+def test_adaptive_releases_add_their_matrices(data: st.DataObject) -> None:
+    """E of the pair is at most E of the first plus the largest E of the second, pair by pair."""
+    k = data.draw(st.integers(2, 3))
+    first = data.draw(channels(k, least=1, most_outputs=3))
+    seconds = [data.draw(channels(k, least=1, most_outputs=3)) for _ in first.outputs]
+    both = adaptive(first, seconds)
+    for x, z in itertools.permutations(range(k), 2):
+        own = pair_ratios(first)[x][z]
+        worst = max(pair_ratios(second)[x][z] for second in seconds)
+        assert pair_ratios(both)[x][z] <= own * worst
+    entry = both.probability(both.inputs.labels[0], 0)
+    assert entry == first.probability(0, 0) * seconds[0].probability(0, 0)
+
+
+def test_an_adversary_who_adapts_attains_the_sum() -> None:
+    """A second channel that asks about what the first left open: the sum of the matrices, met."""
+    ask = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"], ["1/4", "3/4"]])
+    against = Channel.from_matrix([["3/4", "1/4"], ["3/4", "1/4"], ["1/4", "3/4"]])
+    both = adaptive(ask, [ask, against])
+    assert pair_ratios(both)[0][1] == 9  # by two answers "1st" of the same question
+    assert pair_ratios(both)[1][2] == 3
+    assert pair_ratios(both)[2][0] == 9  # by the other question
+    assert LDP(math.log(9) + 1e-12).holds(both)
+    assert not LDP(math.log(9) - 1e-9).holds(both)
+    with pytest.raises(InputError, match="2 channels, one for each output"):
+        adaptive(ask, [ask])
+
+
+def test_a_correlated_sequence_is_one_secret() -> None:
+    """Against the joint law of all sequences and reports, summed by hand."""
+    first = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    second = Channel.from_matrix([["1/2", "1/2"], ["3/10", "7/10"], ["2/5", "3/5"]])
+    joint = [Fraction(n, 20) for n in (6, 3, 1, 1, 4, 5)]
+    found = compose_sequence([first, second], joint)
+    worst = 0.0
+    for y, w in itertools.product(range(2), repeat=2):
+        entries = [
+            first.probability(a, y) * second.probability(b, w) for a in range(2) for b in range(3)
+        ]
+        law = sum(p * q for p, q in zip(joint, entries, strict=True))
+        worst = max(worst, *(abs(math.log(q / law)) for q in entries))
+    assert found["lip"].exact == pytest.approx(worst, rel=1e-13)
+    assert found["lip"].source == "Corollary 5"
+    assert found["lip"].exact <= found["lip"].bound
+
+
+def test_corollary_5_does_not_care_about_the_order() -> None:
+    one, two = best(SKEWED), best(Prior.uniform(4))
+    marginals = [SKEWED, Prior.uniform(4)]
+    joint = [a * b for a in marginals[0] for b in marginals[1]]
+    turned = [a * b for b in marginals[1] for a in marginals[0]]
+    left, right = compose_sequence([one, two], joint), compose_sequence([two, one], turned)
+    for mine, other in zip(left.lines, right.lines, strict=True):
+        assert mine.exact == other.exact
+        assert mine.bound == pytest.approx(other.bound, rel=1e-14)
+    with pytest.raises(InputError, match="joint: expected 16 probabilities"):
+        compose_sequence([one, two], SKEWED)
+
+
+@given(st.data())
+@examples(15)
+def test_independent_parts_of_a_sequence_add_up(data: st.DataObject) -> None:
+    """With independent parts the log lifts of a sequence are sums, so that the sides add."""
+    parts = [data.draw(channels(2, least=1, most_outputs=3)) for _ in range(2)]
+    marginals = [data.draw(priors(2, least=1)) for _ in range(2)]
+    joint = [a * b for a in marginals[0] for b in marginals[1]]
+    found = compose_sequence(parts, joint)
+    alone = [compose([c], p) for c, p in zip(parts, marginals, strict=True)]
+    for side in ("lift above", "lift below"):
+        expected = sum(one[side].exact for one in alone)
+        assert found[side].exact == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+# --- delta --------------------------------------------------------------------------------------
+
+
+def test_the_exact_delta_of_a_product() -> None:
+    listed = [best(SKEWED, 1), best(SKEWED, 1), WARNER_4]
+    for epsilon in (0.0, 0.5, 1.7):
+        rows = np.array(written_out(listed), dtype=float).T
+        worst = max(np.maximum(0, a - math.exp(epsilon) * b).sum() for a in rows for b in rows)
+        assert exact_delta(listed, epsilon) == pytest.approx(worst, rel=1e-12)
+    assert exact_delta(listed, "8") == 0
+
+
+WARNER_4 = Channel.from_matrix(
+    [["7/10" if x == y else "1/10" for y in range(4)] for x in range(4)], inputs=range(4)
+)
+
+
+def test_an_independent_accountant_agrees_on_delta() -> None:
+    pytest.importorskip("dp_accounting")
+    for listed in ([WARNER_4] * 2, [WARNER_4] * 6, [best(SKEWED, 1), WARNER_4, WARNER_4]):
+        for epsilon in (0.25, 1.0, 2.5):
+            below, above = approximate_delta(listed, epsilon, interval=1e-3)
+            exact = exact_delta(listed, epsilon)
+            assert below - 1e-10 <= exact <= above + 1e-10
+            assert above - below < 1e-3 * (len(listed) + 1)
+
+
+# --- what it says, and refuses ------------------------------------------------------------------
+
+
+def test_the_table_and_the_lines() -> None:
+    found = compose([WARNER] * 2, [0.5, 0.5])
+    assert isinstance(found, Composition)
+    assert "3 of 4 outputs compared" in repr(found)
+    assert found["ldp"].exact == pytest.approx(2 * math.log(3))
+    assert compose([WARNER] * 2).lines == (found["ldp"],)
+    with pytest.raises(InputError, match="one of: ldp, differential"):
+        found["lap"]
+
+
+def test_what_leaks_without_bound() -> None:
+    """The identity: finite from above, unless an input of prior 0 has an output to itself."""
+    told = Channel.from_matrix([[1, 0], [0, 1]])
+    found = compose([told] * 2, [0.5, 0.5])
+    assert found["lift above"].exact == pytest.approx(math.log(2))
+    for word in ("ldp", "lift below", "lip", "differential-identifiability"):
+        assert found[word].exact == found[word].bound == math.inf
+    assert compose([told], [0, 1])["lift above"].exact == math.inf
+    assert LIP(1).leakage(told, Prior([0, 1])) == math.inf
+    assert exact_delta([told], 5) == 1
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match="channels: expected at least one channel"):
+        compose([])
+    with pytest.raises(InputError, match=r"channels\[1\]: expected the inputs of the first"):
+        compose([WARNER, WARNER_4])
+    with pytest.raises(InputError, match=r"channels\[0\]: expected a Channel, given int"):
+        compose([3])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="prior: expected 2 probabilities"):
+        compose([WARNER], [0.2, 0.3, 0.5])
+    with pytest.raises(InputError, match="budgets: expected 2 numbers"):
+        compose([WARNER] * 2, [0.5, 0.5], budgets=[1.0])
+    rng = np.random.default_rng(1)
+    wide = [Channel.from_matrix(rng.dirichlet(np.ones(60), 2)) for _ in range(3)]
+    with pytest.raises(UnsupportedError, match="at most 100000 columns"):
+        product(wide)
+    with pytest.raises(InputError, match="interval: expected a number > 0"):
+        approximate_delta([WARNER], 1, interval=0.0)
+
+
+def test_one_input_has_no_other_to_be_told_from() -> None:
+    alone = Channel.from_matrix([["1/2", "1/2"]])
+    assert exact_delta([alone, alone], 0) == 0
+    assert approximate_delta([alone, alone], 0) == (0.0, 0.0)
+    assert compose([alone, alone], Prior([1]))["lip"].exact == 0

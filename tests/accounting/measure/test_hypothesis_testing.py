@@ -1,0 +1,179 @@
+"""The curve of errors is the best of all tests, and E-LDP is a region that it stays in."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import LDP, Channel, InputError
+from mechdesign.accounting.measure.hypothesis_testing import error_region, trade_off
+from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from tests.strategies import channels, examples
+
+F = Fraction
+
+
+def all_tests(channel: Channel) -> list[tuple[Fraction, Fraction]]:
+    """False alarms and misses of every set of outputs at which a test says 0 against 1."""
+    rows = [[channel.probability(x, y) for y in channel.outputs] for x in (0, 1)]
+    m = len(channel.outputs)
+    found = []
+    for n in range(m + 1):
+        for says in itertools.combinations(range(m), n):
+            hit, alarm = (sum((row[y] for y in says), F(0)) for row in rows)
+            found.append((alarm, 1 - hit))
+    return found
+
+
+@examples(120)
+@given(channels(2))
+def test_no_test_is_better_and_every_corner_is_a_test(channel: Channel) -> None:
+    curve, tests = trade_off(channel, 0, 1), all_tests(channel)
+    assert set(curve.points) <= set(tests)
+    for alarm, missed in tests:
+        assert curve.missed(alarm) <= missed
+    assert curve.points[0] == (0, 1)
+    assert curve.points[-1] == (1, 0)
+
+
+@examples(120)
+@given(channels(2))
+def test_it_is_convex_and_falls(channel: Channel) -> None:
+    points = trade_off(channel, 0, 1).points
+    steps = [(b[0] - a[0], a[1] - b[1]) for a, b in itertools.pairwise(points)]
+    assert all(right >= 0 and down >= 0 and right + down > 0 for right, down in steps)
+    assert all(d1 * r2 > d2 * r1 for (r1, d1), (r2, d2) in itertools.pairwise(steps))
+
+
+@examples(120)
+@given(channels(3))
+def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> None:
+    """Theorem 1, both ways: inside at E, outside below it, and touching where it is tight."""
+    E = tightest_matrix(channel)
+    for x, z in itertools.permutations(range(3), 2):
+        curve = trade_off(channel, x, z)
+        forward, back = E[x, z], E[z, x]
+        assert curve.inside(curve.bound(forward, back))
+        if 0 < forward < math.inf:
+            assert not curve.inside(curve.bound(forward * (1 - 1e-9), back))
+        if 0 < back < math.inf:
+            assert not curve.inside(curve.bound(forward, back * (1 - 1e-9)))
+        first, last = curve.points[1], curve.points[-2]
+        if math.isfinite(forward):
+            assert float(1 - first[1]) == pytest.approx(math.exp(forward) * float(first[0]))
+        else:
+            assert first[0] == 0
+        if math.isfinite(back):
+            assert float(1 - last[0]) == pytest.approx(math.exp(back) * float(last[1]))
+        else:
+            assert last[1] == 0
+
+
+@examples(60)
+@given(channels(2), channels(4))
+def test_processing_makes_no_test_better(channel: Channel, after: Channel) -> None:
+    m = channel.shape[1]
+    rows = [[after.probability(x % 4, y) for y in after.outputs] for x in range(m)]
+    before, later = (trade_off(c, 0, 1) for c in (channel, channel.then(Channel.from_matrix(rows))))
+    for alarm, missed in later.points:
+        assert before.missed(alarm) <= missed
+    assert later.total_variation <= before.total_variation
+
+
+@examples(60)
+@given(channels(2))
+def test_swapping_the_inputs_mirrors_the_curve(channel: Channel) -> None:
+    one, two = trade_off(channel, 0, 1), trade_off(channel, 1, 0)
+    assert [(m, a) for a, m in reversed(one.points)] == list(two.points)
+    rows = [[channel.probability(x, y) for y in channel.outputs] for x in (0, 1)]
+    distance = sum((abs(a - b) for a, b in zip(*rows, strict=True)), F(0)) / 2
+    assert one.total_variation == two.total_variation == distance
+
+
+@pytest.mark.parametrize("budgets", [(1, 1), (0.5, 2), (3, 0.2), (2, math.inf), (math.inf, 1)])
+def test_corners_are_where_both_lines_meet(budgets: tuple[float, float]) -> None:
+    region = error_region(*budgets)
+    alarm, missed = region.corners[1]
+    a, b = budgets
+    if math.isfinite(a):
+        assert missed + math.exp(a) * alarm == pytest.approx(1)
+    else:
+        assert alarm == 0
+    if math.isfinite(b):
+        assert alarm + math.exp(b) * missed == pytest.approx(1)
+    else:
+        assert missed == 0
+
+
+def test_the_universal_channel_touches_the_corner() -> None:
+    """[[t1 e^a, t2], [t1, t2 e^b]]: its curve is the edge of the region."""
+    forward, back = 0.5, 2.0
+    a, b = math.exp(forward), math.exp(back)
+    t1, t2 = (b - 1) / (a * b - 1), (a - 1) / (a * b - 1)
+    channel = Channel.from_matrix([[t1 * a, t2], [t1, t2 * b]])
+    curve, region = trade_off(channel, 0, 1), error_region(forward, back)
+    assert len(curve.points) == 3
+    for point, corner in zip(curve.points, region.corners, strict=True):
+        assert [float(rate) for rate in point] == pytest.approx(corner, abs=1e-15)
+    # the smaller budget of input 0 costs false alarms at the corner, not missed detections
+    assert region.corners[1][1] < region.corners[1][0]
+    assert corner_of_ldp(2.0) < region.corners[1][0]
+
+
+def corner_of_ldp(epsilon: float) -> float:
+    return 1 / (1 + math.exp(epsilon))
+
+
+def test_warner_touches_the_region_of_ldp() -> None:
+    odds = F(3)
+    warner = Channel.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
+    curve = trade_off(warner, 0, 1)
+    assert curve.points[1] == (1 / (1 + odds), 1 / (1 + odds))
+    leak = LDP(1).leakage(warner)
+    assert curve.inside(error_region(leak))
+    assert not curve.inside(error_region(leak - 1e-9))
+
+
+def test_the_ends() -> None:
+    identity = Channel.from_matrix(np.eye(2).tolist())
+    free = trade_off(identity, 0, 1)
+    assert (0, 0) in free.points
+    assert free.inside(error_region("inf"))
+    assert not free.inside(error_region(30))
+    assert free.total_variation == 1
+    blind = Channel.from_matrix([["1/3", "2/3"]] * 2)
+    assert trade_off(blind, 0, 1).points == ((0, 1), (1, 0))
+    assert trade_off(blind, 0, 1).inside(error_region(0))
+    assert error_region(0, 1).corners == ((0, 1), (1, 0))
+    assert error_region("inf").corners[1] == (0, 0)
+
+
+def test_rates_between_corners() -> None:
+    curve = trade_off(Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]]), 0, 1)
+    assert curve.missed(0) == 1
+    assert curve.missed("1/8") == F(5, 8)
+    assert curve.missed(1) == 0
+    for rate in (2, "-1/8", "often", "1/0", float("nan")):
+        with pytest.raises(InputError, match="alarm: expected a rate from 0 to 1"):
+            curve.missed(rate)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="x: expected labels of the domain"):
+        trade_off(Channel.from_matrix([[1], [1]]), 5, 0)
+    with pytest.raises(InputError, match="back: expected a finite number >= 0"):
+        error_region(1, -1)
+
+
+@examples(30)
+@given(st.fractions(0, 1), channels(2))
+def test_touching(rate: Fraction, channel: Channel) -> None:
+    curve = trade_off(channel, 0, 1)
+    E = tightest_matrix(channel)
+    region = curve.bound(E[0, 1], E[1, 0])
+    assert region.holds((rate, curve.missed(rate)))
+    assert not region.touches((F(1), F(1)))
+    assert region.touches((F(0), F(1)))

@@ -1,0 +1,382 @@
+"""Leakages are what the definitions say, in Fractions, and no processing of reports raises them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BoundedPriorLIP,
+    Channel,
+    ContextAwareLDP,
+    InputError,
+    MaximalLeakage,
+    Prior,
+    PriorBall,
+    PriorBox,
+    PriorList,
+)
+from mechdesign.accounting.measure.leakage_table import Leakages
+from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.measure.max_ratio import float_above, log_above, max_ratio
+from mechdesign.accounting.measure.mutual_information import information_above
+from mechdesign.accounting.measure.privacy_profile import privacy_profile
+from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.mechanisms.hadamard_response import HadamardResponse
+from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from tests.strategies import DIGITS, channels, columns_of, decimal, examples, priors
+
+TINY = Decimal("1e-12")
+UP = Decimal(2) ** -48
+SIDES = ("lift above", "lift below")
+
+
+def logarithm(factor: Fraction | None) -> Decimal:
+    return Decimal("Infinity") if factor is None else DIGITS.ln(decimal(factor))
+
+
+def ratio(top: Fraction, bottom: Fraction) -> Fraction | None:
+    return top / bottom if bottom else None
+
+
+def by_definition(channel: Channel, prior: Prior) -> dict[str, Fraction | None]:
+    """e to the leakage, straight from the definitions; None: infinite."""
+    k, columns = len(prior), columns_of(channel)
+    found: dict[str, list[Fraction | None]] = {
+        "ldp": [Fraction(1)],
+        "differential-identifiability": [],
+        "lift above": [Fraction(1)],
+        "lift below": [Fraction(1)],
+    }
+    for q in columns:
+        law = sum((p * v for p, v in zip(prior, q, strict=True)), Fraction(0))
+        for x in range(k):
+            if q[x]:
+                found["lift above"].append(ratio(q[x], law))
+            if law:
+                found["lift below"].append(ratio(law, q[x]))
+            for z in range(k):
+                if q[x]:
+                    found["ldp"].append(ratio(q[x], q[z]))
+                if prior[x] * q[x]:
+                    pair = ratio(prior[x] * q[x], prior[z] * q[z])
+                    found["differential-identifiability"].append(pair)
+    most = {n: None if None in f else max(f) for n, f in found.items()}  # type: ignore[type-var]
+    sides = [most["lift above"], most["lift below"]]
+    most["lip"] = None if None in sides else max(sides)  # type: ignore[type-var]
+    most["pml"] = most["lift above"]
+    most["maximal-leakage"] = sum((max(q) for q in columns), Fraction(0))
+    return most
+
+
+def information(channel: Channel, prior: Prior) -> Decimal:
+    total = Decimal(0)
+    for q in columns_of(channel):
+        law = sum((p * v for p, v in zip(prior, q, strict=True)), Fraction(0))
+        for p, v in zip(prior, q, strict=True):
+            if p * v:
+                total += decimal(p * v) * DIGITS.ln(decimal(v / law))
+    return total
+
+
+@st.composite
+def pairs(draw: st.DrawFn, least: int = 0) -> tuple[Channel, Prior]:
+    k = draw(st.integers(2, 4))
+    return draw(channels(k, least)), draw(priors(k))
+
+
+@st.composite
+def processed(draw: st.DrawFn) -> tuple[Channel, Channel, Prior]:
+    channel, prior = draw(pairs())
+    after = draw(channels(channel.shape[1]))
+    return channel, channel.then(after), prior
+
+
+def at_least(value: float, truth: Decimal) -> None:
+    """A float that is not below the truth, read in either way, and close to it."""
+    assert Decimal(value) >= truth
+    assert Decimal(repr(value)) >= truth
+    assert truth.is_infinite() or Decimal(value) - truth <= TINY * (1 + abs(truth))
+
+
+@examples(150)
+@given(pairs())
+def test_every_ratio_is_exact_and_its_logarithm_is_rounded_up(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    found, truth = leakages(channel, prior), by_definition(channel, prior)
+    assert {row.notion for row in found.rows} == {*truth, "mutual-information"}
+    for notion, factor in truth.items():
+        assert found[notion].factor == factor, notion
+        at_least(found[notion].value, logarithm(factor))
+    information_found = found["mutual-information"].value
+    at_least(information_found, max(Decimal(0), information(channel, prior)))
+
+
+@examples(100)
+@given(pairs())
+def test_it_is_attained_where_it_says(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    found, law = leakages(channel, prior), channel.output_distribution(prior)
+    for row in found.rows:
+        if not row.outputs:
+            continue
+        y = channel.outputs.index(row.outputs[0])
+        q = [channel.probability(x, row.outputs[0]) for x in row.inputs]
+        if row.notion == "ldp":
+            assert ratio(q[0], q[1]) == row.factor
+        elif row.notion == "differential-identifiability":
+            a, b = (prior[channel.inputs.index(x)] * v for x, v in zip(row.inputs, q, strict=True))
+            assert ratio(a, b) == row.factor
+        else:
+            assert row.factor in (ratio(q[0], law[y]), ratio(law[y], q[0]))
+
+
+@examples(100)
+@given(pairs())
+def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    found = leakages(channel, prior)
+    for notion in (LDP, LIP, PML, MaximalLeakage):
+        value = found[notion.name].value
+        if math.isinf(value):
+            assert not notion(50).holds(channel, prior)
+            continue
+        assert notion(value).holds(channel, prior)
+        less = value * (1 - 1e-9)
+        assert value == 0 or not notion(less).holds(channel, prior)
+    low, high = (found[side].value for side in SIDES)
+    assert AsymmetricLift(high, low).holds(channel, prior)
+
+
+@examples(100)
+@given(pairs())
+def test_the_tightest_matrix_holds_and_nothing_below_it(case: tuple[Channel, Prior]) -> None:
+    channel, _ = case
+    E, k = tightest_matrix(channel), channel.shape[0]
+    assert ContextAwareLDP(E.tolist()).holds(channel)
+    for x, z in itertools.permutations(range(k), 2):
+        rows = [[channel.probability(i, y) for y in channel.outputs] for i in (x, z)]
+        ratios = [ratio(a, b) for a, b in zip(*rows, strict=True) if a]
+        truth = logarithm(None if None in ratios else max(ratios))  # type: ignore[type-var]
+        assert Decimal(E[x, z]) >= truth
+        assert truth.is_infinite() or Decimal(E[x, z]) <= truth * (1 + UP)
+        if 0 < E[x, z] < math.inf:
+            below = E.copy()
+            below[x, z] *= 1 - 1e-9
+            assert not ContextAwareLDP(below.tolist()).holds(channel)
+    assert E.max() == pytest.approx(leakages(channel)["ldp"].value, rel=1e-14)
+
+
+@examples(30)
+@given(pairs())
+def test_products_beyond_machine_integers(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    m = channel.shape[1]
+    same = channel.then(Channel.from_matrix(np.eye(m).tolist()))
+    assert same.bits > 62
+    wide, narrow = leakages(same, prior), leakages(channel, prior)
+    assert [(r.notion, r.factor) for r in wide.rows] == [(r.notion, r.factor) for r in narrow.rows]
+    assert wide.bayes_accuracy == narrow.bayes_accuracy
+    assert np.allclose(tightest_matrix(same), tightest_matrix(channel), rtol=1e-13, atol=0)
+    curve = privacy_profile(same, [0, 1], prior)
+    assert curve == privacy_profile(channel, [0, 1], prior)
+
+
+@examples(100)
+@given(pairs())
+def test_bayes_accuracy_is_the_best_guess(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    columns = columns_of(channel)
+    best = sum((max(p * v for p, v in zip(prior, q, strict=True)) for q in columns), Fraction(0))
+    assert leakages(channel, prior).bayes_accuracy == best
+    assert best >= max(prior)
+
+
+@examples(60)
+@given(pairs(), st.data())
+def test_sets_of_priors(case: tuple[Channel, Prior], data: st.DataObject) -> None:
+    channel, prior = case
+    other = data.draw(priors(len(prior)))
+    sets = [
+        PriorList([prior, other]),
+        PriorBall(prior, "0.2"),
+        PriorBox([p / 2 for p in prior], [min(Fraction(1), p + Fraction(1, 5)) for p in prior]),
+    ]
+    found = leakages(channel, priors=sets)
+    names = ("bounded-prior-lip", "bounded-prior-lip 2", "bounded-prior-lip 3")
+    for name, members in zip(names, sets, strict=True):
+        worst = [by_definition(channel, Prior(vertex))["lip"] for vertex in members.vertices()]
+        assert found[name].factor == (None if None in worst else max(worst))  # type: ignore[type-var]
+        value = found[name].value
+        table = members.to_table()
+        if math.isfinite(value):
+            assert BoundedPriorLIP(value, **table).holds(channel)
+            assert value == 0 or not BoundedPriorLIP(value * (1 - 1e-9), **table).holds(channel)
+
+
+@examples(80)
+@given(processed())
+def test_processing_the_report_raises_no_leakage(case: tuple[Channel, Channel, Prior]) -> None:
+    before, after, prior = case
+    members = PriorBall(prior, "0.1")
+    old, new = (leakages(c, prior, priors=[members]) for c in (before, after))
+    for a, b in zip(old.rows, new.rows, strict=True):
+        assert a.notion == b.notion
+        assert a.factor is None or (b.factor is not None and b.factor <= a.factor)
+        assert b.value <= a.value
+    assert old.bayes_accuracy is not None
+    assert new.bayes_accuracy is not None
+    assert new.bayes_accuracy <= old.bayes_accuracy
+    assert (tightest_matrix(after) <= tightest_matrix(before) * (1 + 1e-14)).all()
+    grid = [0, "0.5", 2]
+    first, then = (privacy_profile(c, grid, prior) for c in (before, after))
+    assert first.lip is not None
+    assert then.lip is not None
+    hair = Fraction(1, 2**140)
+    for a, b in zip((*first.ldp, *first.lip), (*then.ldp, *then.lip), strict=True):
+        assert b <= a + hair
+
+
+def subsets(outputs: range) -> list[tuple[int, ...]]:
+    return [s for n in range(len(outputs) + 1) for s in itertools.combinations(outputs, n)]
+
+
+@examples(60)
+@given(pairs(), st.sampled_from(["0", "0.3", "1", "2.5"]))
+def test_deltas_over_all_sets_of_outputs(case: tuple[Channel, Prior], given_at: str) -> None:
+    channel, prior = case
+    epsilon = Fraction(given_at)
+    k, m = channel.shape
+    law = channel.output_distribution(prior)
+    rows = [[channel.probability(x, y) for y in channel.outputs] for x in range(k)]
+    curve = privacy_profile(channel, [epsilon], prior)
+
+    def deltas(up: Fraction, down: Fraction) -> tuple[Fraction, Fraction]:
+        ldp = lip = Fraction(0)
+        for events in subsets(range(m)):
+            given_x = [sum((row[y] for y in events), Fraction(0)) for row in rows]
+            free = sum((law[y] for y in events), Fraction(0))
+            ldp = max(ldp, max(given_x) - up * min(given_x))
+            lip = max(lip, down * max(given_x) - free, free - up * min(given_x))
+        return ldp, lip
+
+    most = deltas(exp_lower(epsilon), exp_upper(-epsilon))
+    least = deltas(exp_upper(epsilon), exp_lower(-epsilon))
+    assert curve.lip is not None
+    for delta, low, high in zip((curve.ldp[0], curve.lip[0]), least, most, strict=True):
+        assert low <= delta <= high + Fraction(1, 2**140)
+
+
+def test_deltas_of_a_large_channel_with_many_ties_are_not_understated() -> None:
+    grr = GeneralizedRandomizedResponse(150, 2).dense()
+    p, q = grr.probability(0, 0), grr.probability(0, 1)
+    curve = privacy_profile(grr, [1])
+    truth = p - exp_upper(Fraction(1)) * q
+    assert truth <= curve.ldp[0] <= truth + Fraction(1, 10**12)
+
+
+def test_information_of_a_large_channel() -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.dirichlet(np.ones(80), 60)
+    prior = Prior.from_counts(rng.integers(0, 9, 60).tolist())
+    channel = Channel.from_matrix(matrix)
+    assert matrix.size > 2500
+    truth = information(channel, prior)
+    assert truth <= Decimal(information_above(channel, prior)) <= truth + Decimal("1e-12")
+
+
+def test_a_channel_that_tells_nothing() -> None:
+    constant = Channel.from_matrix([["1/3", "2/3", 0]] * 60, outputs=["a", "b", "never"])
+    found = leakages(constant, Prior.uniform(60))
+    assert all(row.value == 0 for row in found.rows)
+    assert found.bayes_accuracy == Fraction(1, 60)
+    assert not tightest_matrix(constant).any()
+
+
+def test_a_tiny_difference_is_seen() -> None:
+    whole = 1 << 62
+    near = Channel([[whole // 2, whole // 2], [whole // 2 + 1, whole // 2 - 1]])
+    assert leakages(near)["ldp"].value == pytest.approx(2.0**-61, rel=1e-12)
+    assert tightest_matrix(near).max() == pytest.approx(2.0**-61, rel=1e-12)
+
+
+def test_a_thousand_inputs() -> None:
+    rng = np.random.default_rng(1)
+    grr = GeneralizedRandomizedResponse(1000, 1)
+    table = np.full((1000, 1000), grr.parameters()["other"])
+    np.fill_diagonal(table, grr.parameters()["own"])
+    channel = Channel(table)
+    prior = Prior.from_counts(rng.integers(1, 50, 1000).tolist())
+    found, rule = leakages(channel, prior), leakages(grr, prior)
+    for notion in ("ldp", "lip", "pml", *SIDES):
+        assert found[notion].factor == rule[notion].factor
+    assert found.matrix is not None
+    assert rule.matrix is None
+
+
+def test_structured_mechanisms_agree_with_their_matrix() -> None:
+    prior = Prior([0.1, 0.2, 0.3, 0.4, 0])
+    mechanism = HadamardResponse(5, 1)
+    rule, matrix = leakages(mechanism, prior), leakages(mechanism.dense(), prior)
+    for row in rule.rows:
+        assert row.factor == matrix[row.notion].factor
+    assert rule.matrix is not None
+    assert matrix.matrix is not None
+    assert np.allclose(rule.matrix, matrix.matrix, rtol=1e-13, atol=0)
+    assert rule.notes
+    assert rule.bayes_accuracy is None
+
+
+def test_table_and_plain_data() -> None:
+    mangat = Channel.from_matrix([[1, 0], ["1/2", "1/2"]], inputs=["yes", "no"], outputs=["Y", "N"])
+    found = leakages(mangat, Prior([0.2, 0.8]))
+    text = repr(found)
+    assert "input 'no' against 'yes'" in text
+    assert "guessed right with probability 0.8, without the report 0.8" in text
+    plain = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    by_name = {row["notion"]: row for row in plain["leakages"]}
+    assert by_name["ldp"]["leakage"] == "inf"
+    assert by_name["maximal-leakage"]["factor"] == "1.5"
+    assert by_name["ldp"]["inputs"] == ["no", "yes"]
+    assert plain["matrix"][1][0] == "inf"
+    assert isinstance(found, Leakages)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
+    with pytest.raises(InputError, match="prior: expected 2 probabilities"):
+        leakages(coin, Prior.uniform(3))
+    with pytest.raises(InputError, match=r"priors\[0\]: expected priors of 2"):
+        leakages(coin, priors=[PriorBall([1, 0, 0], 0)])
+    with pytest.raises(InputError, match=r"epsilons\[1\]: expected a finite number >= 0"):
+        privacy_profile(coin, [0, -1])
+    with pytest.raises(InputError, match="prior: expected 2"):
+        privacy_profile(coin, [0], Prior.uniform(3))
+    with pytest.raises(InputError, match="notion: expected one of: ldp"):
+        leakages(coin)["lip"]
+
+
+@examples(100)
+@given(st.fractions(1, 100), st.fractions(0, 1))
+def test_rounding_up(factor: Fraction, value: Fraction) -> None:
+    at_least(log_above(factor), logarithm(factor))
+    assert value <= Fraction(float_above(value)) <= value * (1 + Fraction(1, 2**51))
+
+
+def test_records() -> None:
+    assert max_ratio([0, 0], [0, 1]).column is None
+    assert max_ratio([0, 1, 2], [1, 0, 1]).factor is None
+    assert max_ratio([1, 2], [2, 3], Fraction(3)).factor == 2

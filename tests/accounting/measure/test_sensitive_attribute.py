@@ -1,0 +1,98 @@
+"""Correlated secrets: exact leakages, the linkage inequality and post-processing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mechdesign import LDP, LIP, Channel, Prior
+from mechdesign.accounting.measure.sensitive_attribute import (
+    sensitive_attribute_channel,
+    sensitive_attribute_leakage,
+)
+from mechdesign.errors import InputError
+from tests.strategies import channels, examples, simplex
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[list[Fraction]], Channel]:
+    """A joint law of two or three secrets and inputs, and a channel without zeros."""
+    secrets, k = draw(st.integers(2, 3)), draw(st.integers(2, 3))
+    flat = draw(simplex(secrets * k))
+    joint = [flat[s * k : (s + 1) * k] for s in range(secrets)]
+    assume(all(any(row) for row in joint))
+    return joint, draw(channels(k, least=1, most_outputs=3))
+
+
+@given(cases())
+@examples(60)
+def test_the_leakage_is_that_of_the_joint_law(case: tuple[list[list[Fraction]], Channel]) -> None:
+    """Against Pr(s, y) / (Pr(s) Pr(y)), summed over x."""
+    joint, channel = case
+    found = sensitive_attribute_leakage(joint, channel)
+    masses = [sum(row) for row in joint]
+    lifts, chance = [], {}
+    for y in channel.outputs:
+        both = [sum(p * channel.probability(x, y) for x, p in enumerate(row)) for row in joint]
+        lifts += [b / (mass * sum(both)) for b, mass in zip(both, masses, strict=True)]
+        for s, mass in enumerate(masses):
+            chance[s, y] = both[s] / mass
+    assert (found.least, found.most) == (min(lifts), max(lifts))
+    for s, t in itertools.product(range(len(joint)), repeat=2):
+        assert found.ratios[s][t] == max(chance[s, y] / chance[t, y] for y in channel.outputs)
+    whole, prior = sensitive_attribute_channel(joint, channel)
+    assert list(prior) == masses
+    assert LIP(1).leakage(whole, prior) == pytest.approx(found.lip, abs=1e-12)
+    assert LDP(1).leakage(whole) == pytest.approx(found.ldp, abs=1e-12)
+
+
+@given(cases())
+@examples(60)
+def test_linkage(case: tuple[list[list[Fraction]], Channel]) -> None:
+    """No secret behind X leaks more than X does."""
+    found = sensitive_attribute_leakage(*case)
+    assert found.lip <= found.data_lip + 1e-13
+    assert found.ldp <= found.data_ldp + 1e-13
+
+
+@given(cases(), st.data())
+@examples(30)
+def test_post_processing(case: tuple[list[list[Fraction]], Channel], data: st.DataObject) -> None:
+    joint, channel = case
+    later = data.draw(channels(len(channel.outputs), most_outputs=3))
+    after = channel.then(Channel(later.numerators, inputs=channel.outputs, bits=later.bits))
+    before, then = (
+        sensitive_attribute_leakage(joint, channel),
+        sensitive_attribute_leakage(joint, after),
+    )
+    assert then.lip <= before.lip
+    assert then.ldp <= before.ldp
+
+
+def test_a_secret_that_is_the_data_and_one_that_is_not() -> None:
+    same = sensitive_attribute_leakage([["1/5", 0], [0, "4/5"]], WARNER)
+    assert same.ldp == pytest.approx(math.log(3))
+    assert same.lip == pytest.approx(LIP(1).leakage(WARNER, Prior(["1/5", "4/5"])))
+    apart = sensitive_attribute_leakage([["1/10", "3/10"], ["3/20", "9/20"]], WARNER)
+    assert apart.ldp == apart.lip == 0
+    known = sensitive_attribute_leakage(
+        [["1/2", 0], [0, "1/2"]], Channel.from_matrix([[1, 0], [0, 1]])
+    )
+    assert known.ldp == known.lift_below == math.inf
+    assert known.lift_above == pytest.approx(math.log(2))
+
+
+def test_a_law_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match=r"joint\[0\]: expected 2 numbers"):
+        sensitive_attribute_leakage([[1]], WARNER)
+    with pytest.raises(InputError, match=r"joint: expected numbers that sum to 1, given sum 0\.9"):
+        sensitive_attribute_leakage([["0.4", 0], [0, "0.5"]], WARNER)
+    with pytest.raises(InputError, match=r"joint\[1\]: expected a secret of positive probability"):
+        sensitive_attribute_leakage([["0.5", "0.5"], [0, 0]], WARNER)

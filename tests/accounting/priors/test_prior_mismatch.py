@@ -1,0 +1,200 @@
+"""Wrong priors: the papers' bounds against exact leakages, and designs from samples."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import LIP, Channel, HammingLoss, PosteriorMeanSquaredError, Prior, Problem, design
+from mechdesign.accounting.priors.estimated_priors import (
+    prior_ball,
+    robust_problem,
+    robustness,
+    sample_radius,
+)
+from mechdesign.accounting.priors.prior_mismatch import (
+    family_bound,
+    first_bound_radius,
+    log_ratio_bound,
+    prior_mismatch,
+    prior_mismatch_bound,
+    total_variation,
+)
+from mechdesign.errors import InputError
+from tests.strategies import channels, examples, priors
+
+HISTOGRAM = PosteriorMeanSquaredError(histogram=True)
+
+
+def exact_lip(channel: Channel, prior: Prior) -> float:
+    """The largest absolute log lift, by the definition."""
+    Q, p = channel.matrix, prior.array
+    return float(np.abs(np.log(Q / (p @ Q))).max())
+
+
+@given(st.data())
+@examples(80)
+def test_the_bounds_hold_for_every_channel(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 4))
+    assumed, true = data.draw(priors(k, least=1)), data.draw(priors(k, least=1))
+    channel = data.draw(channels(k, least=1))
+    found = prior_mismatch(channel, assumed, true)
+    assert found.assumed == pytest.approx(exact_lip(channel, assumed), abs=1e-12)
+    assert found.true == pytest.approx(exact_lip(channel, true), abs=1e-12)
+    assert found.difference <= found.sharper + 1e-12
+    assert found.sharper <= found.shift + 1e-12
+    assert found.true <= found.bound + 1e-12
+    assert prior_mismatch_bound(assumed, true) == prior_mismatch_bound(true, assumed)
+
+
+def test_lemma_3_written_out() -> None:
+    p, q = Prior([0.25, 0.25, 0.5]), Prior([0.1, 0.4, 0.5])
+    assert total_variation(p, q) == Fraction(3, 20)
+    assert prior_mismatch_bound(p, q) == pytest.approx(math.log(1 + 0.15 / 0.1))
+    assert log_ratio_bound(p, q) == pytest.approx(math.log(2.5))
+    assert prior_mismatch_bound(p, p) == log_ratio_bound(p, p) == 0
+    assert prior_mismatch_bound(p, Prior([0, 0.5, 0.5])) == math.inf
+    assert log_ratio_bound(p, Prior([0, 0.5, 0.5])) == math.inf
+    assert log_ratio_bound(Prior([0, 0.5, 0.5]), Prior([0, 0.25, 0.75])) == pytest.approx(
+        math.log(2)
+    )
+
+
+def test_the_difference_can_be_all_that_the_ratios_allow() -> None:
+    """An output that only one input sends with a high chance: its law is P_x but for little."""
+    p, q = Prior([0.5, 0.5]), Prior([0.25, 0.75])
+    tiny = Fraction(1, 10**6)
+    channel = Channel.from_matrix([[1 - tiny, tiny], [tiny, 1 - tiny]])
+    found = prior_mismatch(channel, p, q)
+    below = math.log(float(Fraction(3, 4) / tiny)) - math.log(float(Fraction(1, 2) / tiny))
+    assert found.difference == pytest.approx(below, abs=1e-5)
+    assert found.sharper == pytest.approx(math.log(2))
+
+
+def test_corollary_6_needs_the_logarithm() -> None:
+    """The printed radius calls the first bound the least where the third is less."""
+    epsilon, assumed, true = 2.0, Prior.uniform(4), Prior([0.1, 0.1, 0.2, 0.6])
+    distance = float(total_variation(assumed, true))
+    odds = (math.exp(epsilon) - 1 + 0.25) / 0.25
+    printed = 0.1 * math.expm1(min(epsilon, odds - epsilon))
+    assert first_bound_radius(epsilon, assumed, true) < distance < printed
+    assert epsilon + prior_mismatch_bound(assumed, true) > math.log(odds)
+
+
+@given(st.data())
+@examples(60)
+def test_corollary_6_with_the_logarithm_is_exact(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 4))
+    assumed, true = data.draw(priors(k, least=1)), data.draw(priors(k, least=1))
+    epsilon = data.draw(st.sampled_from([0.1, 0.5, 1.0, 2.0, 4.0]))
+    least = float(assumed.minimum)
+    first = epsilon + prior_mismatch_bound(assumed, true)
+    others = min(2 * epsilon, math.log((math.exp(epsilon) - 1 + least) / least))
+    near = float(total_variation(assumed, true)) - first_bound_radius(epsilon, assumed, true)
+    if abs(near) > 1e-12:
+        assert (near < 0) == (first < others)
+
+
+@given(st.data())
+@examples(40)
+def test_corollary_8_covers_the_whole_family(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 3))
+    true = data.draw(priors(k, least=1))
+    family = [data.draw(priors(k, least=1)) for _ in range(3)]
+    channel = data.draw(channels(k, least=1))
+    bound = family_bound(true, family)
+    worst = max(abs(exact_lip(channel, true) - exact_lip(channel, p)) for p in family)
+    assert worst <= bound + 1e-12
+    assert bound >= max(prior_mismatch_bound(true, p) for p in family)
+
+
+# --- samples ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "samples", "beta"), [(2, 10, 0.05), (4, 1000, 0.1), (30, 50, 0.5)]
+)
+def test_the_radius_is_that_of_the_inequality(size: int, samples: int, beta: float) -> None:
+    radius = float(sample_radius(size, samples, beta))
+    exact = math.sqrt((math.log(2**size - 2) - math.log(beta)) / (2 * samples))
+    assert min(1, exact) <= radius <= min(1, exact + 2e-9)
+    published = 0.5 * math.sqrt(2 * (size - math.log(beta)) / samples)
+    assert radius <= published + 2e-9 or radius == 1
+
+
+@pytest.mark.parametrize("p", [0.5, 0.1, 0.03])
+def test_the_ball_covers_as_often_as_it_says(p: float) -> None:
+    """Exactly, for two inputs: the binomial chance that |count/n - p| passes the radius."""
+    for n, beta in ((20, 0.05), (200, 0.3)):
+        radius = float(sample_radius(2, n, beta))
+        chances = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
+        outside = sum(chance for c, chance in enumerate(chances) if abs(c / n - p) > radius)
+        assert outside <= beta
+
+
+def test_a_ball_from_counts() -> None:
+    ball = prior_ball([30, 0, 70], "0.05")
+    assert ball.center == (Fraction(3, 10), Fraction(0), Fraction(7, 10))
+    assert ball.radius == sample_radius(3, 100, "0.05")
+    assert prior_ball([1, 0], "0.01").radius == 1
+    assert prior_ball([5], 0.5).radius == 0
+
+
+def test_a_robust_design_is_private_at_the_true_prior() -> None:
+    """Over seeded samples: whenever the ball holds the truth, which is as often as was said.
+
+    The design that trusts the empirical prior breaks its budget nearly always.
+    """
+    true, epsilon, n, beta, runs = Prior([0.2, 0.3, 0.5]), 1, 400, "0.2", 12
+    rng = np.random.default_rng(7)
+    kept = broken = 0
+    for _ in range(runs):
+        counts = rng.multinomial(n, true.array).tolist()
+        robust = design(robust_problem(range(3), counts, epsilon, HISTOGRAM, beta=beta)).channel
+        empirical = Prior.from_counts(counts)
+        inside = total_variation(empirical, true) <= prior_ball(counts, beta).radius
+        private = LIP(epsilon).holds(robust, true)
+        assert private or not inside
+        kept += private
+        trusting = design(Problem(range(3), LIP(epsilon), HISTOGRAM, prior=empirical)).channel
+        broken += not LIP(epsilon).holds(trusting, true)
+    assert kept >= runs * (1 - 0.2)
+    assert broken > runs / 2
+
+
+def test_what_robustness_costs() -> None:
+    """More samples cost less; the robust channel spends its budget at the edge of the ball."""
+    found = [robustness(["yes", "no"], [20 * n, 80 * n], 1, HISTOGRAM) for n in (1, 10, 100)]
+    costs = [one.cost for one in found]
+    assert costs[0] > costs[1] > costs[2] > 0
+    for one in found:
+        notion = one.robust.problem.privacy[0]
+        assert notion.leakage(one.robust.channel) <= 1
+        assert notion.leakage(one.robust.channel) > 1 - 1e-9
+        assert one.excess == pytest.approx(notion.leakage(one.trusting.channel) - 1)
+        assert float(one.robust.value) > float(one.trusting.value)
+    assert "trusting" in repr(found[0])
+
+
+def test_what_is_no_sample_is_refused() -> None:
+    for counts in ([1.5, 2], [-1, 2]):
+        with pytest.raises(InputError, match=r"counts\[0\]: expected a whole number >= 0"):
+            prior_ball(counts, 0.1)
+    with pytest.raises(InputError, match="at least one count above 0"):
+        prior_ball([0, 0], 0.1)
+    for beta in (0, 1, -0.5, "2"):
+        with pytest.raises(InputError, match="beta: expected a number in"):
+            prior_ball([1, 2], beta)
+    with pytest.raises(InputError, match="samples: expected a whole number >= 1"):
+        sample_radius(3, 0, 0.1)
+    with pytest.raises(InputError, match="prior: expected 2 probabilities, as in the other"):
+        prior_mismatch_bound(Prior([0.5, 0.5]), Prior.uniform(3))
+    with pytest.raises(InputError, match="family: expected at least one prior"):
+        family_bound(Prior([0.5, 0.5]), [])
+    with pytest.raises(InputError, match=r"2 (probabilities|numbers)"):
+        robust_problem(["a", "b"], [1, 2, 3], 1, HammingLoss())

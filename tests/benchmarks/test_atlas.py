@@ -1,0 +1,379 @@
+"""The atlas: its regions are those of the proofs, its tables come back, and runs go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas, draw_map, evaluate
+from benchmarks.atlas.__main__ import main
+from benchmarks.atlas.base import Formula, Point, one_rare
+from benchmarks.atlas.cache import Cache
+from benchmarks.atlas.formulas.metric import largest_step
+from benchmarks.atlas.maps import save_maps
+from mechdesign.designs.facade import design
+from mechdesign.errors import InputError
+from mechdesign.notions import LDP, LIP
+from mechdesign.prior import Prior
+from mechdesign.utilities import L2Risk
+
+QUICK = ["lip-rr-survey", "grr-hamming", "warner-information"]
+
+
+def cell(name: str, epsilon: str, parameter: str) -> Cell:
+    """Measure one point, which need not be on the map."""
+    formula, at = FORMULAS[name], Point(Fraction(epsilon), Fraction(parameter))
+    return Cell.of(formula, at, design(formula.problem(at)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("atlas")
+    build_atlas(place, quick=True, progress=False)
+    return place
+
+
+@pytest.fixture(scope="module")
+def atlas(folder: Path) -> Atlas:
+    return Atlas.load_json(folder / FILES["data"])
+
+
+# What is known of single points.
+
+
+def test_at_prior_one_percent_lip_randomized_response_leaks_four_times_what_it_promises() -> None:
+    found = cell("lip-rr-survey", "1", "0.01")
+    assert found.region is Region.INFEASIBLE
+    assert found.leakage_ratio == pytest.approx(4.1523, abs=1e-4)
+    e, share = math.e, 0.01
+    assert found.leakage_ratio == pytest.approx(math.log((e - 1 + share) / (e * share)), rel=1e-12)
+    claimed = share * (1 - share) * (2 / e - 1 / e**2)  # CNS (19)
+    assert found.loss == pytest.approx(claimed, rel=1e-12)
+    assert found.loss < found.bound  # which is why it cannot be private
+    assert found.loss_ratio < 1
+
+
+def test_at_prior_ten_percent_the_optimum_is_as_known() -> None:
+    found = cell("lip-rr-survey", "1", "0.1")
+    assert found.optimum == pytest.approx(0.0791384, abs=1e-7)
+    assert found.leakage_ratio == pytest.approx(1.9, abs=0.01)
+
+
+def test_the_absolute_error_off_the_region_is_above_the_optimum() -> None:
+    """arXiv, Proposition 3: 0.434 at prior 0.4 and epsilon 0.1, where 0.4 can be had."""
+    found = cell("lip-rr-absolute", "0.1", "0.4")
+    assert found.loss == pytest.approx(0.434, abs=5e-4)
+    assert found.optimum == pytest.approx(0.4, rel=1e-9)
+    assert found.region is Region.INFEASIBLE
+
+
+def test_the_uncertain_prior_of_the_paper_leaks() -> None:
+    """The interval [0.1, 0.5]; its own formula, measured at both ends by hand."""
+    found = cell("bounded-prior", "0.5", "0.2")
+    a, b, e = 0.1, 0.5, math.exp(0.5)
+    one, two = b / (b - a + e), (1 - a) / (b - a + e)
+    lift = (1 - two) / (a * (1 - two) + (1 - a) * one)
+    assert found.region is Region.INFEASIBLE
+    assert found.leakage_ratio == pytest.approx(math.log(lift) / 0.5, rel=1e-9)
+
+
+def test_grr_is_optimal_for_a_survey_of_two_inputs_and_of_no_more() -> None:
+    regions = [cell("grr-survey", "1", str(k)).region for k in (2, 3, 4, 6)]
+    assert regions == [Region.OPTIMAL, *[Region.FEASIBLE] * 3]
+
+
+@pytest.mark.parametrize(("k", "epsilon", "risk"), [(3, "0.5", 21.08987), (4, "2", 1.98308)])
+def test_subset_selection_has_the_known_risk(k: int, epsilon: str, risk: float) -> None:
+    found = cell("subset-selection-l2-risk", epsilon, str(k))
+    assert found.loss == pytest.approx(risk, abs=1e-5)
+    assert found.region is Region.OPTIMAL
+
+
+def test_the_published_high_low_scheme_is_above_the_optimum_and_subsets_are_near_it() -> None:
+    at = ("high-low-hadamard", "high-low-subset-selection")
+    published, ours = (cell(name, "1", "4") for name in at)
+    assert published.optimum == pytest.approx(8.9915, abs=1e-4)
+    assert published.loss == pytest.approx(11.534, abs=1e-3)
+    assert ours.loss == pytest.approx(9.0132, abs=1e-4)
+    assert published.region is ours.region is Region.FEASIBLE
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_unary_encoding_is_measured_on_all_rows_of_bits(k: int) -> None:
+    """Its risk by the Fisher information of the 2**k outputs in floating point."""
+    epsilon = 1.0
+    p, q = 0.5, 1 / (math.exp(epsilon) + 1)
+    rows = np.array([[b >> i & 1 for i in range(k)] for b in range(2**k)])
+    chance = np.where(np.eye(k, dtype=bool)[:, None, :], p, q)  # input, row, bit
+    matrix = np.where(rows[None] == 1, chance, 1 - chance).prod(axis=2)
+    law = matrix.mean(axis=0)
+    risk = np.trace(np.linalg.inv((matrix / law) @ matrix.T)) - 1 / k
+    found = cell("oue-l2-risk", "1", str(k))
+    assert found.loss == pytest.approx(risk, rel=1e-6)
+    assert found.leakage_ratio == pytest.approx(1, abs=1e-9)
+    assert found.region is Region.FEASIBLE
+
+
+def test_pena_is_warner_for_two_numbers_and_loses_for_more() -> None:
+    assert cell("pena-responder", "1", "2").region is Region.OPTIMAL
+    assert cell("pena-responder", "1", "5").region is Region.FEASIBLE
+
+
+def test_the_exponential_mechanism_leaks_less_than_it_may() -> None:
+    """Two points: e**(-eps d / 2) over its sum leaks eps/2 there."""
+    found = cell("exponential-line", "1", "0")
+    assert found.leakage_ratio < 1
+    assert found.region is Region.FEASIBLE
+
+
+def test_the_geometric_mechanism_gains_by_the_decision_exactly_where_a_report_is_no_median() -> (
+    None
+):
+    released, decided = (cell(name, "0.5", "0.6") for name in ("geometric", "geometric-decided"))
+    assert released.region is Region.FEASIBLE
+    assert decided.region is Region.OPTIMAL
+    assert released.optimum == pytest.approx(decided.loss, rel=1e-6)
+    assert sum(largest_step(7) ** i for i in range(1, 7)) == pytest.approx(1, abs=1e-12)
+
+
+# Boundaries.
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "0.7", "1.5"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lip-rr-survey",
+        "lip-rr-absolute",
+        "lip-rr-hamming",
+        "lip-rr-one-sided-hamming",
+        "bounded-prior",
+        "grr-hamming",
+        "geometric",
+    ],
+)
+def test_the_regions_change_at_the_boundary(name: str, epsilon: str) -> None:
+    formula = FORMULAS[name]
+    (line,) = formula.lines
+    least, most = min(formula.axis.values), max(formula.axis.values)
+    height = Fraction(line.height(float(epsilon))).limit_denominator(10**6)
+    step = Fraction(1, 1000)
+    if not least + step <= height <= most - step:
+        above = line.below if height > most else line.above  # the whole map is on one side
+        assert cell(name, epsilon, str((least + most) / 2)).region is above
+        return
+    assert cell(name, epsilon, str(height + step)).region is line.above
+    assert cell(name, epsilon, str(height - step)).region is line.below
+
+
+@pytest.mark.parametrize("name", ["lip-rr-sum", "grr-l2-risk", "subset-selection-size"])
+@pytest.mark.parametrize("epsilon", ["0.6", "1.3"])
+def test_the_regions_of_whole_numbers_change_at_the_boundary(name: str, epsilon: str) -> None:
+    for line in FORMULAS[name].lines:
+        height = line.height(float(epsilon))
+        assert cell(name, epsilon, str(math.ceil(height))).region is line.above
+        assert cell(name, epsilon, str(math.floor(height))).region is line.below
+
+
+def test_neighbouring_subset_sizes_tie_at_the_line() -> None:
+    """At j (j + 1) e**(2 eps) = (12 - j)(11 - j) both have the same l2 risk."""
+    formula = FORMULAS["subset-selection-size"]
+    epsilon = Fraction(math.log(90 / 6) / 2).limit_denominator(10**12)  # j = 2: 10 * 9 / (2 * 3)
+    two, three = (
+        float(L2Risk().value(formula.channel(Point(epsilon, Fraction(j))), Prior.uniform(12)))
+        for j in (2, 3)
+    )
+    assert two == pytest.approx(three, rel=1e-9)
+
+
+def test_every_quick_cell_is_where_it_is_proved_to_be(atlas: Atlas) -> None:
+    proved = [found for found in atlas.cells if found.proved]
+    assert [found for found in proved if found.proved != found.region] == []
+    assert len(proved) > 100
+
+
+def test_no_private_formula_beats_the_bound(atlas: Atlas) -> None:
+    for found in atlas.cells:
+        if found.region is not Region.INFEASIBLE:
+            sign = 1 if found.sense == "minimize" else -1
+            assert sign * (found.loss - found.bound) >= -1e-9 * abs(found.bound)
+            assert found.loss_ratio >= 1 - 1e-6  # the best channel found is so close to the bound
+        if found.region is Region.OPTIMAL:
+            assert abs(found.loss - found.bound) <= 1e-6 * abs(found.bound)
+        gap = abs(found.optimum - found.bound) / abs(found.optimum)
+        assert gap <= 1e-6, found
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=str)
+def test_privacy_has_both_halves(formula: Formula) -> None:
+    """The channel is private at what it is said to leak, and not a little below."""
+    at = formula.points(quick=True)[0]
+    problem, channel = formula.problem(at), formula.channel(at)
+    (notion,) = problem.privacy
+    if not notion.has_epsilon:
+        pytest.skip("a bound on one side has no epsilon")
+    leakage = Fraction(notion.leakage(channel, problem.prior))
+    assert notion.at(leakage).holds(channel, problem.prior)
+    assert not notion.at(leakage * Fraction(999, 1000)).holds(channel, problem.prior)
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=str)
+def test_a_formula_says_what_it_is(formula: Formula) -> None:
+    assert formula.source
+    assert formula.claim
+    assert type(formula).__doc__
+    assert set(formula.axis.quick) <= set(formula.axis.values)
+    assert list(formula.axis.values) == sorted(set(formula.axis.values))
+    assert set(formula.points(quick=True)) <= set(formula.points())
+
+
+# Files and runs.
+
+
+def test_the_files_hold_the_same_cells(folder: Path, atlas: Atlas) -> None:
+    assert set(atlas.maps) == set(FORMULAS)
+    assert Atlas.load_csv(folder / FILES["table"]) == atlas
+    assert Atlas.from_json(json.loads(json.dumps(atlas.to_json()))) == atlas
+    with (folder / FILES["table"]).open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == len(atlas.cells)
+    assert {row["region"] for row in rows} == {"optimal", "feasible", "infeasible"}
+    assert (folder / FILES["maps"]).read_bytes().startswith(b"\x89PNG")
+
+
+def refuse(*_: object, **__: object) -> Any:
+    raise AssertionError("a finished cell was computed again")
+
+
+def test_a_run_that_was_ended_goes_on(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without three lines, and with half of a fourth, only four cells are computed."""
+    lines = (folder / FILES["cells"]).read_text(encoding="utf-8").splitlines(keepends=True)
+    wanted = [line for line in lines if json.loads(line)["cell"]["formula"] in QUICK]
+    kept = "".join(wanted[:-4]) + wanted[-4][:40]
+    (tmp_path / FILES["cells"]).write_text(kept, encoding="utf-8")
+
+    whole = [
+        found for found in Atlas.load_json(folder / FILES["data"]).cells if found.formula in QUICK
+    ]
+    again = build_atlas(tmp_path, quick=True, only=QUICK, progress=False)
+    for before, found in zip(whole, again.cells, strict=True):
+        assert (found.formula, found.epsilon, found.parameter) == (
+            before.formula,
+            before.epsilon,
+            before.parameter,
+        )
+        assert found.region is before.region
+        assert found.loss == before.loss
+        assert found.optimum == pytest.approx(before.optimum, rel=1e-6)
+    after = (tmp_path / FILES["cells"]).read_text(encoding="utf-8").splitlines()
+    assert len(after) == len(wanted) - 4 + 1 + 4
+
+    table = (tmp_path / FILES["table"]).read_bytes()
+    monkeypatch.setattr("benchmarks.atlas.evaluation.design_each", lambda problems, **_: problems)
+    monkeypatch.setattr(Cell, "of", refuse)
+    assert build_atlas(tmp_path, quick=True, only=QUICK, progress=False) == again
+    assert (tmp_path / FILES["table"]).read_bytes() == table
+
+
+def test_cells_of_another_version_do_not_count(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formula = FORMULAS["grr-hamming"]
+    at = formula.points(quick=True)[0]
+    assert Cache(folder / FILES["cells"]).get(formula, at) is not None
+    monkeypatch.setattr("benchmarks.atlas.cache.maker_of", lambda _: "another version")
+    assert Cache(folder / FILES["cells"]).get(formula, at) is None
+
+
+def test_a_gap_sends_a_problem_to_another_route(tmp_path: Path) -> None:
+    """Whatever the first route leaves open, the atlas has an optimum at every point."""
+    formula = FORMULAS["grr-survey"]
+    for found in evaluate([formula], Cache(tmp_path / "cells.jsonl"), quick=True, progress=False):
+        assert abs(found.optimum - found.bound) <= 1e-6 * found.optimum
+
+
+def test_the_page_can_be_a_pdf_and_one_map_is_axes(atlas: Atlas, tmp_path: Path) -> None:
+    name = "geometric"
+    few = Atlas(tuple(found for found in atlas.cells if found.formula == name))
+    save_maps(few, tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    ax = draw_map(FORMULAS[name], list(few.cells))
+    assert ax.get_ylabel() == FORMULAS[name].axis.label
+    with pytest.raises(InputError, match=r"\.png"):
+        save_maps(few, tmp_path / "page.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[]", "format"),
+        ('{"format": "mechdesign atlas 1", "maps": [{"name": "x", "cells": [{}]}]}', "cell 0"),
+        ('{"format": "other", "maps": []}', "format"),
+        ("{", "JSON"),
+    ],
+)
+def test_other_files_are_refused(text: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "atlas.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=problem):
+        Atlas.load_json(tmp_path / "atlas.json")
+
+
+def test_a_rare_input_is_rare() -> None:
+    assert one_rare(3, Fraction(1, 5)) == Prior(["0.2", "0.4", "0.4"])
+    with pytest.raises(InputError, match="share"):
+        one_rare(3, Fraction(1, 2))
+
+
+# The command.
+
+
+def test_the_command_writes_and_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["--quick", "--only", "mangat", "grr-hamming"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[1:3]] == ["mangat", "grr-hamming"]
+    assert {file.name for file in Path("atlas").iterdir()} == set(FILES.values())
+    assert main(["--quick", "--only", "mangat", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (line,) = document["maps"]
+    assert (line["name"], line["feasible"], line["infeasible"]) == ("mangat", 0, 0)
+    assert line["largest_leakage"] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--only", "grr-haming"], "grr-hamming"),
+        (["-o", "taken/atlas"], "folder"),
+    ],
+)
+def test_the_command_refuses_in_a_line(
+    words: list[str],
+    complaint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("a file", encoding="utf-8")
+    assert main(["--quick", *words]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1
+
+
+def test_notions_of_the_maps_are_those_of_the_claims() -> None:
+    at = Point(Fraction(1), Fraction(1, 4))
+    assert FORMULAS["lip-rr-survey"].problem(at).privacy == (LIP(1),)
+    assert FORMULAS["grr-hamming"].problem(at).privacy == (LDP(1),)

@@ -1,0 +1,112 @@
+"""Whatever tree of boxes a file holds, what the checker reads from it is no less than the truth."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    CertificateError,
+    ContextAwareLDP,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.boxes import surplus_by_boxes
+from mechdesign.certify.bounds.lift_sums import surplus_by_sums
+from mechdesign.certify.privacy.check import ratio_limits
+from mechdesign.certify.problem import read_statement
+from mechdesign.notions import Notion
+from solvers.definitions import rows
+from solvers.vertices import extreme_rays
+
+UTILITIES = [MutualInformation(), PosteriorMeanSquaredError(histogram=True)]
+
+
+def a_notion(rng: np.random.Generator, k: int) -> Notion:
+    E = np.where(rng.random((k, k)) < 0.2, np.inf, rng.uniform(0.1, 2, (k, k)).round(2))
+    np.fill_diagonal(E, 0)
+    matrix = [["inf" if np.isinf(e) else str(e) for e in row] for row in E]
+    notions = [
+        LIP(1),
+        PML("0.7"),
+        LDP(1),
+        MetricPrivacy("0.6", "absolute"),
+        ContextAwareLDP(matrix),
+    ]
+    return notions[int(rng.integers(len(notions)))]
+
+
+Pairs = list[tuple[int, int]]
+
+
+def a_tree(rng: np.random.Generator, k: int, pairs: Pairs, depth: int = 5) -> list[Any]:
+    """Return a tree that covers all columns, with prices and weights that mean nothing."""
+    if depth == 0 or rng.random() < 0.3:
+        chosen = [pairs[i] for i in rng.integers(0, len(pairs), 2)] if pairs else []
+        x, z = [pair[0] for pair in chosen], [pair[1] for pair in chosen]
+        return [[float(rng.normal()), x, z, rng.exponential(size=len(chosen)).tolist()]]
+    cut = [int(rng.integers(0, k + 1)), float(rng.uniform(0, 3))]
+    return [cut, *a_tree(rng, k, pairs, depth - 1), *a_tree(rng, k, pairs, depth - 1)]
+
+
+def largest_surplus(problem: Problem, u: np.ndarray[Any, Any]) -> float:
+    """Return the most that a ray gains above its price, over rays that ever occur."""
+    rays, P = extreme_rays(rows(problem)), problem.prior.array
+    law = rays @ P
+    gain = problem.utility.gain(rays.T, P)  # type: ignore[attr-defined]
+    return float(((gain - rays @ u)[law > 0] / law[law > 0]).max())
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_any_tree_bounds_the_surplus(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 5))
+    prior = Prior.from_counts(rng.integers(1, 9, k).tolist())
+    problem = Problem(range(k), a_notion(rng, k), UTILITIES[seed % 2], prior=prior)
+    statement = read_statement(json.loads(json.dumps(problem.to_table())))
+    u = rng.normal(size=k).round(3)
+    prices = [Fraction(str(price)) for price in u]
+    truth = largest_surplus(problem, u)
+    limits = ratio_limits(statement, statement.privacy[0]) or []
+    pairs = [(x, z) for x, row in enumerate(limits) for z, m in enumerate(row) if m and x != z]
+    found = surplus_by_boxes(statement, prices, a_tree(rng, k, pairs))
+    assert float(found) >= truth - 1e-9
+    if isinstance(problem.privacy[0], LIP):
+        assert float(surplus_by_sums(statement, prices)) == pytest.approx(truth, abs=1e-9)
+
+
+def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
+    problem = Problem(range(3), LDP(1), MutualInformation())
+    statement = read_statement(problem.to_table())
+    leaf, zero = [0.0, [], [], []], [Fraction(0)] * 3
+    for tree, why in (
+        ([[0, 1.0], leaf], "not complete"),
+        ([leaf, leaf], "too many leaves"),
+        ([[4, 1.0], leaf, leaf], "does not exist"),
+        ([[0.0, [0], [1], [-1.0]]], "negative"),
+        ([[0.0, [0], [0], [1.0]]], "does not exist"),
+        ([[0.0, [-1], [1], [1.0]]], "does not exist"),
+    ):
+        with pytest.raises(CertificateError, match=why):
+            surplus_by_boxes(statement, zero, tree)
+
+
+def test_beyond_all_rays_the_gap_is_honest() -> None:
+    prior = Prior.from_counts(np.random.default_rng(5).integers(1, 50, 20).tolist())
+    solution = design(Problem(range(20), LDP(1), UTILITIES[1], prior=prior))
+    assert solution.status == "bounded"
+    assert solution.gap < 0.01
+    assert solution.certificate["dual"]["search"] == "boxes"
+    verify(json.loads(json.dumps(solution.document())))

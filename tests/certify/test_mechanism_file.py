@@ -1,0 +1,241 @@
+"""Saved structured mechanisms: honest ones pass, and any false claim is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import BlockLDP, CertificateError, Domain, HighLowLDP, Prior
+from mechdesign.certify import verify
+from mechdesign.certify.mechanism_file import WHOLE
+from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.mechanisms import (
+    ByComponent,
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    HighLow,
+    LIPRandomizedResponse,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+    block_hadamard,
+    block_subset_selection,
+    high_low_hadamard,
+    high_low_subset_selection,
+)
+from tests.documents import Document, refused, sealed
+from tests.mechanisms_support import exact_table
+from tests.strategies import examples
+
+Change = Callable[[Document], None]
+
+MADE: dict[str, Mechanism] = {
+    "randomized response": GeneralizedRandomizedResponse(["a", "b", "c"], 1),
+    "Hadamard": HadamardResponse(5, 1),
+    "optimized unary": OptimizedUnaryEncoding(4, 1),
+    "symmetric unary": SymmetricUnaryEncoding(4, "0.5"),
+    "subsets": SubsetSelection(6, 1),
+    "blocks": block_hadamard(5, 1, [[0, 3], [1, 2], [4]]),
+    "grid": block_subset_selection(Domain.grid(4, 6), 1, block_rows=2, block_columns=3),
+    "mixed": ByComponent(
+        5, BlockLDP(2, [[4, 1], [0, 2, 3]]), [OptimizedUnaryEncoding(2, 1), SubsetSelection(3, 2)]
+    ),
+    "high-low": high_low_hadamard(["a", "b", "c", "d"], 1, ["d", "a", "b"]),
+    "high-low subsets": high_low_subset_selection(6, 1, range(4)),
+    "Mangat": high_low_hadamard(3, 1, [1]),
+    "LIP": LIPRandomizedResponse(3, 1, Prior(["0.3", "0.3", "0.4"])),
+}
+
+
+def document_of(name: str) -> Document:
+    found: Document = json.loads(json.dumps(mechanism_document(MADE[name])))
+    return found
+
+
+def law(*path: str | int, by: Any) -> Change:
+    """Return the change of one entry of the law."""
+
+    def change(document: Document) -> None:
+        place = document["law"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = by
+
+    return change
+
+
+def plus(*path: str | int, by: int) -> Change:
+    """Return the change of a whole number of the law by a few."""
+
+    def change(document: Document) -> None:
+        place = document["law"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = str(int(place[path[-1]]) + by)
+
+    return change
+
+
+def put(key: str, by: Any) -> Change:
+    def change(document: Document) -> None:
+        document[key] = by
+
+    return change
+
+
+def privacy(key: str, by: Any) -> Change:
+    def change(document: Document) -> None:
+        document["privacy"][key] = by
+
+    return change
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_honest_documents_pass(name: str) -> None:
+    verified = verify(document_of(name))
+    assert len(verified.claims) == 2
+    assert "rows sum to 1 exactly" in verified.claims[0]
+    assert f"leakage {MADE[name].leakage:.10g}" in verified.claims[1]
+    assert verified.value is verified.bound is None
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_ratio_is_that_of_the_whole_table(name: str) -> None:
+    """What a few integers prove is what the matrix says: the leakage, by enumeration."""
+    mechanism = MADE[name]
+    notion, matrix = mechanism.privacy, mechanism.dense()
+    prior = getattr(mechanism, "prior", None)
+    assert exact_table(mechanism)
+    assert notion.leakage(matrix, prior) == pytest.approx(mechanism.leakage, rel=1e-14)
+
+
+# (which, what is changed, the words of the refusal)
+LIES: list[tuple[str, Change, str]] = [
+    ("randomized response", plus("own", by=1), "do not sum to 1"),
+    ("randomized response", law("other", by="0"), "mass above 0"),
+    ("randomized response", privacy("epsilon", "0.999"), "not private"),
+    ("randomized response", put("leakage", 0.99), "leaks more"),
+    ("randomized response", put("leakage", 1.01), "leaks less"),
+    ("randomized response", put("leakage", -1), "leaks more"),
+    ("randomized response", put("mechanism", "subset-selection"), "malformed"),
+    ("randomized response", put("mechanism", "magic"), "not known to the checker"),
+    ("randomized response", put("mechanism", "in-clear"), "not known to the checker"),
+    ("randomized response", put("domain", {"values": ["a", "b"]}), "do not sum to 1"),
+    ("randomized response", put("domain", {"values": ["a", "b", "b"]}), "an input twice"),
+    ("randomized response", privacy("notion", "block"), "is for ldp"),
+    ("randomized response", law("own", by=7), "whole number as text"),
+    ("randomized response", law("own", by="-7"), "whole number as text"),
+    ("randomized response", law("own", by="٣"), "whole number as text"),
+    ("Hadamard", law("size", by="4"), "the size or the mass"),
+    ("Hadamard", law("size", by="12"), "the size or the mass"),
+    ("Hadamard", plus("held", by=1), "the size or the mass"),
+    ("Hadamard", plus("held", by=WHOLE >> 5), "not private"),
+    ("Hadamard", law("held", by=str(WHOLE)), "below 2"),
+    ("optimized unary", plus("held", by=WHOLE >> 8), "not private"),
+    ("optimized unary", plus("digits", by=1), "not private"),
+    ("optimized unary", law("others", by="0"), "q is no probability"),
+    ("symmetric unary", law("digits", by="63"), "q is no probability"),
+    ("subsets", plus("held", by=WHOLE >> 8), "not private"),
+    ("subsets", law("size", by="6"), "not of some"),
+    ("subsets", law("size", by="0"), "not of some"),
+    ("blocks", law("part_of_block", by=["1", "0", "0"]), "told in clear"),
+    ("blocks", law("part_of_block", by=["0", "0"]), "one part for each block"),
+    ("blocks", law("part_of_block", by=["0", "0", "9"]), "one part for each block"),
+    ("blocks", plus("parts", 0, "law", "held", by=WHOLE >> 4), "more than its epsilon"),
+    ("blocks", privacy("blocks", [[0, 3], [1, 2]]), "do not divide"),
+    ("blocks", privacy("blocks", [[0, 3], [1, 2], [3]]), "do not divide"),
+    ("blocks", privacy("blocks", [[0, 3, 1, 2], [], [4]]), "do not divide"),
+    ("blocks", privacy("blocks", ["03", [1, 2], [4]]), "expected a list"),
+    ("blocks", privacy("blocks", {"0": 1}), "expected a list"),
+    ("blocks", law("parts", 1, "law", by={"more": "1"}), "told in clear"),
+    ("blocks", law("part_of_block", by=["0", "0", "0"]), "each part for some"),
+    ("grid", privacy("block_rows", 3), "do not divide its grid"),
+    ("grid", privacy("block_rows", 0), "no size"),
+    ("grid", put("domain", {"values": [[r, c] for c in range(6) for r in range(4)]}), "a grid"),
+    ("mixed", law("parts", 0, "mechanism", by="high-low"), "not known to the checker"),
+    ("high-low", plus("uniform", by=-16), "not private"),
+    ("high-low", law("inner", "mechanism", by="optimized-unary-encoding"), "malformed"),
+    ("high-low", privacy("sensitive", ["a", "b", "x"]), "not some of the inputs"),
+    ("high-low", privacy("sensitive", "dab"), "expected a list"),
+    ("high-low", put("domain", {"values": "abcd"}), "expected a list"),
+    ("high-low", privacy("sensitive", ["a", "b", "c", "d"]), "all inputs are sensitive"),
+    ("Mangat", privacy("sensitive", [1, 2]), "told in clear"),
+    ("LIP", plus("truth", by=1), "do not sum to 1"),
+    ("LIP", law("prior", by=["0.2", "0.4", "0.4"]), "not private|leaks"),
+    ("LIP", law("prior", by=["0.3", "0.3", "0.3"]), "no distribution"),
+    ("LIP", law("prior", by=["0.5", "0.5"]), "no distribution"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "words"), LIES)
+def test_lies_are_refused(name: str, change: Change, words: str) -> None:
+    document = document_of(name)
+    change(document)
+    with pytest.raises(CertificateError, match="the digest does not match"):
+        verify(document)
+    refused(document, words)
+
+
+def test_other_units_that_are_private_still_pass() -> None:
+    """The checker proves what a file says, whatever made it: a smaller mass is more private."""
+    document = document_of("subsets")
+    plus("held", by=-1)(document)
+    verify(sealed(document))
+
+
+@given(st.sampled_from(sorted(MADE)), st.data())
+@examples(60)
+def test_a_document_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:
+    document = document_of(name)
+    key = data.draw(st.sampled_from(["mechanism", "domain", "privacy", "leakage", "law"]))
+    if data.draw(st.booleans()):
+        del document[key]
+    else:
+        document[key] = data.draw(st.sampled_from([None, [], {}, 3, "x", True, [[]]]))
+    refused(document)
+
+
+@given(st.sampled_from(sorted(MADE)), st.data())
+@examples(80)
+def test_a_law_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:
+    document = document_of(name)
+    before = copy.deepcopy(document)
+    place: Any = document["law"]
+    while True:
+        keys = sorted(set(place) - {"epsilon"}) if isinstance(place, dict) else [0]
+        key = data.draw(st.sampled_from(keys))
+        if place[key] == {} and key == "law":  # of a part in clear: there is nothing to lack
+            break
+        if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(st.sampled_from([None, [], {"x": 1}, 3.5, "x", [["1"]]]))
+        break
+    if document != before:
+        refused(document)
+
+
+def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
+    document = document_of("high-low")
+    document["law"]["inner"] = {
+        "mechanism": "optimized-unary-encoding",
+        "epsilon": "1",
+        "law": json.loads(json.dumps(mechanism_document(OptimizedUnaryEncoding(3, 1))))["law"],
+    }
+    refused(document, "not known to have two probabilities")
+
+
+def test_the_high_low_condition_is_sharp() -> None:
+    """One step of w less, and most > e**eps w / N."""
+    mechanism = HighLow(5, HighLowLDP(1, [0, 1, 2]), SubsetSelection(3, 1, 1))
+    document = json.loads(json.dumps(mechanism_document(mechanism)))
+    verify(document)
+    document["law"]["uniform"] = str(int(document["law"]["uniform"]) - 3)
+    refused(document, "not private")

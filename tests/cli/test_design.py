@@ -1,0 +1,415 @@
+"""The command line: what a user types, what is printed, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mechdesign
+from mechdesign.cli import main
+from mechdesign.files import load_channel, load_problem
+from mechdesign.notions import NOTIONS
+from mechdesign.utilities import UTILITIES
+
+RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
+
+SMALL = """\
+title = "Three answers"
+[domain]
+values = ["a", "b", "c"]
+[privacy]
+notion = "ldp"
+epsilon = 1.0
+[utility]
+objective = "hamming"
+"""
+"""Its optimum is k-ary randomized response: 2 / (e + 2)."""
+
+VALUE = 0.4238831152341709
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SMALL, encoding="utf-8")
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    """Run a command, expect nothing on standard error, and return what it prints."""
+    assert main(arguments) == status
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+# solve
+
+
+def test_the_report_of_the_survey_says_what_a_reader_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    report = printed(capsys, "solve", str(RARE_DISEASE))
+    lines = dict(re.findall(r"^(\S+) +(\S.*)$", report, flags=re.MULTILINE))
+    assert lines["problem"] == "Survey of a rare disease"
+    assert lines["inputs"] == "2 inputs: 'yes', 'no'"
+    assert lines["prior"] == "0.1, 0.9"
+    assert lines["privacy"].startswith("lip, epsilon = 1: proved; leaks ")
+    assert lines["loss"].startswith("posterior-mean-squared-error = 0.07913838")
+    assert re.match(r"optimal, gap \S+: no private channel is below 0\.07913838", lines["optimal?"])
+    assert lines["route"] == "closed-form: binary universal"
+    assert "because with two inputs" in report
+    assert lines["considered"].startswith("LIP randomized response: outside its region")
+    assert "P_min = 0.1 is below 1/(e^epsilon + 1) = 0.268941" in lines["considered"]
+    assert "leak 1.90048 = 1.9 epsilon" in lines["considered"]
+    assert "0.0540381" in lines["considered"]
+    assert lines["yes"].split() == ["0.7311", "0.2689"]
+    assert lines["no"].split() == ["0.2176", "0.7824"]
+    assert "estimate on seeing  0: 0.271828" in report
+
+
+def test_the_report_says_that_a_prior_was_assumed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = printed(capsys, "solve", "small.toml")
+    assert "none given: taken as uniform" in report
+    assert "leaks 1 (100.00% of it)" in report
+    assert f"hamming = {VALUE:.9g}" in report
+
+
+def test_a_label_with_a_line_end_keeps_its_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SMALL.replace('"a"', '"a\\nb"').replace("Three answers", "Three\\tansw\\ners")
+    Path("small.toml").write_text(text, encoding="utf-8")
+    report = printed(capsys, "solve", "small.toml")
+    assert report.startswith("problem    Three")
+    head, table = report.rstrip().split("\n\n")
+    assert all(re.match(r"[a-z]+\?? +\S|           because", line) for line in head.splitlines())
+    assert len(table.splitlines()) == 4  # the outputs, and a line for each input
+
+
+def test_json_is_one_object_and_nothing_else(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = json.loads(printed(capsys, "solve", "small.toml", "--json"))
+    assert answer["status"] == "optimal"
+    assert answer["value"] == pytest.approx(VALUE, rel=1e-12)
+    assert answer["bound"] == pytest.approx(VALUE, rel=1e-9)
+    assert answer["channel"]["outputs"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("route", "words"),
+    [
+        ("auto", "closed-form: k-ary randomized response"),
+        ("closed-form", "closed-form: k-ary randomized response"),
+        ("linear-program", "linear-program"),
+        ("linear-program:ipm", "linear-program"),
+        ("linear-program:simplex", "linear-program"),
+        ("cvxpy:CLARABEL", "cvxpy: CLARABEL"),
+        ("cvxpy:clarabel", "cvxpy: CLARABEL"),
+    ],
+)
+def test_every_route_finds_the_optimum(
+    route: str, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = printed(capsys, "solve", "small.toml", "--route", route, "--json", "-o", "x.json")
+    answer = json.loads(text)
+    assert answer["route"].startswith(words)
+    assert answer["status"] == "optimal"
+    assert answer["value"] == pytest.approx(VALUE, rel=1e-6)
+    assert load_channel("x.json").document["route"] == answer["route"]
+
+
+@pytest.mark.parametrize("name", ["picture.png", "picture.PNG", "picture.pdf", "picture.svg"])
+def test_a_picture_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "solve", "small.toml", "--plot", name)
+    start = Path(name).read_bytes()[:300]
+    if name.lower().endswith("png"):
+        assert start.startswith(b"\x89PNG\r\n\x1a\n")
+    else:
+        assert b"%PDF" in start or b"<svg" in start or b"<?xml" in start
+
+
+def test_dollars_in_a_label_are_drawn_as_dollars(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = SMALL.replace('"a"', "'$\\frac$'").replace("Three", "$_ for $^ {")
+    Path("small.toml").write_text(text, encoding="utf-8")
+    printed(capsys, "solve", "small.toml", "--plot", "picture.png")
+    assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_solving_leaves_no_file_that_was_not_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed(capsys, "solve", "small.toml", "-o", "x.json")
+    assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
+
+
+def test_a_problem_is_not_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "small.toml", "-o", "small.toml"]) == 2
+    assert "another file than the one that is read" in capsys.readouterr().err
+    assert Path("small.toml").read_text(encoding="utf-8") == SMALL
+
+
+GRID = """\
+[domain]
+grid = { rows = 5, columns = 5, spacing = 1.0 }
+[prior]
+counts = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3]
+[privacy]
+notion = "metric"
+epsilon = 0.7
+distance = "euclidean"
+[utility]
+objective = "euclidean"
+"""
+
+
+def test_a_wanted_gap_and_a_time_limit_end_a_search(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "grid.toml").write_text(GRID, encoding="utf-8")
+    exact = json.loads(printed(capsys, "solve", "grid.toml", "--json"))
+    rough = json.loads(printed(capsys, "solve", "grid.toml", "--gap", "0.05", "--json"))
+    assert exact["status"] == "optimal"
+    assert rough["status"] == "bounded"
+    assert 1e-6 < rough["gap"] <= 0.05
+    assert rough["bound"] <= exact["value"] <= rough["value"]
+    ended = json.loads(printed(capsys, "solve", "grid.toml", "--time-limit", "1e-6", "--json"))
+    assert "ended early: the time limit of 1e-06 s was reached" in ended["notes"]
+    assert ended["privacy"][0]["certified"]
+
+
+@pytest.mark.parametrize("option", ["--gap", "--time-limit"])
+@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "soon"])
+def test_limits_that_are_none_are_refused(
+    option: str, given: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "small.toml", f"{option}={given}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"{option}: expected a number > 0, given" in error
+    assert error.count("\n") == 1
+
+
+# verify
+
+
+def test_what_was_solved_verifies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "solve", "small.toml", "-o", "x.json")
+    lines = printed(capsys, "verify", "x.json").splitlines()
+    assert lines[0] == "verified  rows sum to 1 exactly: integers over 2**62"
+    assert lines[1].startswith("verified  ldp: private as stated, exactly; leakage ")
+    assert lines[2].startswith("verified  value 0.4238831152")
+    assert lines[3].startswith("verified  no private channel has a loss below 0.42388311")
+    assert lines[4] == "verified  status optimal"
+    assert len(lines) == 5
+
+
+# check
+
+
+def expecting(value: float, text: str = SMALL) -> str:
+    return f"{text}[expected]\nvalue = {value!r}\n"
+
+
+INFEASIBLE = (
+    SMALL.replace('"ldp"', '"differential-identifiability"') + "[prior]\ncounts = [1, 2, 9]\n"
+)
+
+CHECKED: dict[str, tuple[dict[str, str], int, list[str]]] = {
+    "as expected": ({"a": expecting(VALUE)}, 0, ["ok"]),
+    "nothing expected": ({"a": SMALL}, 0, ["ok"]),
+    "not as expected": ({"a": expecting(0.42)}, 1, ["failed"]),
+    "one of two": ({"a": expecting(VALUE), "b": expecting(0.42)}, 1, ["ok", "failed"]),
+    "infeasible": ({"a": expecting(VALUE), "b": INFEASIBLE}, 1, ["ok", "failed"]),
+    "wrong": ({"a": expecting(VALUE), "b": "title = 3\n"}, 2, ["ok", "wrong"]),
+    "all kinds": (
+        {"a": expecting(0.42), "b": "size = 3\n", "c": expecting(VALUE)},
+        2,
+        ["failed", "wrong", "ok"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_check_says_of_each_problem_what_became_of_it(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, status, verdicts = CHECKED[name]
+    for key, text in texts.items():
+        Path(f"{key}.toml").write_text(text, encoding="utf-8")
+    problems = [f"{key}.toml" for key in texts]
+    assert main(["check", *problems]) == status
+    output = capsys.readouterr()
+    lines = output.out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        list(pair) for pair in zip(verdicts, problems, strict=True)
+    ]
+    assert output.err.count("\n") == verdicts.count("wrong")
+    assert main(["check", "--json", *problems]) == status
+    results = json.loads(capsys.readouterr().out)
+    assert [result["problem"] for result in results] == problems
+    assert [result["verdict"] for result in results] == verdicts
+    assert all(isinstance(result["detail"], str) for result in results)
+
+
+def test_the_tolerance_of_an_expectation_counts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rtol, status in ((1e-3, 0), (1e-5, 1)):
+        text = expecting(VALUE * (1 + 1e-4)) + f"rtol = {rtol}\n"
+        Path("small.toml").write_text(text, encoding="utf-8")
+        printed(capsys, "check", "small.toml", status=status)
+
+
+def test_the_survey_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "check", str(RARE_DISEASE)).startswith("ok ")
+
+
+# example
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_an_example_solves_and_verifies(
+    notion: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("example.toml").write_text(printed(capsys, "example", notion), encoding="utf-8")
+    problem = load_problem("example.toml")
+    assert [found.name for found in problem.privacy] == [notion]
+    printed(capsys, "solve", "example.toml", "-o", "x.json")
+    assert "verified  status optimal" in printed(capsys, "verify", "x.json")
+    assert printed(capsys, "check", "example.toml").startswith("ok ")
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_an_example_shows_every_key(notion: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "example", notion)
+    parts = re.split(r"^(?:# )?\[(\w+)\]", text, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    keys: dict[str, Any] = {
+        "domain": ("values", "size", "grid"),
+        "prior": ("probabilities", "uniform", "counts", "data"),
+        "privacy": ("notion", *NOTIONS[notion].keys()),
+        "utility": ("objective", "worst_case", "matrix", "values", "histogram"),
+        "outputs": ("values",),
+        "expected": ("value", "rtol"),
+    }
+    assert list(sections) == list(keys)
+    for section, expected in keys.items():
+        shown = set(re.findall(r"^(?:# )?(\w+) *=", sections[section], flags=re.MULTILINE))
+        assert set(expected) <= shown, section
+    for objective in UTILITIES:
+        assert objective in text
+    assert "#" in sections["privacy"]  # the keys of the notion are explained
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_what_an_example_leaves_out_can_be_put_in(
+    notion: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for line in printed(capsys, "example", notion).splitlines():
+        hidden = re.match(r"# (\w+ *= *\S.*)", line)
+        if hidden:
+            assert tomllib.loads(hidden[1])
+
+
+# the program around it
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "mechdesign", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_it_runs_as_a_module(folder: Path) -> None:
+    solved = run("solve", "small.toml", "-o", "x.json")
+    assert (solved.returncode, solved.stderr) == (0, "")
+    assert solved.stdout.startswith("problem    Three answers\n")
+    verified = run("verify", "x.json")
+    assert (verified.returncode, verified.stderr) == (0, "")
+    wrong = run("solve", "nowhere.toml")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == (
+        "nowhere.toml: expected a file that can be read, given No such file or directory\n"
+    )
+
+
+def test_a_terminal_that_knows_no_letters_gets_a_report(folder: Path) -> None:
+    Path("small.toml").write_text(SMALL.replace('"a"', '"né"'), encoding="utf-8")
+    plain = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    done = run("solve", "small.toml", **plain)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "hamming = 0.423883115" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_an_answer_that_cannot_be_printed_is_said_in_one_line(folder: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mechdesign", "solve", "small.toml"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes break in another way there")
+def test_a_reader_that_goes_away_is_no_failure(folder: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mechdesign", "example", "lip"],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_ends_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mechdesign.designs.facade.design", interrupt)
+    assert main(["solve", "small.toml"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_version_and_help_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(["--version"])
+    assert leaving.value.code == 0
+    assert capsys.readouterr().out == f"mechdesign {mechdesign.__version__}\n"
+    for command in ([], ["solve"], ["verify"], ["check"], ["example"]):
+        with pytest.raises(SystemExit) as leaving:
+            main([*command, "--help"])
+        assert leaving.value.code == 0
+        assert "usage: mechdesign" in capsys.readouterr().out

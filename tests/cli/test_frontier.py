@@ -1,0 +1,218 @@
+"""The command for frontiers: what a user types, what is printed and written, the exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from mechdesign.cli import main
+from mechdesign.designs.facade import design
+from mechdesign.files import load_problem
+
+PRIOR = "[prior]\nprobabilities = [0.1, 0.2, 0.7]\n"
+SMALL = f"""\
+title = "Three answers"
+[domain]
+values = ["a", "b", "c"]
+{PRIOR}[privacy]
+notion = "ldp"
+epsilon = 1.0
+[utility]
+objective = "hamming"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("ldp.toml").write_text(SMALL.replace(PRIOR, ""), encoding="utf-8")
+    Path("lip.toml").write_text(SMALL.replace('"ldp"', '"lip"'), encoding="utf-8")
+    strict = SMALL.replace('"ldp"', '"differential-identifiability"').replace("1.0", "2.0")
+    Path("strict.toml").write_text(strict, encoding="utf-8")
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command, expect nothing on standard error, and return what it prints."""
+    assert main(["frontier", *arguments]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command with wrong input, which leaves no file; return its one line."""
+    before = sorted(Path().iterdir())
+    assert main(["frontier", *arguments]) == 2
+    output = capsys.readouterr()
+    assert (output.out, output.err.count("\n")) == ("", 1)
+    assert sorted(Path().iterdir()) == before
+    return output.err.rstrip("\n")
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def loss(epsilon: float) -> float:
+    """The loss of randomized response on three inputs."""
+    return 2 / (math.exp(epsilon) + 2)
+
+
+def test_the_table_is_that_of_the_formula(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = printed(capsys, "ldp.toml", "--epsilon", "0.1:5:25", "--csv", "out.csv")
+    lines = report.splitlines()
+    assert lines[0] == "problem    ldp.toml"
+    assert lines[1] == "Frontier of ldp: loss is hamming, epsilon in nats"
+    assert len(lines) == 3 + 25
+    table = rows("out.csv")
+    assert list(table[0]) == ["epsilon", "value", "bound", "gap", "status", "route"]
+    budgets = [float(row["epsilon"]) for row in table]
+    assert (budgets[0], budgets[-1], len(budgets)) == (0.1, 5.0, 25)
+    assert budgets == pytest.approx([0.1 + n * 4.9 / 24 for n in range(25)], abs=1e-10)
+    for row, epsilon in zip(table, budgets, strict=True):
+        assert float(row["value"]) == pytest.approx(loss(epsilon), rel=1e-12)
+        assert float(row["bound"]) <= float(row["value"]) * (1 + 1e-12)
+        assert float(row["gap"]) <= 1e-6
+        assert row["status"] == "optimal"
+        assert row["route"] == "closed-form: k-ary randomized response"
+
+
+def test_floats_in_the_table_are_exact(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "lip.toml", "--epsilon", "0.7,1.1", "--csv", "out.csv")
+    problem = load_problem("lip.toml")
+    for row in rows("out.csv"):
+        answer = design(problem.at(float(row["epsilon"]))).to_json()
+        assert [float(row[key]) for key in ("value", "bound")] == [answer["value"], answer["bound"]]
+
+
+def test_a_list_and_a_logarithmic_range(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def budgets(*arguments: str) -> list[float]:
+        told = json.loads(printed(capsys, "ldp.toml", "--json", "--epsilon", *arguments))
+        return [point["epsilon"] for point in told["frontiers"][0]["points"]]
+
+    assert budgets("2,0.5,1") == [2.0, 0.5, 1.0]
+    assert budgets("0.5") == [0.5]
+    assert budgets("0:1:3") == [0.0, 0.5, 1.0]
+    assert budgets("0.01:1:5", "--logarithmic") == pytest.approx([0.01, 0.1**1.5, 0.1, 0.1**0.5, 1])
+
+
+def test_several_problems_on_one_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ("ldp.toml", "lip.toml", "strict.toml")
+    options = ("--epsilon", "1,2,3", "--plot", "out.svg", "--csv", "out.csv", "--json")
+    told = json.loads(printed(capsys, *files, *options))["frontiers"]
+    assert [curve["problem"] for curve in told] == list(files)
+    assert [curve["privacy"] for curve in told] == [
+        ["ldp"],
+        ["lip"],
+        ["differential-identifiability"],
+    ]
+    assert [point["status"] for point in told[2]["points"]] == ["infeasible", "optimal", "optimal"]
+    table = rows("out.csv")
+    assert [row["problem"] for row in table] == [name for name in files for _ in range(3)]
+    assert [table[6][key] for key in ("value", "bound", "gap", "route")] == [""] * 4
+    assert table[6]["status"] == "infeasible"
+    assert b"<svg" in Path("out.svg").read_bytes()
+
+
+def test_the_least_budget_for_a_loss(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "ldp.toml", "--reach", "0.4").splitlines()
+    assert lines[1].startswith("epsilon = 1.098613 reaches the loss 0.4: its certified channel has")
+    assert lines[2].startswith("no epsilon up to 1.098612 does: no private channel is below 0.400")
+    options = ("--reach", "0.4", "--precision", "1e-3", "--epsilon", "1,2", "--plot", "out.pdf")
+    (told,) = json.loads(printed(capsys, "ldp.toml", "--json", *options))["frontiers"]
+    assert (told["reach"]["unreachable_up_to"], told["reach"]["epsilon"]) == (1.098, 1.099)
+    assert told["reach"]["value"] <= 0.4 < told["reach"]["bound_there"]
+    assert told["reach"]["bound_proved"] is True
+    assert len(told["points"]) == 2
+    assert Path("out.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_loss_that_no_budget_reaches_fails(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["frontier", "ldp.toml", "lip.toml", "--reach", "-0.5", "--json"]) == 1
+    output = capsys.readouterr()
+    told = json.loads(output.out)["frontiers"]
+    assert [curve["reach"]["epsilon"] for curve in told] == [None, None]
+    assert output.err.splitlines() == [
+        f"{name}: no epsilon reaches the loss -0.5: without any privacy there is no channel below 0"
+        for name in ("ldp.toml", "lip.toml")
+    ]
+
+
+def test_budgets_that_all_leave_no_channel_fail(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["frontier", "strict.toml", "--epsilon", "0.1,0.2"]) == 1
+    output = capsys.readouterr()
+    assert [line.split()[-1] for line in output.out.splitlines()[3:]] == ["infeasible"] * 2
+    assert "strict.toml: no budget has a channel" in output.err
+    assert "1.94591" in output.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "frontier: expected --epsilon, --reach or both, given neither"),
+        (["--reach", "0.4", "--plot", "x.png"], "--plot: expected --epsilon with it, given none"),
+        (["--reach", "0.4", "--csv", "x.csv"], "--csv: expected --epsilon with it"),
+        (["--epsilon", "1", "--precision", "1"], "--precision: expected --reach with it"),
+        (["--epsilon", "1:2"], "--epsilon: expected START:STOP:COUNT, as 0.1:5:25, given '1:2'"),
+        (["--epsilon", "1:2:1"], "--epsilon: expected a COUNT from 2 to 10000, given '1'"),
+        (["--epsilon", "1:2:2.5"], "--epsilon: expected a COUNT from 2 to 10000"),
+        (["--epsilon", "1:2:99999"], "--epsilon: expected a COUNT from 2 to 10000"),
+        (["--epsilon", "2:1:5"], "--epsilon: expected START below STOP"),
+        (["--epsilon", "0:1:5", "--logarithmic"], "--epsilon: expected a START > 0"),
+        (["--epsilon", "1,2", "--logarithmic"], "--logarithmic: expected --epsilon START:STOP"),
+        (["--epsilon", "1,,2"], "--epsilon: expected numbers >= 0, as 0.1:5:25 or 0.5,1,2"),
+        (["--epsilon=-1,2"], "--epsilon: expected numbers >= 0"),
+        (["--epsilon", "nan"], "--epsilon: expected numbers >= 0"),
+        (["--reach", "low"], "--reach: expected a finite number, given 'low'"),
+        (["--reach", "0.1", "--precision", "0"], "--precision: expected a number > 0"),
+        (["--epsilon", "1", "--plot", "x.doc"], "x.doc: expected a file name that ends in .png"),
+        (["--epsilon", "1", "--csv", "x.doc"], "x.doc: expected a file name that ends in .csv"),
+        (["--epsilon", "1", "--csv", "no/x.csv"], "no/x.csv: expected a file that can be written"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refused(capsys, "ldp.toml", *arguments)
+
+
+def test_problems_that_do_not_fit_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = SMALL.replace("hamming", "mutual-information")
+    Path("other.toml").write_text(other, encoding="utf-8")
+    assert refused(capsys, "ldp.toml", "other.toml", "--epsilon", "1") == (
+        "other.toml: utility.objective: expected the objective of ldp.toml, hamming, "
+        "given mutual-information"
+    )
+    lift = SMALL.replace('"ldp"\nepsilon = 1.0', '"lift"\nlower = 1\nupper = 1')
+    Path("lift.toml").write_text(lift, encoding="utf-8")
+    for asked in (["--epsilon", "1"], ["--reach", "0.1"]):
+        assert refused(capsys, "lift.toml", *asked) == (
+            "lift.toml: privacy: expected one notion that has an epsilon, given lift"
+        )
+    assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: expected")
+
+
+def test_an_old_file_stays_where_the_new_one_fails(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("out.csv").write_text("old", encoding="utf-8")
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", interrupt)
+    assert main(["frontier", "ldp.toml", "--epsilon", "1", "--csv", "out.csv"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert Path("out.csv").read_text(encoding="utf-8") == "old"

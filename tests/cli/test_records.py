@@ -1,0 +1,433 @@
+"""The commands on records: what a user types, what is printed and written, the exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.channel import Channel
+from mechdesign.cli import main
+from mechdesign.cli.common import FileBar
+from mechdesign.collection.records import tally_file
+from mechdesign.designs.facade import design
+from mechdesign.domain import Domain
+from mechdesign.estimation import METHODS, TARGETS, estimate
+from mechdesign.files import load_mechanism, load_problem, save
+from mechdesign.mechanisms import HadamardResponse
+from mechdesign.prior import Prior
+from mechdesign.sampling import SIMULATION
+
+PRIOR = "[prior]\nprobabilities = [0.5, 0.3, 0.2]\n"
+
+PROBLEM = f"""\
+[domain]
+values = ["never", "some, times", "always"]
+{PRIOR}[privacy]
+notion = "ldp"
+epsilon = 1.0
+[utility]
+objective = "hamming"
+"""
+
+LABELS = ["never", "some, times", "always"]
+
+SURVEY = ["privatize", "channel.json", "survey.csv", "reports.csv", "--column", "answer"]
+READING = ["estimate", "channel.json", "reports.csv", "--column", "answer"]
+
+
+@pytest.fixture(scope="module")
+def channel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("channel")
+    (folder / "problem.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
+    save(design(load_problem(folder / "problem.toml")), folder / "channel.json")
+    return folder / "channel.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, channel_file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("channel.json").write_bytes(channel_file.read_bytes())
+    Path("problem.toml").write_text(PROBLEM, encoding="utf-8")
+    with Path("survey.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["name", "answer", "age"])
+        writer.writerows([f"person {n}", LABELS[n % 3], 20 + n % 50] for n in range(600))
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command, expect nothing on standard error, and return what it prints."""
+    assert main(arguments) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
+    """Run a command that is refused in one line, and leaves no file; return the line."""
+    before = {file.name: file.read_bytes() for file in Path().iterdir() if file.is_file()}
+    try:
+        found = main(arguments)
+    except SystemExit as leaving:
+        found = leaving.code
+    assert found == status
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
+    assert {x.name: x.read_bytes() for x in Path().iterdir() if x.is_file()} == before
+    return output.err.rstrip("\n")
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+# privatize
+
+
+def test_a_survey_is_made_private(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = printed(capsys, *SURVEY)
+    assert report.splitlines() == [
+        "records    600 rows of survey.csv, column 'answer'",
+        "reports    600 rows in reports.csv",
+    ]
+    sent = rows("reports.csv")
+    assert len(sent) == 600
+    assert all(list(row) == ["answer"] and row["answer"] in LABELS for row in sent)
+    first = Path("reports.csv").read_bytes()
+    printed(capsys, *SURVEY)
+    assert Path("reports.csv").read_bytes() != first
+
+
+def test_a_seed_makes_a_simulation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = printed(capsys, *SURVEY, "--seed", "3", "--keep", "age")
+    assert f"note       {SIMULATION}" in report
+    assert "kept       'age': copied as they are, not protected" in report
+    sent = rows("reports.csv")
+    assert all(list(row) == ["answer", "age", "note"] for row in sent)
+    assert {row["note"] for row in sent} == {SIMULATION}
+    assert SIMULATION.upper() in printed(capsys, *READING)
+    assert json.loads(printed(capsys, *READING, "--json"))["simulated"] is True
+    printed(capsys, *READING, "--csv", "estimate.csv")
+    assert {row["note"] for row in rows("estimate.csv")} == {SIMULATION}
+
+
+def test_policies_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("survey.csv").open("a", encoding="utf-8") as stream:
+        stream.write("Zoe,perhaps,30\nYves,,31\n")
+    message = refused(capsys, *SURVEY)
+    assert message.startswith(
+        "survey.csv: line 602, column 'answer': expected labels of the domain"
+    )
+    assert message.endswith("given 'perhaps'")
+    assert "survey.csv: line 603" in refused(capsys, *SURVEY, "--unknown", "drop")
+    policies = ["--unknown", "map:some, times", "--missing", "drop"]
+    done = json.loads(printed(capsys, *SURVEY, *policies, "--json"))
+    assert done == {
+        "source": "survey.csv",
+        "target": "reports.csv",
+        "column": "answer",
+        "rows": 602,
+        "reports": 601,
+        "unknown": {"cells": 1, "policy": "taken as 'some, times'"},
+        "missing": {"cells": 1, "policy": "dropped"},
+        "not_protected": [],
+        "simulated": False,
+    }
+    report = printed(capsys, *SURVEY, *policies)
+    assert "unknown    1 cell: taken as 'some, times'" in report
+    assert "missing    1 cell: dropped" in report
+    assert "a row that was dropped shows that it held no label" in report
+
+
+def test_names_with_commas_are_kept_in_quotes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("survey.csv").write_text('"a,b";answer;c\n1;never;3\n', encoding="utf-8")
+    printed(capsys, *SURVEY, "--separator", ";", "--keep", '"a,b",c')
+    assert Path("reports.csv").read_text(encoding="utf-8").startswith("answer;a,b;c\n")
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "no such channel": (["privatize", "none.json", *SURVEY[2:]], "none.json: expected a file"),
+    "no such file": ([*SURVEY[:2], "none.csv", *SURVEY[3:]], "none.csv: expected a file that"),
+    "column": (
+        [*SURVEY[:-1], "anwser"],
+        "survey.csv: column: expected one of 'name', 'answer', 'age', given 'anwser'; "
+        "did you mean 'answer'?",
+    ),
+    "over itself": (
+        [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
+        "survey.csv: expected another file than the one that is read, given the same",
+    ),
+    "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside the one"),
+    "policy": ([*SURVEY, "--unknown", "ignore"], "unknown: expected refuse, drop or map:LABEL"),
+    "label": ([*SURVEY, "--missing", "map:nevr"], "missing: expected labels of the domain"),
+    "seed": ([*SURVEY, "--seed", "-1"], "mechdesign privatize: argument --seed: expected "),
+    "seed of words": ([*SURVEY, "--seed", "x"], "mechdesign privatize: argument --seed: expected "),
+    "names": ([*SURVEY, "--keep", '"a'], "mechdesign privatize: argument --keep: expected names"),
+    "no column": (SURVEY[:-2], "mechdesign privatize: the following arguments are required"),
+    "separator": ([*SURVEY, "--separator", ";;"], "separator: expected one character"),
+    "kind of file": ([*SURVEY[:3], "reports.xls", *SURVEY[4:]], "reports.xls: expected a name"),
+    "no reports": ([*READING[:2], "survey.csv", "--column", "name"], "survey.csv: line 2, column"),
+    "method": ([*READING, "--method", "unbaised"], "method: expected one of 'unbiased'"),
+    "target": ([*READING, "--target", "all"], "target: expected "),
+    "confidence": ([*READING, "--confidence", "2"], "confidence: expected "),
+    "confidence 0": ([*READING, "--confidence", "0"], "mechdesign estimate: argument --confidence"),
+    "table": (
+        [*READING, "--csv", "table.txt"],
+        "table.txt: expected a file name that ends in .csv",
+    ),
+    "picture": ([*READING, "--plot", "picture.gif"], "picture.gif: expected a file name"),
+    "over its reports": ([*READING, "--csv", "reports.csv"], "reports.csv: expected another file"),
+    "folder": ([*READING, "--csv", "nowhere/t.csv"], "nowhere/t.csv: expected a file that can be"),
+    "matrix": (["leakage", "none.csv"], "none.csv: expected a file that can be read"),
+    "prior": (["leakage", "channel.json", "--prior", "0.5,x,0.5"], "--prior: expected "),
+    "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),
+    "length": (["leakage", "channel.json", "--prior", "0.5,0.5"], "prior: expected 3 prob"),
+    "problem": (["leakage", "channel.json", "--prior", "none.toml"], "none.toml: expected a file"),
+    "kind": (
+        ["mechanism", "hadamard", "problem.toml", "-o", "m.json"],
+        "kind: expected one of randomized-response, hadamard-response",
+    ),
+    "size": (
+        ["mechanism", "hadamard-response", "problem.toml", "-o", "m.json", "--size", "2"],
+        "size: expected none",
+    ),
+    "output": (["mechanism", "hadamard-response", "problem.toml", "-o", "x/m.json"], "x/m.json: "),
+    "over its problem": (
+        ["mechanism", "hadamard-response", "problem.toml", "-o", "problem.toml"],
+        "problem.toml: expected another file than the one that is read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_in_one_line(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("reports.csv").write_text("answer\nnever\nalways\n", encoding="utf-8")
+    words, message = WRONG[name]
+    assert refused(capsys, *words).startswith(message)
+
+
+@pytest.mark.parametrize("command", ["privatize", "estimate", "leakage"])
+def test_a_channel_that_is_not_as_it_says_is_not_used(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(Path("channel.json").read_text(encoding="utf-8"))
+    numerators = document["channel"]["numerators"]
+    numerators[0] = [str(2**62), "0", "0"]
+    Path("channel.json").write_text(json.dumps(document), encoding="utf-8")
+    words = {"privatize": SURVEY, "estimate": READING, "leakage": ["leakage", "channel.json"]}
+    message = refused(capsys, *words[command], status=1)
+    assert message.startswith("channel.json: refused: ")
+
+
+def test_an_interrupt_ends_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mechdesign.collection.records.privatize_file", interrupt)
+    assert refused(capsys, *SURVEY, status=130) == "interrupted"
+
+
+# estimate
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_estimate_of_a_file_is_the_one_in_memory(
+    method: str, target: str, ending: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reports = f"reports.{ending}"
+    printed(capsys, *SURVEY[:3], reports, *SURVEY[4:])
+    channel = load_mechanism("channel.json").mechanism
+    expected = estimate(
+        channel, tally_file(channel, reports, "answer"), method=method, target=target
+    )
+    words = ["estimate", "channel.json", reports, "--column", "answer"]
+    chosen = ["--method", method, "--target", target, "--confidence", "0.9"]
+    assert printed(capsys, *words, *chosen).startswith(f"{expected!r}\n")
+    found = json.loads(printed(capsys, *words, *chosen, "--json"))
+    assert {key: found[key] for key in expected.to_json()} == expected.to_json()
+    assert found["confidence"] == 0.9
+    assert np.allclose(np.array(found["intervals"]), expected.interval(0.9))
+    printed(capsys, *words, *chosen, "--csv", "estimate.csv")
+    table = rows("estimate.csv")
+    assert [row["input"] for row in table] == LABELS
+    assert [float(row["frequency"]) for row in table] == expected.values.tolist()
+    assert [float(row["standard_error"]) for row in table] == expected.standard_errors.tolist()
+    ends = [[float(row["lower"]), float(row["upper"])] for row in table]
+    assert ends == expected.interval(0.9).tolist()
+    assert "note" not in table[0]
+
+
+def test_the_confidence_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, *SURVEY)
+    assert "at confidence 0.95, the truth is within 1.96 standard errors" in printed(
+        capsys, *READING
+    )
+    assert "at confidence 0.5, the truth is within 0.6745 standard errors" in printed(
+        capsys, *READING, "--confidence", "0.5"
+    )
+
+
+@pytest.mark.parametrize("name", ["picture.png", "picture.pdf", "picture.svg"])
+def test_an_estimate_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, *SURVEY)
+    printed(capsys, *READING, "--plot", name)
+    start = Path(name).read_bytes()[:300]
+    assert any(mark in start for mark in (b"\x89PNG", b"%PDF", b"<svg", b"<?xml"))
+
+
+# mechanism
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "randomized-response",
+        "hadamard-response",
+        "optimized-unary-encoding",
+        "symmetric-unary-encoding",
+        "subset-selection",
+    ],
+)
+def test_a_structured_mechanism_is_saved_checked_and_used(
+    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = printed(capsys, "mechanism", kind, "problem.toml", "-o", "channel.json")
+    mechanism = load_mechanism("channel.json").mechanism
+    assert told == f"{mechanism!r}\n"
+    assert "verified" in printed(capsys, "verify", "channel.json")
+    printed(capsys, *SURVEY)
+    expected = estimate(mechanism, tally_file(mechanism, "reports.csv", "answer"))
+    assert printed(capsys, *READING).startswith(f"{expected!r}\n")
+    assert printed(capsys, "leakage", "channel.json").rstrip() == repr(leakages(mechanism))
+
+
+def test_a_mechanism_may_be_too_large_for_a_matrix(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No utility is needed, and the size of a subset can be chosen."""
+    text = '[domain]\nsize = 5000\n[privacy]\nnotion = "ldp"\nepsilon = 1.0\n'
+    Path("large.toml").write_text(text, encoding="utf-8")
+    words = ["mechanism", "hadamard-response", "large.toml", "-o", "h.json"]
+    told = json.loads(printed(capsys, *words, "--json"))
+    assert load_mechanism("h.json").mechanism == HadamardResponse(5000, 1)
+    assert (told["inputs"], told["bits_per_report"]) == (5000, 13)
+    assert told["leakage"] <= 1 + 1e-12
+    words = ["mechanism", "subset-selection", "problem.toml", "-o", "s.json", "--size", "2"]
+    printed(capsys, *words)
+    assert load_mechanism("s.json").document["law"]["size"] == "2"
+
+
+# leakage
+
+
+def test_the_leakage_is_that_of_the_library(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel = load_mechanism("channel.json").mechanism
+    prior = Prior([0.5, 0.3, 0.2])
+    assert printed(capsys, "leakage", "channel.json") == f"{leakages(channel)!r}\n"
+    for given in ("0.5,0.3,0.2", "1/2, 3/10, 1/5", "problem.toml"):
+        found = printed(capsys, "leakage", "channel.json", "--prior", given)
+        assert found == f"{leakages(channel, prior)!r}\n"
+    found = printed(capsys, "leakage", "channel.json", "--prior", "problem.toml", "--json")
+    assert json.loads(found) == json.loads(json.dumps(leakages(channel, prior).to_json()))
+
+
+def test_a_matrix_of_numbers_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.csv").write_text("3/4, 1/4\n0.25,0.75\n", encoding="utf-8")
+    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    assert printed(capsys, "leakage", "m.csv") == f"{leakages(warner)!r}\n"
+    Path("m.csv").write_text("3/4,1/4\n0.25,0.5\n", encoding="utf-8")
+    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: matrix[1]: expected a row that")
+    Path("m.csv").write_text("a,b\n0.25,0.75\n", encoding="utf-8")
+    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: matrix[0][0]: expected ")
+    Path("m.csv").write_text("", encoding="utf-8")
+    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: ")
+
+
+def test_a_prior_of_another_domain_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("other.toml").write_text(PROBLEM.replace("never", "seldom"), encoding="utf-8")
+    message = refused(capsys, "leakage", "channel.json", "--prior", "other.toml")
+    assert message.startswith("other.toml: domain: expected the inputs of the channel")
+    Path("none.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
+    message = refused(capsys, "leakage", "channel.json", "--prior", "none.toml")
+    assert message.startswith("none.toml: prior: expected a table [prior]")
+    assert Domain(LABELS) == load_mechanism("channel.json").mechanism.inputs
+
+
+# the program around it
+
+
+def test_a_bar_tells_the_rows_and_the_share(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mechdesign.cli.common.DELAY", 0)
+    with FileBar("privatize", shown=True) as bar:
+        for rows, share in ((1000, None), (2000, 0.5), (3000, 1.0)):
+            bar(rows, share)
+            bar.refresh()
+    shown = capsys.readouterr().err
+    for text in ("privatize 1000 rows", "  0%", "privatize 2000 rows", " 50%", "100%"):
+        assert text in shown
+    with FileBar("privatize") as bar:
+        bar(1000, 0.5)
+        bar.refresh()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["mechanism", "privatize", "estimate", "leakage"])
+def test_help_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main([command, "--help"])
+    assert leaving.value.code == 0
+    assert f"usage: mechdesign {command}" in capsys.readouterr().out
+
+
+def test_help_loads_nothing_that_is_slow() -> None:
+    code = (
+        "import sys\nfrom mechdesign.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(*sorted({m.split('.')[0] for m in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "scipy", "pyarrow", "tqdm", "matplotlib"} & set(done.stderr.split())
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(sys.path)
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "mechdesign", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+
+
+def test_it_all_runs_as_a_program_without_a_bar_in_a_file(folder: Path) -> None:
+    results: list[Any] = [run(*SURVEY), run(*READING), run("leakage", "channel.json")]
+    for done in results:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout

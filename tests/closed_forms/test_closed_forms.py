@@ -1,0 +1,475 @@
+"""Each closed form is the optimum exactly where its condition holds, and refused elsewhere."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BlockLDP,
+    BoundedPriorLIP,
+    Channel,
+    ContextAwareLDP,
+    Distortion,
+    EuclideanDistance,
+    HammingLoss,
+    HighLowLDP,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MetricPrivacy,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    UnsupportedError,
+    design,
+)
+from mechdesign.closed_forms import (
+    CLOSED_FORMS,
+    BinaryUniversal,
+    ClosedForm,
+    IndependentRelease,
+    LIPRandomizedResponse,
+    RandomizedResponse,
+    Unconstrained,
+)
+from mechdesign.closed_forms.binary_universal import binary_limits, universal_channel
+from mechdesign.closed_forms.lip_randomized_response import leakage_of_formula
+from mechdesign.exact import exp_lower
+from mechdesign.notions import Notion
+from mechdesign.utilities import Utility
+from tests.strategies import (
+    KINDS,
+    Case,
+    budgets,
+    cases,
+    decimal,
+    examples,
+    exp,
+    leakage,
+    optimum,
+    priors,
+    utilities,
+)
+
+
+def value_of(form: ClosedForm, problem: Problem) -> float:
+    """The loss of the formula as it is, in floats, and a look at whether it is a channel."""
+    found = form.formula(problem)
+    assert found.matrix.min() >= 0
+    assert np.allclose(found.matrix.sum(axis=1), 1, atol=1e-14)
+    assert found.matrix.shape == (len(problem.domain), len(found.outputs))
+    assert np.all(problem.cone.matrix() @ found.matrix <= 1e-13)
+    channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
+    return float(problem.utility.value(channel, problem.prior, problem.outputs))
+
+
+def assert_optimal(form: ClosedForm, problem: Problem) -> None:
+    assert form.check(problem).holds
+    best = optimum(problem)
+    assert value_of(form, problem) == pytest.approx(best, abs=1e-8)
+    solution = design(problem)
+    assert float(solution.value) == pytest.approx(best, abs=1e-8)
+    assert solution.bound is not None
+    assert float(solution.bound) == pytest.approx(best, abs=1e-8)
+    assert solution.route.startswith("closed-form")
+
+
+# --- two inputs -----------------------------------------------------------------------------------
+
+
+@examples(200)
+@given(cases(KINDS, k=2), st.data())
+def test_the_binary_channel_is_optimal_for_every_notion_and_utility(case: Case, data: Any) -> None:
+    utility = data.draw(utilities(2))
+    problem = Problem(case.domain, case.notion, utility, prior=case.prior)
+    assert_optimal(BinaryUniversal(), problem)
+
+
+@examples(60)
+@given(cases(KINDS, k=2), cases(("ldp", "lip", "pml", "lift", "context-aware"), k=2), st.data())
+def test_and_for_every_intersection(case: Case, other: Case, data: Any) -> None:
+    utility = data.draw(utilities(2))
+    problem = Problem(case.domain, [case.notion, other.notion], utility, prior=case.prior)
+    assert_optimal(BinaryUniversal(), problem)
+
+
+def warner(epsilon: float) -> np.ndarray:
+    p = math.exp(epsilon) / (1 + math.exp(epsilon))
+    return np.array([[p, 1 - p], [1 - p, p]])
+
+
+@examples(50)
+@given(st.floats(1e-6, 30), st.floats(1e-6, 30))
+def test_warner_and_mangat_and_the_general_channel(a: float, b: float) -> None:
+    """theory: [[t0 A, t1], [t0, t1 B]], t0 = (B-1)/(AB-1), t1 = (A-1)/(AB-1)"""
+    A, B = math.exp(a), math.exp(b)
+    t0, t1 = (B - 1) / (A * B - 1), (A - 1) / (A * B - 1)
+    assert np.allclose(universal_channel(A, B), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
+    assert np.allclose(universal_channel(A, A), warner(a), atol=1e-9)
+    mangat = [[1 - math.exp(-b), math.exp(-b)], [0, 1]]
+    assert np.allclose(universal_channel(math.inf, B), mangat, atol=1e-9)
+    other = [[1, 0], [math.exp(-a), 1 - math.exp(-a)]]
+    assert np.allclose(universal_channel(A, math.inf), other, atol=1e-9)
+    assert np.allclose(universal_channel(math.inf, math.inf), np.eye(2))
+    assert np.allclose(universal_channel(1, B), [[1], [1]])
+
+
+def lip_limits(p: float, epsilon: float) -> float:
+    """theory 2.4, with p the prior of the input that is divided by."""
+    e = math.exp(epsilon)
+    found = [(e - p) / (1 - p)] if p < 1 else []
+    if e * (1 - p) < 1:
+        found.append(e * p / (1 - e * (1 - p)))
+    return min(found, default=math.inf)
+
+
+@examples(150)
+@given(st.integers(0, 20), budgets("0.001", "5"))
+def test_the_limits_of_lip_are_those_of_the_formula(twentieths: int, epsilon: Fraction) -> None:
+    p = Fraction(twentieths, 20)
+    problem = Problem([1, 2], LIP(epsilon), HammingLoss(), prior=[1 - p, p])
+    assume(abs(float(1 / (1 - p)) - math.exp(epsilon)) > 1e-6 if p < 1 else True)
+    assume(abs(float(1 / p) - math.exp(epsilon)) > 1e-6 if p > 0 else True)
+    a, b = binary_limits(problem)
+    e = float(epsilon)
+    assert a == pytest.approx(lip_limits(float(p), e), rel=1e-9)
+    assert b == pytest.approx(lip_limits(1 - float(p), e), rel=1e-9)
+
+
+def test_the_limits_of_the_other_notions() -> None:
+    def limits(notion: Notion) -> tuple[float, float]:
+        return binary_limits(Problem([0, 1], notion, HammingLoss(), prior=[0.2, 0.8]))
+
+    e, inf = math.e, math.inf
+    assert limits(LDP(1)) == pytest.approx((e, e))
+    assert limits(HighLowLDP(1, [1])) == pytest.approx((inf, e))
+    assert limits(BlockLDP(1, [[0], [1]])) == (inf, inf)
+    assert limits(MetricPrivacy(1, [[0, 2], [2, 0]])) == pytest.approx((e * e, e * e))
+    assert limits(ContextAwareLDP([["0", "2"], ["inf", "0"]])) == pytest.approx((e * e, inf))
+    # q_0 <= e (0.2 q_0 + 0.8 q_1), and q_1 <= e (...) says nothing as 0.8 e > 1
+    assert limits(PML(1)) == pytest.approx((0.8 * e / (1 - 0.2 * e), inf))
+    # 0.2 q_0 + 0.8 q_1 <= e q_1, and <= e q_0
+    assert limits(AsymmetricLift(1, "inf")) == pytest.approx(((e - 0.8) / 0.2, (e - 0.2) / 0.8))
+
+
+def test_what_the_binary_channel_is_not_for() -> None:
+    form = BinaryUniversal()
+    assert not form.check(Problem([0, 1, 2], LDP(1), HammingLoss())).holds
+    assert not form.check(Problem([0], LDP(1), HammingLoss())).holds
+    assert not form.check(Problem([0, 1], LDP(1), HammingLoss(worst_case=True))).holds
+    few = Problem([0, 1], LDP(1), PosteriorMeanSquaredError(values=[0, 1]), outputs=["only"])
+    with pytest.raises(UnsupportedError, match="at least 2 labels"):
+        design(few)
+
+
+def test_bounded_priors_need_both_ends() -> None:
+    """Jiang et al. 2021 print q01 = b/(b - a + e**eps), which leaks 1.91 eps on [0.1, 0.3]."""
+    notion = BoundedPriorLIP(0.5, lower=[0.1, 0.7], upper=[0.3, 0.9])
+    problem = Problem([0, 1], notion, HammingLoss(), prior=[0.2, 0.8])
+    a, b, e = 0.1, 0.3, math.exp(0.5)
+    q01, q10 = b / (b - a + e), (1 - a) / (b - a + e)
+    published = Channel.from_matrix([[1 - q10, q10], [q01, 1 - q01]])
+    assert notion.leakage(published) / 0.5 == pytest.approx(1.91, abs=0.005)
+    ours = design(problem)
+    assert notion.leakage(ours.channel) <= 0.5
+    assert_optimal(BinaryUniversal(), problem)
+
+
+# --- randomized response for LIP ------------------------------------------------------------------
+
+
+def in_region(prior: Prior, epsilon: Fraction) -> bool:
+    """theory 2.5: P_min >= 1/(e**eps + 1)"""
+    return decimal(prior.minimum) * (exp(epsilon) + 1) >= 1
+
+
+metrics = (HammingLoss, MeanAbsoluteError, EuclideanDistance)
+
+
+@examples(150)
+@given(st.integers(2, 4).flatmap(lambda k: priors(k, 1)), budgets("0.05"), st.data())
+def test_lip_randomized_response_is_optimal_on_its_region_only(
+    prior: Prior, epsilon: Fraction, data: Any
+) -> None:
+    k = len(prior)
+    labels = data.draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k, unique=True))
+    utility = data.draw(st.sampled_from(metrics))()
+    if data.draw(st.booleans()):
+        values = data.draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k))
+        utility = PosteriorMeanSquaredError(values=values)
+    problem = Problem(labels, LIP(epsilon), utility, prior=prior)
+    form = LIPRandomizedResponse()
+    verdict = form.check(problem)
+    assert verdict.holds == in_region(prior, epsilon)
+    e, P = math.exp(-epsilon), prior.array
+    formula = (1 - e) * np.eye(k) + e * np.tile(P, (k, 1))
+    assert np.allclose(np.diag(formula), 1 - (1 - P) * e)
+    leaks = LIP(epsilon).leakage(Channel.from_matrix(formula), prior)
+    assert leakage_of_formula(prior, epsilon) == pytest.approx(leaks, rel=1e-9)
+    if verdict.holds:
+        assert leaks <= float(epsilon) + 1e-12
+        assert_optimal(form, problem)
+        assert np.allclose(form.formula(problem).matrix, formula, atol=1e-15)
+    else:
+        assert leaks >= float(epsilon)
+        assert "outside its region" in verdict.reason
+        largest = (math.exp(epsilon) - 1 + P.min()) / (math.exp(epsilon) * P.min())
+        assert leaks == pytest.approx(math.log(largest), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("beyond", [Fraction(1, 10**12), Fraction(0), -Fraction(1, 10**12)])
+def test_the_border_of_the_region_is_decided_exactly(k: int, beyond: Fraction) -> None:
+    """P_min = 1/k: the border is eps = ln(k - 1), that is e**eps = k - 1."""
+    if k == 2:
+        assert LIPRandomizedResponse().check(survey(k, Fraction(0))).holds
+        return
+    epsilon = Fraction(repr(math.log(k - 1))) + beyond
+    holds = exp_lower(epsilon) >= k - 1
+    assert LIPRandomizedResponse().check(survey(k, epsilon)).holds == holds
+    if beyond:
+        assert holds == (beyond > 0)
+
+
+def survey(k: int, epsilon: Fraction) -> Problem:
+    utility = PosteriorMeanSquaredError(values=list(range(k)))
+    return Problem(range(k), LIP(epsilon), utility, prior=Prior.uniform(k))
+
+
+@examples(60)
+@given(st.integers(2, 4).flatmap(lambda k: priors(k, 1)), budgets("0.05"), st.data())
+def test_without_the_upper_bound_it_is_always_the_universal_optimum(
+    prior: Prior, epsilon: Fraction, data: Any
+) -> None:
+    k = len(prior)
+    values = data.draw(st.lists(st.integers(-5, 9), min_size=k, max_size=k))
+    utility = PosteriorMeanSquaredError(values=values)
+    problem = Problem(range(k), AsymmetricLift(epsilon, "inf"), utility, prior=prior)
+    e = math.exp(-epsilon)
+    formula = (1 - e) * np.eye(k) + e * np.tile(prior.array, (k, 1))
+    value = float(utility.value(Channel.from_matrix(formula), prior))
+    assert value == pytest.approx(optimum(problem), abs=1e-8)
+
+
+def test_what_lip_randomized_response_is_not_for() -> None:
+    prior = [0.3, 0.3, 0.4]
+
+    def holds(*args: Any, **options: Any) -> bool:
+        return LIPRandomizedResponse().check(Problem(range(3), *args, prior=prior, **options)).holds
+
+    assert holds(LIP(2), HammingLoss())
+    assert not holds(LDP(2), HammingLoss())
+    assert not holds([LIP(2), LDP(2)], HammingLoss())
+    assert not holds(LIP(2), MeanSquaredDistance())
+    assert not holds(LIP(2), HammingLoss(worst_case=True))
+    assert not holds(LIP(2), HammingLoss(), outputs=[0, 1])
+    assert not holds(LIP(2), HammingLoss(), outputs=[2, 1, 0])
+    assert not holds(LIP(2), Distortion([[0, 1, 3], [1, 0, 1], [3, 1, 0]]))
+    assert holds(LIP(2), Distortion([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
+    assert not holds(LIP("0.1"), HammingLoss())
+
+
+def test_published_claims_that_do_not_hold() -> None:
+    """Off the region the formula is not private, and the linear program does better or worse."""
+    problem = Problem([0, 1], LIP(1), PosteriorMeanSquaredError(values=[1, 0]), prior=[0.01, 0.99])
+    assert leakage_of_formula(problem.prior, Fraction(1)) == pytest.approx(4.15, abs=0.01)
+    mae = Problem([0, 1], LIP("0.1"), MeanAbsoluteError(), prior=[0.4, 0.6])
+    e = math.exp(-0.1)
+    assert 2 * 0.4 * 0.6 * e == pytest.approx(0.434, abs=1e-3)
+    assert float(design(mae).value) == pytest.approx(0.400, abs=1e-9)
+
+
+# --- k-ary randomized response --------------------------------------------------------------------
+
+
+@examples(60)
+@given(st.integers(2, 6), budgets())
+def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
+    problem = Problem([f"v{x}" for x in range(k)], LDP(epsilon), HammingLoss())
+    form = RandomizedResponse()
+    assert form.check(problem).holds
+    e = math.exp(epsilon)
+    off = 1 / (e + k - 1)
+    formula = np.where(np.eye(k, dtype=bool), e * off, off)
+    assert np.allclose(form.formula(problem).matrix, formula, atol=1e-14)
+    assert_optimal(form, problem)
+
+
+def test_what_k_ary_randomized_response_is_not_for() -> None:
+    def holds(*args: Any, **options: Any) -> bool:
+        return RandomizedResponse().check(Problem(range(3), *args, **options)).holds
+
+    assert holds(LDP(1), HammingLoss())
+    assert holds(LDP(1), HammingLoss(), prior=["1/3", "1/3", "1/3"])
+    assert not holds(LDP(1), HammingLoss(), prior=[0.3, 0.3, 0.4])
+    assert not holds(LDP(1), HammingLoss(worst_case=True))
+    assert not holds(LDP(1), HammingLoss(), outputs=[0, 1])
+    assert not holds(LDP(1), MeanAbsoluteError())
+    assert not holds([LDP(1), LDP(2)], HammingLoss())
+    assert not holds(LIP(1), HammingLoss(), prior=["1/3", "1/3", "1/3"])
+
+
+# --- budget nothing, and nothing constrained ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda _: LDP(0),
+        lambda k: ContextAwareLDP([["0"] * k] * k),
+        lambda k: ContextAwareLDP(
+            [["0" if z == (x + 1) % k else "inf" for z in range(k)] for x in range(k)]
+        ),
+        lambda k: ContextAwareLDP([["0" if z == 0 else "5" for z in range(k)] for _ in range(k)]),
+        lambda _: HighLowLDP(0, [0]),
+        lambda k: BlockLDP(0, [range(k)]),
+        lambda _: MetricPrivacy(0, "absolute"),
+        lambda k: MetricPrivacy(3, [[0] * k] * k),
+        lambda _: LIP(0),
+        lambda _: PML(0),
+        lambda _: AsymmetricLift(0, "inf"),
+        lambda _: AsymmetricLift(7, 0),
+        lambda k: BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
+        lambda k: BoundedPriorLIP(0, priors=[[1] + [0] * (k - 1)]),
+    ],
+)
+@examples(15)
+@given(st.integers(1, 4).flatmap(lambda k: st.tuples(priors(k), utilities(k))))
+def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> None:
+    prior, utility = pair
+    k = len(prior)
+    problem = Problem(range(k), make(k), utility, prior=prior)
+    form = IndependentRelease()
+    assert form.check(problem).holds
+    found = form.formula(problem)
+    assert found.matrix.tolist() == [[1.0]] * k
+    solution = design(problem)
+    if isinstance(utility, PosteriorMeanSquaredError):
+        f = utility.values(problem.domain)
+        best = prior.mean([v * v for v in f]) - prior.mean(f) ** 2
+    else:
+        table = utility.loss(problem.domain, problem.outputs or ())
+        columns = range(table.shape[1])
+        best = min(prior.mean([table.lower(x, y) for x in range(k)]) for y in columns)
+    if k > 1:
+        assert solution.value == solution.bound == best
+    assert solution.status == "optimal"
+    for notion in problem.privacy:
+        assert abs(notion.leakage(solution.channel, prior)) == 0 or k == 1
+
+
+def test_differential_identifiability_at_a_uniform_prior_and_nothing() -> None:
+    from mechdesign import DifferentialIdentifiability
+
+    problem = Problem(
+        range(3), DifferentialIdentifiability(0), HammingLoss(), prior=Prior.uniform(3)
+    )
+    assert IndependentRelease().check(problem).holds
+    assert design(problem).value == Fraction(2, 3)
+
+
+def test_what_independent_release_is_not_for() -> None:
+    def holds(*args: Any, **options: Any) -> bool:
+        return IndependentRelease().check(Problem(range(3), *args, **options)).holds
+
+    assert not holds(LDP("1e-30"), HammingLoss())
+    assert not holds(LDP(0), HammingLoss(worst_case=True))
+    assert not holds(BlockLDP(0, [[0, 1], [2]]), HammingLoss())
+    one_pair = ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]])
+    assert not holds(one_pair, HammingLoss())
+    assert holds([LDP(5), PML(0)], HammingLoss(), prior=[0.2, 0.3, 0.5])
+
+
+def test_in_the_worst_case_a_mixture_of_outputs_is_better() -> None:
+    problem = Problem(range(3), LDP(0), HammingLoss(worst_case=True))
+    solution = design(problem)
+    assert float(solution.value) == pytest.approx(2 / 3, abs=1e-12)
+    assert solution.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "notion",
+    [
+        ContextAwareLDP([["inf"] * 3] * 3),
+        BlockLDP(0, [[0], [1], [2]]),
+        AsymmetricLift("inf", "inf"),
+        AsymmetricLift("inf", "1.7"),
+        PML("1.7"),
+    ],
+)
+@examples(20)
+@given(utilities(3))
+def test_where_nothing_is_constrained_every_input_gets_its_best(
+    notion: Notion, utility: Utility
+) -> None:
+    prior = Prior([0.2, 0.3, 0.5])  # ln 5 = 1.609...
+    problem = Problem(range(3), notion, utility, prior=prior)
+    assert_optimal(Unconstrained(), problem)
+
+
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_and_in_the_worst_case_too(worst_case: bool) -> None:
+    utility = Distortion([[3, 1], [2, 9]], worst_case)
+    solution = design(Problem([0, 1], AsymmetricLift("inf", "inf"), utility, prior=[0.5, 0.5]))
+    assert solution.value == solution.bound == (2 if worst_case else Fraction(3, 2))
+
+
+def test_what_is_constrained() -> None:
+    prior = Prior([0.2, 0.3, 0.5])
+    for notion in (
+        PML("1.6"),
+        AsymmetricLift("100", "inf"),
+        LDP(700),
+        MetricPrivacy(1, [[0, 99, 99], [99, 0, 99], [99, 99, 0]]),
+        HighLowLDP(9, [0]),
+        BlockLDP(9, [[0, 1], [2]]),
+        BoundedPriorLIP(5, priors=[[0.2, 0.3, 0.5]]),
+    ):
+        assert (
+            not Unconstrained().check(Problem(range(3), notion, HammingLoss(), prior=prior)).holds
+        )
+    thrice = [PML("1.7"), AsymmetricLift("inf", 3), BlockLDP(1, [[0], [1], [2]])]
+    assert Unconstrained().check(Problem(range(3), thrice, HammingLoss(), prior=prior)).holds
+
+
+# --- every closed form, on every problem ----------------------------------------------------------
+
+
+@examples(250)
+@given(cases(KINDS), st.data())
+def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
+    k = len(case.domain)
+    assume(k < 4)
+    utility = data.draw(utilities(k))
+    problem = Problem(case.domain, case.notion, utility, prior=case.prior)
+    for form in CLOSED_FORMS:
+        verdict = form.check(problem)
+        assert verdict.reason
+        if verdict.holds:
+            assert value_of(form, problem) == pytest.approx(optimum(problem), abs=1e-8)
+
+
+def test_each_names_its_source_and_a_bound_that_the_checker_knows() -> None:
+    from mechdesign.certify.bounds.theorems import THEOREMS
+
+    for form in CLOSED_FORMS:
+        assert form.name
+        assert form.source
+        assert form.theorem is None or form.theorem in THEOREMS
+
+
+def test_the_leakage_of_a_formula_with_a_prior_of_zero() -> None:
+    assert leakage_of_formula(Prior([0, 1]), Fraction(1)) == math.inf
+    case = Case(LIP(1), Problem([0, 1], LDP(1), HammingLoss()).domain, Prior([0, 1]), LIP)
+    formula = Channel.from_matrix([[1 - 1 / math.e, 1 / math.e], [0, 1]])
+    assert leakage(case, formula) == math.inf

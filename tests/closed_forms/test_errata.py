@@ -1,0 +1,404 @@
+"""Where the papers are wrong, shown on both sides: what they state fails, what we do holds.
+
+CNS is Jiang et al. 2018, arXiv its extended version, TIFS Jiang et al. 2021, PENA Akter and Hashem.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from mechdesign.channel import Channel
+from mechdesign.closed_forms import LIPRandomizedResponse
+from mechdesign.closed_forms.lip_randomized_response import in_region, leakage_of_formula
+from mechdesign.designs.facade import design
+from mechdesign.notions import LDP, LIP, AsymmetricLift, BoundedPriorLIP
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.utilities import HammingLoss, MeanAbsoluteError, PosteriorMeanSquaredError
+
+SURVEY = PosteriorMeanSquaredError(values=[1, 0])
+
+budgets = st.integers(5, 400).map(lambda n: Fraction(n, 100))
+priors = st.lists(st.integers(1, 60), min_size=2, max_size=5).map(Prior.from_counts)
+shares = st.integers(1, 99).map(lambda n: Fraction(n, 100))
+
+
+def lip_randomized_response(prior: Prior, epsilon: float) -> Channel:
+    """CNS Theorem 2, arXiv Theorem 3, TIFS (19): the truth, or else a fresh draw from the prior."""
+    k, shrink = len(prior), math.exp(-epsilon)
+    return Channel.from_matrix((1 - shrink) * np.eye(k) + shrink * np.tile(prior.array, (k, 1)))
+
+
+def claimed(share: float, epsilon: float) -> float:
+    """CNS (19): the error that Theorem 2 claims."""
+    return share * (1 - share) * (2 * math.exp(-epsilon) - math.exp(-2 * epsilon))
+
+
+def symmetric(flip: float) -> Channel:
+    return Channel.from_matrix([[1 - flip, flip], [flip, 1 - flip]])
+
+
+# CNS Theorem 2, arXiv Theorems 2, 3 and 5, TIFS (19): LIP randomized response for every prior.
+
+
+@settings(deadline=None)
+@given(priors, budgets)
+@example(Prior([0.01, 0.99]), Fraction(1))
+@example(Prior.uniform(3), Fraction(1))
+@example(Prior.uniform(4), Fraction(1))
+def test_lip_randomized_response_is_private_exactly_on_its_region(
+    prior: Prior, epsilon: Fraction
+) -> None:
+    e, least = float(epsilon), float(prior.minimum)
+    assume(abs(least * (math.exp(e) + 1) - 1) > 1e-6)
+    channel = lip_randomized_response(prior, e)
+    leakage = LIP(epsilon).leakage(channel, prior)
+    inside = least >= 1 / (math.exp(e) + 1)
+    assert inside == in_region(prior, epsilon)
+    assert inside == (leakage <= e + 1e-12)
+    largest_lift = (math.exp(e) - 1 + least) / (math.exp(e) * least)
+    assert leakage == pytest.approx(max(e, math.log(largest_lift)), rel=1e-9)
+    assert leakage == pytest.approx(leakage_of_formula(prior, epsilon), rel=1e-9)
+    # Both halves of privacy, a little beside what it leaks.
+    assert LIP(Fraction(leakage) + Fraction(1, 10**9)).holds(channel, prior)
+    assert not LIP(Fraction(leakage) - Fraction(1, 100)).holds(channel, prior)
+
+
+def test_at_prior_one_percent_it_leaks_four_times_what_it_promises() -> None:
+    prior = Prior([0.01, 0.99])
+    leakage = LIP(1).leakage(lip_randomized_response(prior, 1.0), prior)
+    assert leakage == pytest.approx(4.1523, abs=1e-4)
+    assert LIP(4.1523).holds(lip_randomized_response(prior, 1.0), prior)
+    assert not LIP(4.1522).holds(lip_randomized_response(prior, 1.0), prior)
+
+
+def test_at_prior_ten_percent_its_claim_is_out_of_reach() -> None:
+    prior = Prior([0.1, 0.9])
+    channel = lip_randomized_response(prior, 1.0)
+    assert LIP(1).leakage(channel, prior) == pytest.approx(1.9, abs=0.01)
+    assert claimed(0.1, 1.0) == pytest.approx(0.054038, abs=1e-6)
+    assert float(SURVEY.value(channel, prior)) == pytest.approx(claimed(0.1, 1.0), rel=1e-12)
+    solution = design(Problem(["yes", "no"], LIP(1), SURVEY, prior=prior))
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(0.0791384, abs=1e-7)
+    assert solution.bound is not None
+    assert solution.bound > claimed(0.1, 1.0)
+    assert LIP(1).holds(solution.channel, prior)
+    assert not LIP(0.99).holds(solution.channel, prior)
+
+
+def test_that_claim_is_the_optimum_where_only_the_lower_lift_is_bounded() -> None:
+    for share, epsilon in itertools.product((0.01, 0.1, 0.4), (0.5, 1.0, 2.0)):
+        notion = AsymmetricLift(lower=epsilon, upper="inf")
+        problem = Problem(["yes", "no"], notion, SURVEY, prior=[share, 1 - share])
+        solution = design(problem)
+        assert solution.status == "optimal"
+        assert float(solution.value) == pytest.approx(claimed(share, epsilon), rel=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(shares, budgets)
+def test_the_survey_optimum_is_the_claim_exactly_on_the_region(
+    share: Fraction, epsilon: Fraction
+) -> None:
+    prior = Prior([share, 1 - share])
+    solution = design(Problem(["yes", "no"], LIP(epsilon), SURVEY, prior=prior))
+    assert solution.status == "optimal"
+    claim = claimed(float(share), float(epsilon))
+    if in_region(prior, epsilon):
+        assert float(solution.value) == pytest.approx(claim, rel=1e-9)
+    else:
+        assert solution.bound is not None
+        assert float(solution.bound) > claim * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("k", range(2, 21))
+def test_the_plots_for_up_to_twenty_inputs_lie_outside_from_four_on(k: int) -> None:
+    prior = Prior.uniform(k)
+    assert in_region(prior, Fraction(1)) == (k <= 3)
+    channel = lip_randomized_response(prior, 1.0)
+    assert (LIP(1).leakage(channel, prior) <= 1 + 1e-12) == (k <= 3)
+    verdict = LIPRandomizedResponse().check(
+        Problem(range(k), LIP(1), PosteriorMeanSquaredError(), prior=prior)
+    )
+    assert verdict.holds == (k <= 3)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_on_its_region_it_is_optimal_for_more_than_two_inputs_as_well(k: int) -> None:
+    prior = Prior([0.4, 0.6] if k == 2 else [0.3, 0.3, 0.4])
+    solution = design(Problem(range(k), LIP(1), PosteriorMeanSquaredError(), prior=prior))
+    channel = lip_randomized_response(prior, 1.0)
+    found = PosteriorMeanSquaredError().value(channel, prior)
+    assert float(solution.value) == pytest.approx(float(found), rel=1e-12)
+    assert solution.status == "optimal"
+
+
+# CNS Proposition 3: Warner's randomized response is the optimal LDP channel of the survey (true),
+# and its comparison with LIP.
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.5, 0.8])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_the_ldp_optimum_of_the_survey_is_as_published(share: float, epsilon: float) -> None:
+    e, variance = math.exp(epsilon), share * (1 - share)
+    published = variance - (variance * (1 - e)) ** 2 / (
+        (1 - share + share * e) * (e - share * e + share)
+    )
+    ldp = design(Problem(["yes", "no"], LDP(epsilon), SURVEY, prior=[share, 1 - share]))
+    assert float(ldp.value) == pytest.approx(published, rel=1e-9)
+    lip = design(Problem(["yes", "no"], LIP(epsilon), SURVEY, prior=[share, 1 - share]))
+    assert lip.value <= ldp.value
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0, 8.0])
+def test_half_the_budget_of_lip_never_beats_ldp(epsilon: float) -> None:
+    """CNS, Section V, has it better at prior 0.01 below 8.3: but epsilon/2-LIP is epsilon-LDP."""
+    prior = [0.01, 0.99]
+    ldp = design(Problem(["yes", "no"], LDP(epsilon), SURVEY, prior=prior))
+    half = design(Problem(["yes", "no"], LIP(epsilon / 2), SURVEY, prior=prior))
+    assert LDP(epsilon).holds(half.channel)
+    assert half.value >= ldp.value
+    if epsilon <= 4:  # what the plot shows
+        assert claimed(0.01, epsilon / 2) < ldp.value
+
+
+# The LIP-versus-LDP comparison there takes GRR for the optimal LDP channel.
+
+
+def grr(k: int, epsilon: float) -> Channel:
+    off = 1 / (math.exp(epsilon) + k - 1)
+    return Channel.from_matrix(np.full((k, k), off) + (1 - k * off) * np.eye(k))
+
+
+def ray_optimum(prior: Prior, f: np.ndarray, epsilon: float) -> float:
+    """The least posterior error under LDP, by a linear program over all 2**k - 2 extreme rays."""
+    entries = itertools.product((1.0, math.exp(epsilon)), repeat=len(prior))
+    rays = np.array([r for r in entries if len(set(r)) == 2])
+    rays /= rays @ prior.array[:, None]  # so that P . r = 1
+    gain = (rays @ (prior.array * f)) ** 2
+    found = linprog(-gain, A_eq=rays.T, b_eq=np.ones(len(prior)), method="highs")
+    assert found.status == 0
+    return float(prior.array @ f**2 + found.fun)
+
+
+def excess_of_grr(k: int, f: list[float], epsilon: float) -> float:
+    """How far, relative to it, the posterior error of GRR is above the optimum."""
+    prior = Prior.uniform(k)
+    error = PosteriorMeanSquaredError(values=f).value(grr(k, epsilon), prior)
+    return float(error) / ray_optimum(prior, np.array(f), epsilon) - 1
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_grr_is_optimal_for_a_survey_of_two_inputs_and_of_no_more(epsilon: float) -> None:
+    assert LDP(epsilon).leakage(grr(4, epsilon)) == pytest.approx(epsilon, abs=1e-9)
+    for k in (2, 3, 4, 5, 6):
+        excess = excess_of_grr(k, [1.0] + [0.0] * (k - 1), epsilon)
+        if k == 2:
+            assert excess == pytest.approx(0, abs=1e-9)
+        else:
+            assert excess > 0.02
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_grr_is_optimal_for_a_sum_at_large_budgets_only(k: int) -> None:
+    f = [float(x) for x in range(k)]
+    assert excess_of_grr(k, f, 0.5) > 0.005
+    assert excess_of_grr(k, f, 1.0) > 0.01
+    assert excess_of_grr(k, f, 4.0) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_grr_is_optimal_for_the_hamming_loss_at_the_uniform_prior(k: int) -> None:
+    solution = design(Problem(range(k), LDP(1), HammingLoss()), route="linear-program")
+    error = HammingLoss().value(grr(k, 1.0), Prior.uniform(k))
+    assert float(solution.value) == pytest.approx(float(error), rel=1e-9)
+
+
+# TIFS, the optimal mechanism for an uncertain prior Pr(X = 1) in [a, b].
+
+
+def tifs_uncertain_prior(a: float, b: float, epsilon: float) -> Channel:
+    q01, q10 = (share / (b - a + math.exp(epsilon)) for share in (b, 1 - a))
+    return Channel.from_matrix([[1 - q01, q01], [q10, 1 - q10]])
+
+
+def test_the_published_optimum_for_an_uncertain_prior_is_not_private() -> None:
+    published = tifs_uncertain_prior(0.1, 0.3, 0.5)
+    notion = BoundedPriorLIP(0.5, lower=[0.7, 0.1], upper=[0.9, 0.3])
+    assert notion.leakage(published) == pytest.approx(1.91 * 0.5, abs=0.005)
+    assert not BoundedPriorLIP(0.95, lower=[0.7, 0.1], upper=[0.9, 0.3]).holds(published)
+
+    for share in (0.1, 0.2, 0.3):
+        prior = Prior([1 - share, share])
+        solution = design(Problem([0, 1], notion, PosteriorMeanSquaredError(), prior=prior))
+        assert solution.status == "optimal"
+        assert notion.holds(solution.channel)
+        assert not BoundedPriorLIP(0.49, lower=[0.7, 0.1], upper=[0.9, 0.3]).holds(solution.channel)
+        error = PosteriorMeanSquaredError().value(published, prior)
+        assert solution.bound is not None
+        assert error < solution.bound  # better than any private channel: that is the defect
+
+
+@settings(deadline=None, max_examples=40)
+@given(shares, shares, budgets)
+def test_it_is_private_where_both_ends_of_the_interval_allow(
+    one: Fraction, other: Fraction, epsilon: Fraction
+) -> None:
+    a, b = sorted((one, other))
+    published = tifs_uncertain_prior(float(a), float(b), float(epsilon))
+    notion = BoundedPriorLIP(epsilon, lower=[1 - b, a], upper=[1 - a, b])
+    e = math.exp(epsilon)
+    q01, q10 = float(b) / (float(b - a) + e), float(1 - a) / (float(b - a) + e)
+    # The largest lift from above is at the prior where the input is least likely.
+    lifts = [
+        (1 - q10) / (float(a) * (1 - q10) + float(1 - a) * q01),
+        (1 - q01) / (float(1 - b) * (1 - q01) + float(b) * q10),
+    ]
+    assume(all(abs(lift - e) > 1e-6 for lift in lifts))
+    private = notion.leakage(published) <= float(epsilon) + 1e-9
+    assert private == (max(lifts) <= e)
+
+
+def test_its_ends_are_right() -> None:
+    """One prior on the region gives LIP randomized response, all priors give Warner's."""
+    assert np.allclose(
+        tifs_uncertain_prior(0.4, 0.4, 1.0).matrix,
+        lip_randomized_response(Prior([0.6, 0.4]), 1.0).matrix,
+    )
+    assert np.allclose(tifs_uncertain_prior(0.0, 1.0, 1.0).matrix, grr(2, 1.0).matrix)
+
+
+# arXiv Proposition 3: the formula also minimises the mean absolute error.
+
+
+def test_off_the_region_the_linear_program_beats_the_formula_in_absolute_error() -> None:
+    prior = Prior([0.6, 0.4])
+    formula = lip_randomized_response(prior, 0.1)
+    assert not in_region(prior, Fraction(1, 10))
+    assert float(MeanAbsoluteError().value(formula, prior)) == pytest.approx(0.434, abs=5e-4)
+    assert not LIP(0.1).holds(formula, prior)
+    solution = design(Problem([0, 1], LIP(0.1), MeanAbsoluteError(), prior=prior))
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(0.4, rel=1e-9)
+
+
+@settings(deadline=None, max_examples=40)
+@given(shares, budgets)
+def test_on_the_region_the_formula_minimises_the_absolute_error(
+    share: Fraction, epsilon: Fraction
+) -> None:
+    prior = Prior([share, 1 - share])
+    assume(in_region(prior, epsilon))
+    formula = lip_randomized_response(prior, float(epsilon))
+    problem = Problem([0, 1], LIP(epsilon), MeanAbsoluteError(), prior=prior)
+    solution = design(problem, route="linear-program")
+    error = float(MeanAbsoluteError().value(formula, prior))
+    assert float(solution.value) == pytest.approx(error, rel=1e-7)
+
+
+# CNS Proposition 4, the symmetric model: its channel is correct for every prior and budget.
+
+
+def published_flip(share: float, epsilon: float) -> float:
+    e = math.exp(epsilon)
+    return (1 - share) / (e - 2 * share + 1) if share <= 0.5 else share / (e + 2 * share - 1)
+
+
+@settings(deadline=None)
+@given(shares, budgets)
+def test_the_symmetric_model_is_private_and_tight(share: Fraction, epsilon: Fraction) -> None:
+    prior = Prior([1 - share, share])
+    flip = published_flip(float(share), float(epsilon))
+    assert 0 < flip <= 0.5
+    assert LIP(epsilon).leakage(symmetric(flip), prior) == pytest.approx(float(epsilon), abs=1e-9)
+    assert not LIP(epsilon).holds(symmetric(flip - 1e-4), prior)
+
+
+@settings(deadline=None, max_examples=40)
+@given(shares, budgets, st.integers(0, 1000))
+def test_no_other_symmetric_channel_is_private_and_better(
+    share: Fraction, epsilon: Fraction, other: int
+) -> None:
+    prior = Prior([1 - share, share])
+    flip = published_flip(float(share), float(epsilon))
+    best = PosteriorMeanSquaredError(values=[0, 1]).value(symmetric(flip), prior)
+    rival = symmetric(other / 1000)
+    if LIP(epsilon).holds(rival, prior):
+        assert PosteriorMeanSquaredError(values=[0, 1]).value(rival, prior) >= best * (1 - 1e-9)
+    whole = design(Problem([0, 1], LIP(epsilon), PosteriorMeanSquaredError(), prior=prior))
+    assert float(whole.value) <= float(best) * (1 + 1e-9)
+
+
+def test_the_symmetric_model_gives_up_something_except_at_one_half() -> None:
+    for share, loses in ((0.5, False), (0.3, True), (0.01, True)):
+        prior = Prior([1 - share, share])
+        best = SURVEY.value(symmetric(published_flip(share, 1.0)), prior)
+        whole = design(Problem([0, 1], LIP(1), SURVEY, prior=prior)).value
+        assert (float(best) > float(whole) * (1 + 1e-6)) == loses
+
+
+def test_the_error_printed_with_it_is_not_the_error_of_its_channel() -> None:
+    """CNS (22) has P where P**2 belongs; (23) is not the variance at budget 0."""
+    for share, epsilon in itertools.product((0.1, 0.3, 0.5), (0.0, 1.0)):
+        e, variance, flip = math.exp(epsilon), share * (1 - share), published_flip(share, epsilon)
+        y = flip * (1 - share) + (1 - flip) * share
+        true = float(SURVEY.value(symmetric(flip), Prior([share, 1 - share])))
+        right = variance - (variance * (1 - 2 * flip)) ** 2 / (y * (1 - y))
+        assert true == pytest.approx(right, abs=1e-12)
+        eq22 = variance - share * ((1 - 2 * flip) * (1 - share)) ** 2 / (y * (1 - y))
+        assert (true == pytest.approx(eq22, abs=1e-6)) == (epsilon == 0)
+        top = share * (1 - share) * (2 * e - e * share - 2 * share + 1) ** 2
+        eq23 = variance - top / (e * e - 2 * e * share + e)
+        assert true != pytest.approx(eq23, abs=1e-3)
+
+
+# PENA: arithmetic on its two-valued reports, apart from the library's own (tests/personal).
+
+
+def pena(scaled: list[Fraction], epsilon: float) -> tuple[Channel, Fraction]:
+    """Algorithm 2 on values in [-1, 1], and the size of a report."""
+    e = Fraction(math.exp(epsilon))
+    rows = [[(t * (e - 1) + e + 1) / (2 * e + 2)] for t in scaled]
+    return Channel.from_matrix([[p, 1 - p] for (p,) in rows]), (e + 1) / (e - 1)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(0, 1000), min_size=1, max_size=6, unique=True),
+    st.integers(-50, 50),
+    budgets,
+)
+def test_the_published_mean_is_not_unbiased_and_ours_is(
+    steps: list[int], low: int, epsilon: Fraction
+) -> None:
+    t_min, t_max = Fraction(low), Fraction(low + 10)
+    data = [t_min + (t_max - t_min) * Fraction(step, 1000) for step in steps]
+    scaled = [2 * (t - t_min) / (t_max - t_min) - 1 for t in data]
+    channel, size = pena(scaled, float(epsilon))
+    positive = [Fraction(p, channel.denominator) for p in channel.columns()[0]]
+    mean_report = sum((size * (2 * p - 1) for p in positive), Fraction(0)) / len(data)
+    truth = sum(data, Fraction(0)) / len(data)
+    assert float(t_min + (t_max - t_min) * (mean_report + 1) / 2) == pytest.approx(
+        float(truth), abs=1e-9
+    )
+    published = (t_max - t_min) * mean_report
+    right_by_chance = truth == t_min + t_max  # for (T_max - T_min) f is 2 T - T_min - T_max
+    assert (float(published) == pytest.approx(float(truth), abs=1e-9)) == right_by_chance
+
+
+def test_the_minimum_cannot_be_read_from_its_reports() -> None:
+    """All in the middle, or half at either end: the same reports, another minimum."""
+    channel, _ = pena([Fraction(-1), Fraction(0), Fraction(1)], 1.0)
+    middle = channel.output_distribution(Prior([0, 1, 0]))
+    ends = channel.output_distribution(Prior([0.5, 0, 0.5]))
+    assert middle == ends
+    assert LDP(1).leakage(channel) == pytest.approx(1.0, abs=1e-12)

@@ -1,0 +1,993 @@
+"""Universal channels: there is one exactly where the extreme rays are as few as the dimensions.
+
+The rays are found by brute force in rationals, from the definitions of the notions: with budgets in
+tenths, and rho in place of e**(1/10), budgets that add up are products that are equal, exactly.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BlockLDP,
+    BoundedPriorLIP,
+    CertificateError,
+    Channel,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    Distortion,
+    Domain,
+    HammingLoss,
+    HighLowLDP,
+    InputError,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    UnsupportedError,
+    design,
+    universal_channel,
+)
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.simplicial import universal_columns
+from mechdesign.certify.bounds.theorems import THEOREMS
+from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
+from mechdesign.closed_forms.uniform_lift import best_lift
+from mechdesign.closed_forms.universal import decide_cone
+from mechdesign.closed_forms.universal.facets import UndecidedError
+from mechdesign.closed_forms.universal.pairs import compare
+from mechdesign.exact import log_lower, log_upper
+from mechdesign.notions import Notion
+from mechdesign.utilities import BayesAccuracy, Utility
+from solvers.base import UnsuitableError
+from solvers.vertices import extreme_rays
+from tests.documents import sealed
+from tests.strategies import (
+    ORACLE,
+    demands,
+    epsilon_of,
+    examples,
+    lp_optimum,
+    optimum,
+    priors,
+    simplex,
+    statement_of,
+)
+
+TENTH = Fraction(math.exp(0.1)).limit_denominator(2000)
+"""Stands for e**(1/10)."""
+
+
+def tenths(least: int = 0, most: int = 25) -> st.SearchStrategy[Fraction]:
+    return st.integers(least, most).map(lambda n: Fraction(n, 10))
+
+
+@st.composite
+def notions(draw: st.DrawFn, k: int, prior: Prior) -> Notion:
+    """A notion with budgets in tenths: many ties, zeros and infinities."""
+    kind, epsilon = draw(st.integers(0, 9)), draw(tenths())
+    if kind == 0:
+        return LDP(epsilon)
+    if kind == 1:
+        return HighLowLDP(
+            epsilon, draw(st.lists(st.integers(0, k - 1), min_size=1, max_size=2, unique=True))
+        )
+    if kind == 2:
+        member = draw(st.lists(st.integers(0, 1), min_size=k, max_size=k))
+        return BlockLDP(epsilon, [[x for x in range(k) if member[x] == b] for b in set(member)])
+    if kind == 3:
+        places = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
+        return MetricPrivacy(epsilon, [[abs(a - b) for b in places] for a in places])
+    if kind == 4:
+        entry = st.just("inf") | tenths(0, 6)
+        row = st.lists(entry, min_size=k, max_size=k)
+        return ContextAwareLDP(draw(st.lists(row, min_size=k, max_size=k)))
+    if kind == 5 and prior.minimum > 0:
+        need = math.ceil(10 * math.log(max(prior) / prior.minimum) + 0.01)
+        return DifferentialIdentifiability(epsilon + Fraction(need, 10))
+    if kind == 6:
+        return LIP(epsilon)
+    if kind == 7:
+        return PML(epsilon)
+    if kind == 8:
+        side = st.just("inf") | tenths()
+        return AsymmetricLift(draw(side), draw(side))
+    return BoundedPriorLIP(epsilon, **draw(sets_of_priors(k)))
+
+
+@st.composite
+def sets_of_priors(draw: st.DrawFn, k: int) -> dict[str, Any]:
+    if draw(st.booleans()):
+        return {"priors": draw(st.lists(simplex(k), min_size=1, max_size=2))}
+    return {"center": draw(simplex(k)), "radius": draw(st.sampled_from(["0", "0.1", "0.3"]))}
+
+
+@st.composite
+def problems(draw: st.DrawFn, k: int, count: int = 1) -> Problem:
+    prior = draw(priors(k))
+    asked = [draw(notions(k, prior)) for _ in range(count)]
+    utility = PosteriorMeanSquaredError(values=list(range(k)))
+    return Problem(range(k), asked, utility, prior=prior)
+
+
+def exact_rows(problem: Problem) -> list[list[Fraction]]:
+    """What the definitions ask of every column, g . q <= 0; equations where a budget is 0."""
+    found = []
+    for notion in problem.privacy:
+        for d in demands(notion, problem.domain, problem.prior):
+            budget = Fraction(d.budget(epsilon_of(notion))) * 10
+            assert budget.denominator == 1
+            low = TENTH ** -int(budget)
+            row = [low * a - b for a, b in zip(d.left, d.right, strict=True)]
+            found.append(row)
+            # q_x <= q_z in every column, and both rows add up to 1
+            found += [[-entry for entry in row]] if budget == 0 and d.left != d.right else []
+    return found
+
+
+def rays_of(problem: Problem) -> np.ndarray:
+    k = len(problem.domain)
+    return extreme_rays(np.array(exact_rows(problem), dtype=object).reshape(-1, k))
+
+
+def independent(rays: np.ndarray) -> bool:
+    return bool(np.linalg.matrix_rank(rays, tol=1e-7) == len(rays))
+
+
+def hold_decision(problem: Problem) -> None:
+    rays, found = rays_of(problem), decide_cone(problem.cone)
+    assert found.simplicial is independent(rays), (found, rays)
+    assert found.reason
+    if not found.simplicial:
+        assert found.matrix is None
+        assert not found.facets
+        return
+    assert len({facet.name for facet in found.facets}) == len(problem.domain)
+    U = found.matrix
+    assert U is not None
+    assert U.min() >= 0
+    assert np.allclose(U.sum(axis=1), 1, atol=1e-13)
+    assert np.all(problem.cone.matrix() @ U <= 1e-13)
+    columns = U[:, U.max(axis=0) > 0]
+    as_rays = {tuple(column) for column in (columns / columns.max(axis=0)).T.round(3)}
+    assert len(as_rays) == columns.shape[1] <= len(rays)
+    for column in columns.T / columns.max(axis=0)[:, None]:
+        # rho is off by a millionth, and with it the brute force
+        assert np.abs(rays - column).max(axis=1).min() < 1e-3
+
+
+@examples(250)
+@given(problems(3))
+def test_it_is_there_exactly_where_the_rays_are_independent(problem: Problem) -> None:
+    hold_decision(problem)
+
+
+@examples(60)
+@given(problems(4))
+def test_and_for_four_inputs(problem: Problem) -> None:
+    try:
+        hold_decision(problem)
+    except UnsuitableError:  # too many choices of rows
+        assume(False)
+
+
+@examples(40)
+@given(problems(2))
+def test_for_two_inputs_it_is_always_there(problem: Problem) -> None:
+    hold_decision(problem)
+    assert decide_cone(problem.cone).simplicial
+
+
+@examples(120)
+@given(problems(3, count=2))
+def test_for_intersections_as_well(problem: Problem) -> None:
+    hold_decision(problem)
+
+
+# --- what it is good for --------------------------------------------------------------------------
+
+
+def as_private_as_can_be(problem: Problem, R: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The channel on the way from a constant one to R that is just private."""
+    Q = np.tile(w, (len(R), 1))
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        trial = middle * R + (1 - middle) * Q
+        low, high = (middle, high) if private(problem, trial) else (low, middle)
+    return low * R + (1 - low) * Q
+
+
+def private(problem: Problem, Q: np.ndarray) -> bool:
+    """By the definitions, in floats."""
+    for notion in problem.privacy:
+        for d in demands(notion, problem.domain, problem.prior):
+            grown = math.exp(float(d.budget(epsilon_of(notion))))
+            left, right = np.array(d.left, dtype=float), np.array(d.right, dtype=float)
+            if np.any(left @ Q > grown * (right @ Q)):
+                return False
+    return True
+
+
+def stochastic(rng: np.random.Generator, k: int, m: int) -> np.ndarray:
+    R = rng.random((k, m)) ** 4 * (rng.random((k, m)) < 0.7) + 1e-9
+    return R / R.sum(axis=1, keepdims=True)
+
+
+def hold_universal(problem: Problem, U: np.ndarray, seed: int) -> None:
+    """Every private channel is U W with a channel W."""
+    rng, k = np.random.default_rng(seed), len(problem.domain)
+    assert np.linalg.matrix_rank(U) == U.shape[1]
+    for _ in range(5):
+        R = stochastic(rng, k, int(rng.integers(2, 6)))
+        Q = as_private_as_can_be(problem, R, stochastic(rng, 1, R.shape[1])[0])
+        W = np.linalg.lstsq(U, Q, rcond=None)[0]
+        assert np.allclose(U @ W, Q, atol=1e-9)
+        assert W.min() > -1e-9
+        assert np.allclose(W.sum(axis=1), 1, atol=1e-9)
+
+
+@examples(120)
+@given(problems(3, count=1), st.integers(0, 10**6))
+def test_every_private_channel_is_it_followed_by_post_processing(
+    problem: Problem, seed: int
+) -> None:
+    found = universal_channel(problem.domain, problem.privacy, prior=problem.prior)
+    assume(found.simplicial)
+    assert found.channel is not None
+    hold_universal(problem, found.channel.matrix, seed)
+
+
+def tightest(problem: Problem, channel: Channel) -> float:
+    """The largest excess of a log ratio over its budget, by the definitions."""
+    columns = [[Fraction(v, channel.denominator) for v in q] for q in channel.columns()]
+    return max(
+        math.log(left / right) - float(d.budget(epsilon_of(notion)))
+        for notion in problem.privacy
+        for d in demands(notion, problem.domain, problem.prior)
+        for left, right in map(d.values, columns)
+        if left
+    )
+
+
+@examples(150)
+@given(st.integers(2, 4).flatmap(lambda k: problems(k, count=1)))
+def test_it_is_private_and_not_at_any_smaller_budget(problem: Problem) -> None:
+    found = universal_channel(problem.domain, problem.privacy, prior=problem.prior)
+    assume(found.simplicial)
+    assert found.channel is not None
+    (notion,) = problem.privacy
+    assert notion.holds(found.channel, problem.prior)
+    free = all(name.startswith("positive") for name in found.facets)
+    assume(not free)
+    assert -1e-9 < tightest(problem, found.channel) <= 1e-14
+
+
+# --- the closed form ------------------------------------------------------------------------------
+
+
+@st.composite
+def informed_utilities(draw: st.DrawFn, k: int) -> Utility:
+    values = st.lists(st.integers(-5, 9), min_size=k, max_size=k)
+    row = st.lists(st.integers(0, 9), min_size=3, max_size=3)
+    return draw(
+        st.one_of(
+            st.just(MutualInformation()),
+            st.just(BayesAccuracy()),
+            st.just(PosteriorMeanSquaredError(histogram=True)),
+            values.map(PosteriorMeanSquaredError),
+            st.lists(row, min_size=k, max_size=k).map(Distortion),
+        )
+    )
+
+
+def numeric_route(utility: Utility) -> str:
+    return "linear-program" if isinstance(utility, Distortion) else "extreme-rays"
+
+
+@examples(80)
+@given(problems(3), st.data())
+def test_the_closed_form_is_the_numeric_optimum_and_there_where_it_should(
+    bare: Problem, data: Any
+) -> None:
+    utility = data.draw(informed_utilities(3))
+    problem = Problem(bare.domain, bare.privacy, utility, prior=bare.prior)
+    form = Universal()
+    verdict = form.check(problem)
+    assert verdict.holds is independent(rays_of(problem))
+    assume(verdict.holds)
+    numeric = design(problem, route=numeric_route(utility))
+    ours = design(problem)
+    assert ours.route.startswith("closed-form")
+    assert ours.status == "optimal"
+    assert float(ours.value) == pytest.approx(float(numeric.value), abs=1e-7)
+    found = form.formula(problem)
+    channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
+    value = utility.value(channel, problem.prior, problem.outputs)
+    assert float(value) == pytest.approx(float(ours.value), abs=1e-12)
+
+
+PRIOR = ["0.2", "0.3", "0.5"]
+CYCLE = ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
+"""Each entry is bounded from below by the one before, and all else adds up: 2.5 = 1 + 1.5, ..."""
+
+OTHER = ["0.3", "0.3", "0.4"]
+
+SIMPLICIAL: dict[str, Notion | list[Notion]] = {
+    "one sensitive input": HighLowLDP(1, [1]),
+    "a cycle, and what adds up to other rows": CYCLE,
+    "a chain": ContextAwareLDP([["0", "1", "2"], ["inf", "0", "0.5"], ["inf", "inf", "0"]]),
+    "a bound from below": AsymmetricLift(1, "inf"),
+    "pointwise maximal leakage, a small budget": PML("0.22"),  # -ln 0.8 = 0.2231
+    "local information privacy, a large budget": LIP("1.4"),  # ln(1 / 0.2 - 1) = 1.386
+    "a block": BlockLDP(1, [[0, 2], [1]]),
+    "tied inputs": MetricPrivacy(1, [[0, 0, 1], [0, 0, 1], [1, 1, 0]]),
+    "a notion within another": [LDP(3), PML("0.2")],
+    "another prior": BoundedPriorLIP("1.4", priors=[OTHER, OTHER]),
+    "a ball of one prior, and what it implies": [
+        BoundedPriorLIP("1.4", center=OTHER, radius=0),
+        LIP(9),
+    ],
+    "ties and lifts": [
+        ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]]),
+        LIP(1),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "utility", [MutualInformation(), MeanSquaredDistance(), PosteriorMeanSquaredError([0, 1, 3])]
+)
+@pytest.mark.parametrize("name", SIMPLICIAL)
+def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
+    """Without the dual, from the file alone."""
+    problem = Problem(range(3), SIMPLICIAL[name], utility, prior=PRIOR)
+    (form,) = [form for form in CLOSED_FORMS if isinstance(form, Universal)]
+    assert form.check(problem).holds
+    found = form.formula(problem)
+    channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
+    value = utility.value(channel, problem.prior, problem.outputs)
+    facets = json.loads(json.dumps(form.theorem_data(problem)))["facets"]
+    bound = THEOREMS["simplicial"](statement_of(problem), facets)
+    assert abs(float(bound - value)) < 1e-13
+    document = saved(problem)
+    assert document["certificate"]["theorem"] in ("simplicial", "erasure")
+    document["certificate"]["dual"] = None
+    assert verify(sealed(document)).value
+
+
+def saved(problem: Problem) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(json.dumps(design(problem).document()))
+    verify(document)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("notion", "k"),
+    [
+        (LDP(1), 3),
+        (LDP("0.001"), 5),
+        (HighLowLDP(1, [0, 1]), 3),
+        (MetricPrivacy(1, "absolute"), 3),
+        (MetricPrivacy("0.001", "absolute"), 4),
+        (BlockLDP(1, [[0, 1, 2], [3]]), 4),
+        (ContextAwareLDP([["0", "1", "2.4"], ["2.5", "0", "1.5"], ["1", "2", "0"]]), 3),
+        ([LDP(1), PML("0.2")], 3),
+        ([CYCLE, LIP(1)], 3),
+        (BoundedPriorLIP("1", center=PRIOR, radius="0.05"), 3),
+    ],
+)
+def test_where_there_is_none(notion: Any, k: int) -> None:
+    prior = PRIOR if k == 3 else None
+    found = universal_channel(range(k), notion, prior=prior)
+    assert found.simplicial is False
+    assert found.channel is None
+    assert "there is none" in repr(found)
+    problem = Problem(range(k), notion, MutualInformation(), prior=prior)
+    assert not Universal().check(problem).holds
+
+
+@examples(60)
+@given(st.integers(3, 6).flatmap(lambda k: priors(k, 1)), st.integers(1, 60))
+def test_pointwise_maximal_leakage_below_and_above_its_border(prior: Prior, n: int) -> None:
+    """All upper bounds are met, and no entry is 0, exactly where e**eps (1 - P_min) <= 1."""
+    epsilon = Fraction(n, 20)
+    small = math.exp(epsilon) * (1 - float(prior.minimum)) <= 1
+    nothing = math.exp(epsilon) * float(prior.minimum) >= 1
+    k = len(prior)
+    found = universal_channel(range(k), PML(epsilon), prior=prior)
+    assert found.simplicial is (small or nothing)
+    if not small:
+        return
+    assert found.channel is not None
+    u, P = math.exp(epsilon), prior.array
+    assert np.allclose(found.channel.matrix, u * P - (u - 1) * np.eye(k), atol=1e-12)
+
+
+@examples(60)
+@given(st.integers(3, 6).flatmap(lambda k: priors(k, 1)), st.integers(1, 60))
+def test_local_information_privacy_below_and_above_its_border(prior: Prior, n: int) -> None:
+    """theory 2.5: P_min >= 1/(e**eps + 1)"""
+    epsilon = Fraction(n, 20)
+    found = universal_channel(range(len(prior)), LIP(epsilon), prior=prior)
+    assert found.simplicial is (float(prior.minimum) * (math.exp(epsilon) + 1) >= 1)
+    only_below = universal_channel(range(len(prior)), AsymmetricLift(epsilon, "inf"), prior=prior)
+    assert only_below.channel is not None
+    e, P = math.exp(-epsilon), prior.array
+    formula = (1 - e) * np.eye(len(P)) + e * P
+    assert np.allclose(only_below.channel.matrix, formula, atol=1e-12)
+    if found.channel is not None:
+        assert np.allclose(found.channel.matrix, formula, atol=1e-12)
+
+
+def test_a_ring_of_many_inputs_and_the_same_cut_open() -> None:
+    """One budget in one direction: all other pairs are sums of steps, exactly."""
+    k = 60
+    around = [[Fraction((z - x) % k, 3) for z in range(k)] for x in range(k)]
+    ring = universal_channel(range(k), ContextAwareLDP(around))
+    assert ring.simplicial
+    assert ring.channel is not None
+    t = math.exp(-1 / 3)
+    steps = np.array([[(x - i) % k for i in range(k)] for x in range(k)])
+    formula = (1 - t) * t**steps / (1 - t**k)
+    assert np.allclose(ring.channel.matrix, formula, atol=1e-13)
+    around[7][30] -= Fraction(1, 10**30)
+    assert universal_channel(range(k), ContextAwareLDP(around)).simplicial is False
+
+
+@st.composite
+def budgets_along_ways(draw: st.DrawFn) -> tuple[list[list[Any]], list[Any]]:
+    """Budgets that one row into each input implies, and the pairs that are sums of several rows."""
+    k = draw(st.integers(3, 9))
+    source = [draw(st.sampled_from([None, *range(k)])) for _ in range(k)]
+    length = [Fraction(draw(st.integers(1, 9)), 10) for _ in range(k)]
+    budget: list[list[Any]] = [["inf"] * k for _ in range(k)]
+    implied = []
+    for z in range(k):
+        total, at, steps, met = Fraction(0), z, 0, {z}
+        while (before := source[at]) is not None and before not in met and before != at:
+            total, at, steps = total + length[at], before, steps + 1
+            met.add(at)
+            budget[at][z] = (
+                total if steps == 1 else draw(st.sampled_from([total, total + 1, "inf"]))
+            )
+            if steps > 1:
+                implied.append((at, z, total))
+    return budget, implied
+
+
+@examples(150)
+@given(budgets_along_ways(), st.data())
+def test_one_row_into_each_input_and_one_more(
+    pair: tuple[list[list[Any]], list[Any]], data: Any
+) -> None:
+    budget, implied = pair
+    k = len(budget)
+    found = universal_channel(range(k), ContextAwareLDP(budget))
+    assert found.simplicial
+    assert len(found.facets) == k
+    assert found.channel is not None
+    assume(implied)
+    x, z, total = data.draw(st.sampled_from(implied))
+    budget[x][z] = total - Fraction(1, 10**25)
+    assert universal_channel(range(k), ContextAwareLDP(budget)).simplicial is False
+
+
+@pytest.mark.parametrize("exponent", ["1e-12", "1e-6", "30", "1000"])
+def test_tiny_and_huge_budgets(exponent: str) -> None:
+    """The formula is right to its last bits: q_x = e**-a q_s + the rest, a tiny or huge."""
+    found = universal_channel(range(3), HighLowLDP(exponent, [0]))
+    assert found.decision.matrix is not None
+    a = float(exponent)
+    hidden, own = math.exp(-a), -math.expm1(-a)
+    formula = np.array([[1, 0, 0], [hidden, own, 0], [hidden, 0, own]])
+    assert np.allclose(found.decision.matrix, formula, rtol=1e-14, atol=0)
+    ring = [[0, exponent, 2 * a], [2 * a, 0, exponent], [exponent, 2 * a, 0]]
+    matrix = universal_channel(range(3), ContextAwareLDP(ring)).decision.matrix
+    assert matrix is not None
+    assert np.allclose(matrix.sum(axis=1), 1, atol=1e-15)
+    around = -math.expm1(-3 * a)
+    assert np.allclose(np.diag(matrix), own / around, rtol=1e-13)
+
+
+def test_what_it_is_not_for() -> None:
+    def holds(utility: Utility, notion: Any = CYCLE) -> bool:
+        return Universal().check(Problem(range(3), notion, utility, prior=PRIOR)).holds
+
+    assert holds(HammingLoss())
+    assert holds(md.L2Risk())
+    assert not holds(HammingLoss(worst_case=True))
+    assert not holds(md.L2Risk(worst_case=True))
+
+    class Own(md.ColumnUtility):
+        name = "own"
+
+        def gain(self, columns: np.ndarray, prior: np.ndarray) -> np.ndarray:
+            return columns.max(axis=0)
+
+    assert not holds(Own())
+    with pytest.raises(UnsupportedError):
+        Universal().formula(Problem(range(3), LDP(1), HammingLoss()))
+
+
+def test_risks_of_estimation_are_least_there_too() -> None:
+    problem = Problem(range(3), CYCLE, md.L2Risk(), prior=PRIOR)
+    solution = design(problem)
+    assert solution.route == "closed-form: universal channel"
+    assert solution.status == "optimal"
+    U = solution.channel.matrix
+    p = problem.prior.array
+    M = (U / (p @ U)) @ U.T
+    risk = np.trace(np.linalg.inv(M)) - p @ p
+    assert float(solution.value) == pytest.approx(risk, rel=1e-9)
+
+
+# --- the certificate ------------------------------------------------------------------------------
+
+
+def every_row(problem: Problem) -> Iterator[list[Any]]:
+    """All that a certificate may name: the rows of all notions, and q_x >= 0."""
+    k = len(problem.domain)
+    for n, notion in enumerate(problem.privacy):
+        for d in demands(notion, problem.domain, problem.prior):
+            listed = not isinstance(d.other, int)
+            other = [str(p) for p in d.other] if listed else d.other
+            yield [n, d.side, d.x, other]
+    yield from ([None, "positive", x, None] for x in range(k))
+
+
+@examples(150)
+@given(problems(3), st.data())
+def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> None:
+    """Badly chosen rows are refused, or prove less."""
+    utility = data.draw(informed_utilities(3))
+    assume(not isinstance(utility, MutualInformation | BayesAccuracy))
+    assume(not (isinstance(utility, PosteriorMeanSquaredError) and utility.histogram))
+    problem = Problem(bare.domain, bare.privacy, utility, prior=bare.prior)
+    rows = list(every_row(problem))
+    best = optimum(problem)
+    for _ in range(10):
+        facets = [data.draw(st.sampled_from(rows)) for _ in range(3)]
+        try:
+            bound = THEOREMS["simplicial"](statement_of(problem), facets)
+        except CertificateError:
+            continue
+        assert float(bound) <= best + ORACLE
+
+
+@examples(80)
+@given(problems(3, count=1), st.integers(0, 10**6))
+def test_the_checker_makes_a_channel_that_every_private_one_is_made_from(
+    problem: Problem, seed: int
+) -> None:
+    found = decide_cone(problem.cone)
+    assume(found.simplicial)
+    facets = [facet.to_table(problem.prior.probabilities) for facet in found.facets]
+    columns = universal_columns(statement_of(problem), json.loads(json.dumps(facets)))
+    assert [sum(row) for row in zip(*columns, strict=True)] == [1, 1, 1]
+    large = np.array([[float(v) for v in q] for q in columns if max(q) > 1e-9]).T
+    assert found.matrix is not None
+    ours = found.matrix[:, found.matrix.max(axis=0) > 0]
+    assert np.allclose(np.sort(large, axis=1), np.sort(ours, axis=1), atol=1e-12)
+    if np.linalg.matrix_rank(large) == large.shape[1]:
+        hold_universal(problem, large, seed)
+
+
+Change = Callable[[list[Any]], Any]
+
+WRONG: dict[str, tuple[Change, str]] = {
+    "one too few": (lambda f: f.pop(), "list of 3 facets"),
+    "one too many": (lambda f: f.append(f[0]), "list of 3 facets"),
+    "one twice": (lambda f: f.__setitem__(0, f[1]), "not independent"),
+    "no list": (lambda f: f.__setitem__(0, {}), r"expected \[notion"),
+    "too short": (lambda f: f[0].pop(), r"expected \[notion"),
+    "another side": (lambda f: f[0].__setitem__(1, "left"), "which no row has"),
+    "the side of lifts": (lambda f: f[0].__setitem__(1, "upper"), "not known"),
+    "an input beyond": (lambda f: f[0].__setitem__(2, 3), "below 3"),
+    "an input before": (lambda f: f[0].__setitem__(2, -1), "below 3"),
+    "an input that is a truth": (lambda f: f[0].__setitem__(2, True), "below 3"),
+    "a pair beyond": (lambda f: f[0].__setitem__(3, -1), "below 3"),
+    "a pair of one": (lambda f: f[0].__setitem__(3, f[0][2]), "no row"),
+    "a notion beyond": (lambda f: f[0].__setitem__(0, 1), "below 1"),
+    "a notion before": (lambda f: f[0].__setitem__(0, -1), "below 1"),
+    "positive with more": (lambda f: f[0].__setitem__(1, "positive"), "which no row has"),
+    "text": (lambda f: f[0].__setitem__(2, "0"), "below 3"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_tampered_facets_are_refused(change: str) -> None:
+    document = saved(Problem(range(3), CYCLE, MeanAbsoluteError(), prior=PRIOR))
+    assert document["certificate"]["theorem"] == "simplicial"
+    document["certificate"]["dual"] = None
+    verify(sealed(copy.deepcopy(document)))
+    alter, words = WRONG[change]
+    alter(document["certificate"]["facets"])
+    with pytest.raises(CertificateError) as found:
+        verify(sealed(document))
+    assert re.search(words, str(found.value)), found.value
+
+
+def test_other_facets_prove_less_than_is_claimed() -> None:
+    problem = Problem(range(3), CYCLE, MeanAbsoluteError(), prior=PRIOR)
+    document = saved(problem)
+    document["certificate"]["dual"] = None
+    rows, right = list(every_row(problem)), document["certificate"]["facets"]
+    chosen = {tuple(row) for row in right}
+    refused = 0
+    for facets in itertools.combinations(rows, 3):
+        if {tuple(row) for row in facets} == chosen:
+            continue
+        trial = copy.deepcopy(document)
+        trial["certificate"]["facets"] = list(facets)
+        with pytest.raises(CertificateError, match=r"bound proved|independent|no channel"):
+            verify(sealed(trial))
+        refused += 1
+    assert refused == math.comb(len(rows), 3) - 1
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        {"theorem": "simplicial", "dual": None},
+        {"theorem": "simplicial", "facets": None, "dual": None},
+        {"theorem": "simplicial", "facets": "positive", "dual": None},
+        {"theorem": "nothing-constrained", "facets": [], "dual": None},
+    ],
+)
+def test_a_theorem_without_its_facets_or_with_those_of_another(certificate: Any) -> None:
+    document = saved(Problem(range(3), CYCLE, MeanAbsoluteError(), prior=PRIOR))
+    document["certificate"] = certificate
+    with pytest.raises(CertificateError):
+        verify(sealed(document))
+
+
+def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
+    moved = ["1/10", "1/10", "4/5"]
+    notion = BoundedPriorLIP("1.4", center=OTHER, radius=0)
+    problem = Problem(range(3), [notion, LIP(9)], MeanAbsoluteError(), prior=moved)
+    facets = Universal().theorem_data(problem)["facets"]
+    statement = statement_of(problem)
+    assert THEOREMS["simplicial"](statement, facets)
+    for other in (None, moved, ["1", "0", "0"], ["0.2", "0.3", "0.6"], "0.2", 5):
+        with pytest.raises((CertificateError, TypeError)):
+            THEOREMS["simplicial"](statement, [[0, f[1], f[2], other] for f in facets])
+    # a member for the one notion, and not for the other
+    mixed = [[1, "lower", 0, moved], [0, "lower", 1, moved], [1, "lower", 2, moved]]
+    with pytest.raises(CertificateError, match="not in the notion's set"):
+        THEOREMS["simplicial"](statement, mixed)
+
+
+# --- one sensitive input --------------------------------------------------------------------------
+
+
+@examples(40)
+@given(
+    st.integers(2, 6).flatmap(lambda k: st.tuples(priors(k), st.integers(0, k - 1))),
+    tenths(0, 40),
+    st.data(),
+)
+def test_one_sensitive_input_is_best_served_by_mangats_design(
+    pair: tuple[Prior, int], epsilon: Fraction, data: Any
+) -> None:
+    prior, s = pair
+    k = len(prior)
+    utility = data.draw(informed_utilities(k))
+    problem = Problem(range(k), HighLowLDP(epsilon, [s]), utility, prior=prior)
+    form = KaryMangat()
+    assert form.check(problem).holds
+    solution = design(problem)
+    assert solution.status == "optimal"
+    assert solution.route.startswith("closed-form")
+    if epsilon > 0:
+        numeric = design(problem, route=numeric_route(utility))
+        assert float(solution.value) == pytest.approx(float(numeric.value), abs=1e-7)
+    if k > 2 and epsilon > 0:
+        assert solution.route == "closed-form: k-ary Mangat"
+        assert solution.certificate["theorem"] == "simplicial"
+    e = math.exp(-epsilon)
+    hidden = np.array([1.0 if x == s else e for x in range(k)])
+    formula = np.column_stack([hidden, *((1 - e) * np.eye(k)[:, x] for x in range(k) if x != s)])
+    assert np.all(problem.cone.matrix() @ formula <= 1e-15)
+    channel = Channel.from_matrix(formula, inputs=problem.domain)
+    if not isinstance(utility, Distortion):
+        assert float(utility.value(channel, prior)) == pytest.approx(float(solution.value))
+
+
+def test_mangats_design_is_the_universal_channel() -> None:
+    problem = Problem(range(4), HighLowLDP(2, [2]), MutualInformation())
+    ours, general = KaryMangat(), Universal()
+    a, b = ours.formula(problem).matrix, general.formula(problem).matrix
+    assert np.allclose(a, b, atol=1e-15)
+    facets = [form.theorem_data(problem)["facets"] for form in (ours, general)]
+    assert facets[0] == facets[1]
+    assert sorted(facets[0], key=str) == [
+        [0, "ratio", 2, 0],
+        [0, "ratio", 2, 1],
+        [0, "ratio", 2, 3],
+        [None, "positive", 2, None],
+    ]
+
+
+def test_what_mangats_design_is_not_for() -> None:
+    def holds(notion: Any, utility: Utility, k: int = 3) -> bool:
+        return KaryMangat().check(Problem(range(k), notion, utility)).holds
+
+    assert holds(HighLowLDP(1, [0]), HammingLoss())
+    assert not holds(HighLowLDP(1, [0]), HammingLoss(worst_case=True))
+    assert not holds(HighLowLDP(1, [0, 1]), HammingLoss())
+    assert not holds([HighLowLDP(1, [0]), LDP(2)], HammingLoss())
+    assert not holds(LDP(1), HammingLoss())
+    assert not holds(HighLowLDP(1, [0]), HammingLoss(), k=1)
+    assert design(Problem([0], HighLowLDP(1, [0]), MutualInformation())).value == 0
+
+
+# --- a uniform prior ------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_theory() -> None:
+    lift = best_lift(LIP("0.5").family(Domain.range(5), Prior.uniform(5)))
+    assert lift == pytest.approx([1.64872, 1.53169, 0.60653, 0.60653, 0.60653], abs=1e-5)
+
+
+ALIKE: list[Utility] = [
+    MutualInformation(),
+    BayesAccuracy(),
+    PosteriorMeanSquaredError(histogram=True),
+    HammingLoss(),
+]
+
+
+@examples(60)
+@given(st.integers(2, 5), tenths(0, 30) | st.just("inf"), tenths(0, 30) | st.just("inf"))
+def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: Any) -> None:
+    notion = AsymmetricLift(lower, upper)
+    assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
+    problem = Problem(range(k), notion, MutualInformation(), prior=Prior.uniform(k))
+    assume(UniformLift().check(problem).holds)
+    ours = np.sort(best_lift(problem.cone.families[0]))  # type: ignore[arg-type]
+    assert ours.sum() == pytest.approx(k)
+    for ray in rays_of(problem):
+        assert np.sort(ray * k / ray.sum()) == pytest.approx(ours, abs=1e-4)
+
+
+@pytest.mark.parametrize("utility", ALIKE, ids=lambda u: u.name)
+@pytest.mark.parametrize("make", [LIP, PML, lambda e: AsymmetricLift(e, "1.1")])
+@pytest.mark.parametrize("k", [3, 4, 7])
+@pytest.mark.parametrize("epsilon", ["0.05", "0.4", "1", "1.09"])
+def test_cyclic_shifts_are_optimal(make: Any, k: int, epsilon: str, utility: Utility) -> None:
+    problem = Problem(range(k), make(epsilon), utility, prior=Prior.uniform(k))
+    form = UniformLift()
+    assert form.check(problem).holds
+    found = form.formula(problem)
+    channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
+    assert np.all(problem.cone.matrix() @ found.matrix <= 1e-15)
+    value = float(utility.value(channel, problem.prior, problem.outputs))
+    bound = float(THEOREMS["uniform-lift"](statement_of(problem)))
+    assert bound == pytest.approx(value, abs=1e-14)
+    route = "linear-program" if isinstance(utility, HammingLoss) else "extreme-rays"
+    numeric = design(problem, route=route)
+    assert value == pytest.approx(float(numeric.value), abs=1e-7)
+    solution = design(problem)
+    assert solution.route.startswith("closed-form")
+    assert solution.status == "optimal"
+    document = json.loads(json.dumps(solution.document()))
+    document["certificate"]["dual"] = None
+    verify(sealed(document))
+    notion = problem.privacy[0]
+    assert notion.holds(solution.channel, problem.prior)
+    if not isinstance(notion, AsymmetricLift):
+        less = type(notion)(Fraction(epsilon) - Fraction(1, 10**6))
+        assert not less.holds(solution.channel, problem.prior)
+
+
+def test_it_is_offered_where_the_published_formula_is_not() -> None:
+    """k - 1 <= e**eps is the region of randomized response for LIP."""
+    routes = {
+        epsilon: design(
+            Problem(range(5), LIP(epsilon), MutualInformation(), prior=Prior.uniform(5))
+        ).route
+        for epsilon in ("1.38", "1.39")
+    }
+    assert routes == {
+        "1.38": "closed-form: uniform lifts",
+        "1.39": "closed-form: LIP randomized response",
+    }
+
+
+def test_what_uniform_lifts_are_not_for() -> None:
+    uniform, skewed = ["1/3", "1/3", "1/3"], PRIOR
+
+    def holds(notion: Any, utility: Utility, prior: Any = uniform, **options: Any) -> bool:
+        return UniformLift().check(Problem(range(3), notion, utility, prior=prior, **options)).holds
+
+    def proves(notion: Any, utility: Utility, prior: Any = uniform) -> bool:
+        try:
+            THEOREMS["uniform-lift"](statement_of(Problem(range(3), notion, utility, prior=prior)))
+        except CertificateError:
+            return False
+        return True
+
+    info = MutualInformation()
+    assert holds(LIP(1), info)
+    assert proves(LIP(1), info)
+    assert holds(LIP(1), HammingLoss(), outputs=[2, 1, 0, "other"])
+    assert not holds(LIP(1), HammingLoss(), outputs=[2, 1])
+    for notion, utility, prior in (
+        (LIP(1), info, skewed),
+        (LDP(1), info, uniform),
+        (LIP(1), PosteriorMeanSquaredError([0, 1, 2]), uniform),
+        (LIP(1), HammingLoss(worst_case=True), uniform),
+        (LIP(1), MeanAbsoluteError(), uniform),
+        (BoundedPriorLIP(1, center=uniform, radius="0.1"), info, uniform),
+        (BoundedPriorLIP(1, priors=[skewed]), info, uniform),
+    ):
+        assert not holds(notion, utility, prior)
+        assert not proves(notion, utility, prior)
+    assert not holds([LIP(1), LDP("1.5")], info)
+    assert proves([LIP(1), LDP("1.5")], info)
+    assert holds(BoundedPriorLIP(1, priors=[uniform]), info)
+    assert proves(BoundedPriorLIP(1, priors=[uniform]), info)
+
+
+@examples(60)
+@given(st.integers(2, 4), tenths(0, 30), tenths(0, 30), st.data())
+def test_the_bound_of_uniform_lifts_holds_for_hamming_loss_with_any_outputs(
+    k: int, lower: Fraction, upper: Fraction, data: Any
+) -> None:
+    outputs = data.draw(st.lists(st.sampled_from([*range(4), "?"]), min_size=1, unique=True))
+    problem = Problem(
+        range(k),
+        AsymmetricLift(lower, upper),
+        HammingLoss(),
+        prior=Prior.uniform(k),
+        outputs=outputs,
+    )
+    bound = float(THEOREMS["uniform-lift"](statement_of(problem)))
+    assert bound <= lp_optimum(problem).value + ORACLE
+
+
+# --- edges ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda _: LDP(0),
+        lambda _: LIP(0),
+        lambda _: PML(0),
+        lambda _: AsymmetricLift(0, 5),
+        lambda _: HighLowLDP(0, [0]),
+        lambda k: BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
+        lambda _: [LIP(1), LDP(0)],
+        lambda k: ContextAwareLDP(
+            [["0" if z == (x + 1) % k else "7" for z in range(k)] for x in range(k)]
+        ),
+    ],
+)
+def test_a_budget_of_nothing_makes_one_row_of_all(make: Any, k: int) -> None:
+    prior = Prior.from_counts(range(1, k + 1))
+    found = universal_channel(range(k), make(k), prior=prior)
+    assert found.simplicial
+    assert len(found.facets) == k
+    assert found.channel is not None
+    assert found.channel.matrix.tolist() == [[1.0]] * k
+    for utility in (MutualInformation(), MeanAbsoluteError(), BayesAccuracy()):
+        problem = Problem(range(k), make(k), utility, prior=prior)
+        facets = Universal().theorem_data(problem)["facets"]
+        bound = THEOREMS["simplicial"](statement_of(problem), facets)
+        assert float(bound) == pytest.approx(float(design(problem).value), abs=1e-30)
+        for form in CLOSED_FORMS:
+            if form.check(problem).holds:
+                form.formula(problem)
+                form.theorem_data(problem)
+
+
+def test_one_input_and_no_constraint() -> None:
+    for notion in (LDP(1), LIP(1), PML(1), HighLowLDP(1, [0]), BlockLDP(1, [[0]])):
+        found = universal_channel([0], notion, prior=[1])
+        assert found.simplicial
+        assert found.channel is not None
+        assert found.channel.matrix.tolist() == [[1.0]]
+    free = universal_channel(range(3), AsymmetricLift("inf", "inf"), prior=PRIOR)
+    assert free.channel is not None
+    assert free.channel.matrix.tolist() == np.eye(3).tolist()
+    assert free.facets == ("positive x=0", "positive x=1", "positive x=2")
+    loose = universal_channel(range(3), PML(5), prior=PRIOR)
+    assert loose.channel == free.channel
+
+
+@pytest.mark.parametrize("notion", [LIP(1), PML(1), AsymmetricLift(1, "inf"), AsymmetricLift(1, 2)])
+def test_inputs_of_probability_zero(notion: Notion) -> None:
+    """With one input of all probability, the law is its entry."""
+    for counts in ([0, 1, 0], [0, 1, 1], [0, 0, 1, 3]):
+        prior = Prior.from_counts(counts)
+        problem = Problem(range(len(counts)), notion, MutualInformation(), prior=prior)
+        hold_in_floats(problem)
+
+
+def hold_in_floats(problem: Problem) -> None:
+    found = decide_cone(problem.cone)
+    assert found.simplicial is independent(rays_of(problem))
+    if found.simplicial:
+        facets = [facet.to_table(problem.prior.probabilities) for facet in found.facets]
+        bound = THEOREMS["simplicial"](statement_of(problem), facets)
+        assert float(bound) == pytest.approx(float(design(problem).value), abs=1e-9)
+
+
+def test_too_many_inputs_of_several_notions_are_left_undecided() -> None:
+    k = 40
+    prior = Prior.uniform(k)
+    found = universal_channel(range(k), [LDP(5), PML("0.001")], prior=prior)
+    assert found.simplicial is None
+    assert found.channel is None
+    assert "not known" in repr(found)
+    assert "not decided" in found.reason
+    both = universal_channel(range(k), [LDP(1), LIP(1)], prior=prior)
+    assert both.simplicial is False
+
+
+def test_bounds_too_near_to_call_are_left_undecided() -> None:
+    """ln 2 against a rational that is right to 190 bits."""
+    near = (log_lower(Fraction(2)) + log_upper(Fraction(2))) / 2
+    one, zero = Fraction(1), Fraction(0)
+    assert compare((zero, one), (zero, one)) == 0
+    assert compare((one, one), (zero, Fraction(2))) == 1
+    assert compare((zero, Fraction(2)), (one, one)) == -1
+    assert compare((zero, Fraction(3)), (zero, Fraction(2))) == 1
+    assert compare((zero, Fraction(2)), (zero, Fraction(3))) == -1
+    with pytest.raises(UndecidedError):
+        compare((near, one), (zero, Fraction(2)))
+
+
+def test_budgets_beyond_any_float() -> None:
+    """e**-5000 is rounded down to 0: the row says nothing, and proves as much."""
+    far = ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
+    problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
+    form = Universal()
+    assert form.check(problem).holds
+    facets = form.theorem_data(problem)["facets"]
+    assert [0, "ratio", 0, 1] in facets
+    bound = THEOREMS["simplicial"](statement_of(problem), facets)
+    assert float(bound) == pytest.approx(0.5 / math.e, rel=1e-12)  # input 2 looks like 1 so often
+    assert design(problem).status == "optimal"
+    steep = ["1e-300", "0.4", "0.6"]
+    wide = DifferentialIdentifiability(1400)
+    assert universal_channel(range(3), wide, prior=steep).simplicial is False
+
+
+def test_what_is_asked_and_read() -> None:
+    found = universal_channel(["ill", "well", "?"], HighLowLDP(1, ["ill"]))
+    assert found.channel is not None
+    assert found.channel.inputs.labels == ("ill", "well", "?")
+    assert repr(found).splitlines()[0].endswith("there is one")
+    assert "high-low ratio x=0 to 1" in repr(found)
+    with pytest.raises(InputError, match="prior"):
+        universal_channel(range(3), LIP(1))
+    with pytest.raises(InputError):
+        universal_channel(range(3), LIP(1), prior=[0.5, 0.5])
+    with pytest.raises(UnsupportedError, match="single columns"):
+        universal_channel(range(3), md.ApproximateLDP(1, "0.1"))
+    many = universal_channel(range(30), HighLowLDP(1, [3]))
+    assert "and 22 more" in repr(many)

@@ -1,0 +1,68 @@
+"""Budgets of many records: exact, grouped, and rounded down only."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import InputError
+from mechdesign.collection.personalized.budgets import (
+    budgets_of,
+    distinct,
+    each_group,
+    placed,
+    rounded_down,
+)
+from tests.strategies import examples
+
+epsilons = st.lists(st.integers(1, 40).map(lambda n: Fraction(n, 8)), min_size=1, max_size=30)
+
+
+@examples(100)
+@given(epsilons)
+def test_the_places_give_the_numbers_back(given: list[Fraction]) -> None:
+    for values in (given, np.array(given, dtype=np.float64)):
+        found, places = distinct(values, len(given), "epsilons")
+        assert [found[n] for n in places] == given
+        assert found == sorted(set(given))
+
+
+@examples(100)
+@given(epsilons, st.integers(1, 6))
+def test_rounding_goes_down_to_the_nearest_level(given: list[Fraction], levels: int) -> None:
+    budgets, places = distinct(given, len(given), "epsilons")
+    down = rounded_down(budgets, places, levels)
+    used = sorted(set(down))
+    assert len(used) <= levels
+    for budget, level in zip(budgets, down, strict=True):
+        assert level <= budget
+        assert level == max(one for one in used if one <= budget)
+    merged, own = budgets_of(given, len(given), levels)
+    assert merged == used
+    assert [merged[n] for n in own] == [down[n] for n in places]
+
+
+def test_one_number_stands_for_all() -> None:
+    found, places = distinct("0.5", 3, "epsilons")
+    assert found == [Fraction(1, 2)]
+    assert places.tolist() == [0, 0, 0]
+
+
+def test_groups_cover_all_records_in_order() -> None:
+    keys = np.array([4, 1, 4, 0, 1])
+    groups = [(key, places.tolist()) for key, places in each_group(keys, False)]
+    assert groups == [(0, [3]), (1, [1, 4]), (4, [0, 2])]
+    assert list(each_group(np.array([], dtype=np.int64), False)) == []
+
+
+def test_errors_name_the_record_of_all() -> None:
+    error = InputError("records[1]", "a label", "none")
+    assert placed(error, np.array([5, 9])).key == "records[9]"
+    assert placed(InputError("epsilon", "more", "less"), np.array([5])).key == "epsilon"
+    for levels in ("8", 0, True, 2.5, []):
+        with pytest.raises(InputError, match="levels"):
+            rounded_down([Fraction(1)], np.array([0]), levels)

@@ -1,0 +1,122 @@
+"""Personal budgets for categories: a channel for each budget, one estimate from all."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import LDP, LIP, Channel, HammingLoss, InputError, L2Risk, Prior, Problem, design
+from mechdesign.collection.personalized import privatize_each
+from mechdesign.estimation.groups import estimate_groups
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+
+SURVEY = Problem(["a", "b", "c"], LDP(1), L2Risk())
+
+
+def test_every_record_goes_through_the_best_channel_of_its_own_budget() -> None:
+    records = ["a", "b", "c", "a", "b", "c"]
+    epsilons = [1, "1/2", 2, 2, 1, "1/2"]
+    people = privatize_each(records, epsilons, SURVEY, rng=1)
+    assert [group.epsilon for group in people.groups] == [Fraction(1, 2), 1, 2]
+    for group in people.groups:
+        assert group.solution is not None
+        assert group.mechanism == design(SURVEY.at(group.epsilon)).channel
+        assert LDP(group.epsilon).holds(group.mechanism)
+        assert not LDP(group.epsilon - Fraction(1, 100)).holds(group.mechanism)
+        assert [Fraction(epsilons[n]) for n in group.places] == [group.epsilon] * 2
+    stream = np.random.default_rng(1)
+    wanted: list[Any] = [None] * 6
+    for group in people.groups:
+        drawn = group.mechanism.privatize([records[n] for n in group.places], stream).labels()
+        for n, label in zip(group.places, drawn, strict=True):
+            wanted[n] = label
+    assert people.labels() == wanted
+
+
+def test_the_estimate_weights_by_information() -> None:
+    generator = np.random.default_rng(4)
+    n = 30_000
+    records = generator.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]).tolist()
+    people = privatize_each(records, generator.choice([0.25, 3.0], n), SURVEY, rng=5)
+    found = people.estimate()
+    assert (np.abs(found.values - [0.6, 0.3, 0.1]) < 4 * found.standard_errors).all()
+    wanted = estimate_groups([(group.mechanism, group.reports) for group in people.groups])
+    assert np.array_equal(found.values, wanted.values)
+    # the half with the small budget costs nothing: the errors are below those of the others alone
+    (_, open_) = people.groups
+    alone = estimate_groups([(open_.mechanism, open_.reports)])
+    assert (found.standard_errors < alone.standard_errors).all()
+    assert (people.estimate(target="respondents").standard_errors > alone.standard_errors).all()
+    likely = people.estimate("maximum-likelihood")
+    assert np.abs(likely.values - [0.6, 0.3, 0.1]).max() < 0.05
+
+
+@pytest.mark.parametrize("mechanism", [GeneralizedRandomizedResponse, HadamardResponse])
+def test_structured_mechanisms_by_a_function(mechanism: Any) -> None:
+    generator = np.random.default_rng(6)
+    records = generator.integers(0, 4, 20_000)
+    people = privatize_each(records, [1, 2] * 10_000, lambda e: mechanism(4, e), rng=7)
+    assert [group.mechanism for group in people.groups] == [mechanism(4, 1), mechanism(4, 2)]
+    assert people.simulated
+    found = people.estimate()
+    truth = np.bincount(records, minlength=4) / len(records)
+    assert (np.abs(found.values - truth) < 4 * found.standard_errors).all()
+
+
+def test_each_record_may_have_a_prior_of_its_own() -> None:
+    survey = Problem(["ill", "well"], LIP(1), HammingLoss(), prior=["1/2", "1/2"])
+    rare, common = Prior(["1/4", "3/4"]), Prior(["1/2", "1/2"])
+    people = privatize_each(["ill", "well"] * 2, 1, survey, priors=[rare, common] * 2, rng=1)
+    assert [group.prior for group in people.groups] == [rare, common]
+    assert [group.places.tolist() for group in people.groups] == [[0, 2], [1, 3]]
+    for group in people.groups:
+        assert isinstance(group.mechanism, Channel)
+        assert group.prior is not None
+        assert LIP(1).holds(group.mechanism, group.prior)
+    assert people.groups[0].mechanism != people.groups[1].mechanism
+
+
+def test_many_budgets_are_rounded_down_on_demand() -> None:
+    epsilons = np.linspace(0.5, 2, 100)
+    records = ["a"] * 100
+    with pytest.raises(InputError, match="levels=16"):
+        privatize_each(records, epsilons, SURVEY)
+    people = privatize_each(records, epsilons, SURVEY, levels=5, rng=1)
+    assert len(people.groups) == 5
+    for group in people.groups:
+        assert (epsilons[group.places] >= float(group.epsilon)).all()
+    assert len(people) == 100
+
+
+def test_what_is_released_comes_from_the_operating_system() -> None:
+    people = privatize_each(["a", "b"], [1, 2], SURVEY)
+    assert not people.simulated
+    assert "simulation" not in repr(people)
+    assert "simulation" in repr(privatize_each(["a", "b"], [1, 2], SURVEY, rng=1))
+
+
+def test_wrong_input_is_named() -> None:
+    grr = GeneralizedRandomizedResponse
+    channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]])
+    cases: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("records[3]", (["a", "b", "c", "d"], [1, 2, 1, 2], SURVEY), {}),
+        ("records", ("abc", 1, SURVEY), {}),
+        ("records", ([], 1, SURVEY), {}),
+        ("epsilons", (["a"], [1, 2], SURVEY), {}),
+        ("by", (["a"], 1, "survey"), {}),
+        ("by", (["a"], 1, lambda e: f"channel at {e}"), {}),
+        ("by", ([0], 1, lambda e: grr(3, 2 * e)), {}),
+        ("by", ([0, 0], [1, 2], lambda e: grr(2 + int(e), e)), {}),
+        ("priors", ([0], 1, lambda e: [channel, e][0]), {"priors": [Prior([1, 0])]}),
+        ("priors", (["a"], 1, SURVEY), {"priors": []}),
+        ("priors[0]", (["a"], 1, SURVEY), {"priors": [[1, 0, 0]]}),
+        ("rng", (["a"], 1, SURVEY), {"rng": "seed"}),
+        ("levels", (["a"], 1, SURVEY), {"levels": "few"}),
+    ]
+    for key, given, more in cases:
+        with pytest.raises(InputError) as caught:
+            privatize_each(*given, **more)
+        assert caught.value.key == key

@@ -1,0 +1,216 @@
+"""PENA's means and sums: unbiased for every range and budget, with honest standard errors."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechdesign import InputError
+from mechdesign.collection.personalized import (
+    NumberGroup,
+    NumberReports,
+    TwoValuedResponder,
+    collect_numbers,
+)
+from mechdesign.estimation.result import ScalarEstimate
+from mechdesign.files import data_folder
+from mechdesign.reports import Reports
+
+RANGES = [(0, 10), (0, 10), (0, 10), (100, 200)]
+BUDGETS = ["1/2", "1/2", 2, 1]
+VALUES = [Fraction(1), Fraction(9, 2), Fraction(29, 4), Fraction(120)]
+
+
+def every_outcome() -> list[tuple[float, NumberReports]]:
+    """All reports of four records in two ranges and three budgets, with their probabilities."""
+    ones = [TwoValuedResponder(*r, e) for r, e in zip(RANGES, BUDGETS, strict=True)]
+    found = []
+    for bits in itertools.product((0, 1), repeat=4):
+        chance = math.prod(
+            one.probability(v) if bit else 1 - one.probability(v)
+            for one, v, bit in zip(ones, VALUES, bits, strict=True)
+        )
+        groups = [
+            NumberGroup(ones[p[0]], np.array(p), reports_of(ones[p[0]], [bits[n] for n in p]))
+            for p in ([0, 1], [2], [3])
+        ]
+        found.append((float(chance), NumberReports(tuple(groups))))
+    return found
+
+
+def reports_of(one: TwoValuedResponder, bits: list[int]) -> Reports:
+    return Reports(np.array(bits), one.alphabet, False)
+
+
+def test_by_size_the_mean_and_the_sum_are_unbiased_for_any_records() -> None:
+    outcomes = every_outcome()
+    assert math.fsum(chance for chance, _ in outcomes) == pytest.approx(1, abs=1e-15)
+    mean = math.fsum(chance * r.mean("size").value for chance, r in outcomes)
+    total = math.fsum(chance * r.sum("size").value for chance, r in outcomes)
+    assert mean == pytest.approx(float(sum(VALUES)) / 4, rel=1e-13)
+    assert total == pytest.approx(float(sum(VALUES)), rel=1e-13)
+
+
+def test_by_information_it_is_unbiased_where_budgets_do_not_depend_on_values() -> None:
+    """The expectation is the mean with weights 1/c**2 inside a range, and sizes across ranges."""
+    outcomes = every_outcome()
+    mean = math.fsum(chance * r.mean().value for chance, r in outcomes)
+    worth = [1 / float(TwoValuedResponder(0, 1, e).size) ** 2 for e in BUDGETS[:3]]
+    inside = math.fsum(w * float(v) for w, v in zip(worth, VALUES, strict=False)) / math.fsum(worth)
+    assert mean == pytest.approx((3 * inside + float(VALUES[3])) / 4, rel=1e-13)
+    # so with the same value for all it is that value, whatever the budgets
+    same = [Fraction(7)] * 3
+    weighted = math.fsum(w * float(v) for w, v in zip(worth, same, strict=True)) / math.fsum(worth)
+    assert weighted == pytest.approx(7)
+
+
+def test_the_variance_estimate_is_unbiased_for_records_of_one_mean() -> None:
+    """Two budgets, equal values, all outcomes: E of the squared error is the true variance.
+
+    T**2 is cut off at 1, so that with the largest weights out of reach it is exact only where no
+    outcome has |T| > 1; otherwise the error is overstated.
+    """
+    value, ones = Fraction(5), [TwoValuedResponder(0, 10, e) for e in (6, 7)]
+    sizes = [float(one.size) for one in ones]
+    expected, second = 0.0, 0.0
+    for bits in itertools.product((0, 1), repeat=6):
+        groups = [
+            NumberGroup(one, np.arange(3), reports_of(one, list(part)))
+            for one, part in zip(ones, (bits[:3], bits[3:]), strict=True)
+        ]
+        mean = NumberReports(tuple(groups)).mean()
+        chance = math.prod(
+            float(one.probability(value) if bit else 1 - one.probability(value))
+            for one, part in zip(ones, (bits[:3], bits[3:]), strict=True)
+            for bit in part
+        )
+        expected += chance * mean.standard_error**2
+        second += chance * (mean.value - 5) ** 2
+    weights = np.array([1 / c**2 for c in sizes]) / sum(1 / c**2 for c in sizes)
+    assert second == pytest.approx(25 * float(weights**2 @ np.square(sizes)) / 3, rel=1e-9)
+    assert expected == pytest.approx(second, rel=1e-2)
+    assert expected >= second
+
+
+def test_a_simulation_agrees_within_four_standard_errors() -> None:
+    generator = np.random.default_rng(3)
+    n = 60_000
+    values = generator.integers(0, 1001, n)
+    epsilons = generator.choice([0.25, 0.5, 1.0], n)
+    high = np.where(np.arange(n) % 3 == 0, 1000, 4000)
+    people = collect_numbers(values, epsilons, 0, high, rng=8)
+    assert len(people) == n
+    assert len(people.groups) == 6
+    for weights in ("information", "size"):
+        mean, total = people.mean(weights), people.sum(weights)
+        assert abs(mean.value - values.mean()) < 4 * mean.standard_error
+        assert abs(total.value - values.sum()) < 4 * total.standard_error
+        assert mean.simulated
+        assert mean.unbiased
+        assert mean.reports == n
+    assert people.mean().standard_error < people.mean("size").standard_error
+    parts = people.subsets()
+    for (low, top), part in parts.items():
+        assert low == 0
+        chosen = values[high == int(top)]
+        assert part.reports == len(chosen)
+        assert abs(part.value - chosen.mean()) < 4 * part.standard_error
+
+
+def test_weighting_by_information_beats_any_one_group_and_equal_weights() -> None:
+    people = collect_numbers([5] * 9000, [0.1, 1, 3] * 3000, 0, 10, rng=1)
+    alone = [group.mean().standard_error for group in people.groups]
+    assert people.mean().standard_error < min(alone)
+    assert people.mean("size").standard_error > 5 * people.mean().standard_error
+
+
+def test_reports_are_plus_or_minus_c_in_the_order_of_the_records() -> None:
+    epsilons = [1, 2, 1, "1/2"]
+    people = collect_numbers([0, 10, 10, 0], epsilons, 0, 10, rng=5)
+    sizes = [float(TwoValuedResponder(0, 1, e).size) for e in epsilons]
+    assert [abs(v) for v in people.values()] == sizes
+    assert sorted(np.concatenate([g.places for g in people.groups]).tolist()) == [0, 1, 2, 3]
+
+
+def test_budgets_are_rounded_down_so_that_each_promise_is_kept() -> None:
+    generator = np.random.default_rng(2)
+    epsilons = np.round(generator.uniform(0.05, 0.5, 2000), 6)
+    values = np.full(2000, 3)
+    for levels in (8, [0.05, 0.1, 0.25, 0.4]):
+        people = collect_numbers(values, epsilons, 0, 10, levels=levels, rng=1)
+        assert len(people.groups) == (8 if levels == 8 else 4)
+        for group in people.groups:
+            given = epsilons[group.places]
+            assert (given >= float(group.responder.epsilon)).all()
+            assert group.responder.leakage <= given.min() + 1e-15
+    with pytest.raises(InputError, match="levels"):
+        collect_numbers(values, epsilons, 0, 10, levels=[0.3])
+
+
+def test_one_report_alone_has_an_error() -> None:
+    mean = collect_numbers([3], 1, 0, 10, rng=1).mean()
+    assert isinstance(mean, ScalarEstimate)
+    assert mean.standard_error == pytest.approx(5 * float(TwoValuedResponder(0, 10, 1).size))
+
+
+def test_each_record_may_have_a_budget_of_its_own() -> None:
+    """As in the paper's experiment: budgets uniform on (0, epsilon], all different."""
+    n = 1500
+    epsilons = (np.arange(n) + 1) / (2 * n)
+    people = collect_numbers(np.full(n, 8), epsilons, 0, 10, rng=4)
+    assert len(people.groups) == n
+    mean = people.mean()
+    assert abs(mean.value - 8) < 4 * mean.standard_error
+    size = (np.exp(epsilons) + 1) / (np.exp(epsilons) - 1)
+    best = 5 / math.sqrt((1 / size**2).sum())
+    assert mean.standard_error == pytest.approx(best, rel=0.02)
+
+
+def test_wrong_input_is_named_by_its_record() -> None:
+    with pytest.raises(InputError, match=r"values\[3\].*given 12"):
+        collect_numbers([1, 2, 3, 12], [1, 2, 1, 2], 0, 10)
+    assert len(collect_numbers([1, 2, 3, 12], [1, 2, 1, 2], 0, 10, outside="clip")) == 4
+    for given, key in (
+        (([1, 2], [1, 2, 3], 0, 10), "epsilons"),
+        (([1, 2], [1, "x"], 0, 10), "epsilons[1]"),
+        (([1, 2], 0, 0, 10), "epsilon"),
+        (([1, 2], 1, 0, [10, 0]), "high"),
+        (("12", 1, 0, 10), "values"),
+        (([1, "x"], 1, 0, 10), "values[1]"),
+    ):
+        with pytest.raises(InputError) as caught:
+            collect_numbers(*given)  # type: ignore[arg-type]
+        assert caught.value.key == key
+    people = collect_numbers([1, 2], 1, 0, 10)
+    with pytest.raises(InputError, match="weights"):
+        people.mean("equal")
+    with pytest.raises(InputError, match="at least one number"):
+        collect_numbers([], 1, 0, 10).mean()
+
+
+def test_salaries_of_a_city() -> None:
+    """Ranges by department, and the corrected mean where the published one is far off."""
+    folder = data_folder()
+    path = folder / "baltimore" / "salaries.csv.gz" if folder else None
+    if path is None or not path.is_file():
+        pytest.skip("no folder of real data with the salaries of Baltimore")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        salaries = np.array([float(row["annual_salary"]) for row in csv.DictReader(file)])
+    generator = np.random.default_rng(6)
+    epsilons = generator.choice([0.5, 1.0, 2.0], len(salaries))
+    high = np.where(salaries <= 100_000, 100_000, 300_000)  # a range is no secret
+    people = collect_numbers(salaries, epsilons, 0, high, rng=7)
+    mean = people.mean()
+    assert abs(mean.value - salaries.mean()) < 4 * mean.standard_error
+    published = 0.0
+    for group in people.groups:
+        size, n = float(group.responder.size), len(group.reports)
+        report = size * float(2 * group.reports.data.mean() - 1)
+        published += n / len(people) * float(group.responder.width) * report
+    assert abs(published - salaries.mean()) > 10 * mean.standard_error

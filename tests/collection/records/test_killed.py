@@ -1,0 +1,258 @@
+"""A target appears when it is whole: whatever ends the work before, the old file stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mechdesign.collection.records import privatize_file
+from mechdesign.designs.facade import design
+from mechdesign.errors import InputError
+from mechdesign.files import load_problem, save
+from mechdesign.files.disk import atomic_file
+from tests.records_support import identity, load
+from tests.records_support import save as save_table
+
+OLD = "what was there before\n"
+
+PROBLEM = """\
+[domain]
+values = ["x", "y"]
+[privacy]
+notion = "ldp"
+epsilon = 1.0
+[utility]
+objective = "hamming"
+"""
+
+
+@pytest.fixture(scope="module")
+def channel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("channel")
+    (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    save(design(load_problem(folder / "problem.toml")), folder / "channel.json")
+    return folder / "channel.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, channel_file: Path) -> Path:
+    (tmp_path / "channel.json").write_bytes(channel_file.read_bytes())
+    for ending in ("csv", "csv.gz", "parquet"):
+        (tmp_path / f"out.{ending}").write_text(OLD, encoding="utf-8")
+    (tmp_path / "work").mkdir()
+    return tmp_path
+
+
+HALF_WAY = """\
+import sys, threading
+from mechdesign.files import load_channel
+from mechdesign.collection.records import privatize_file
+
+def stop(rows, share):
+    print(rows, flush=True)
+    threading.Event().wait()  # until this process is ended from outside
+
+channel = load_channel("channel.json").channel
+privatize_file(channel, "in.csv", sys.argv[1], "a", chunk=10_000, progress=stop)
+"""
+"""Writes one chunk of many, says so, and stands still."""
+
+
+@pytest.fixture
+def half_way(folder: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Start a process that is half-way through writing a file, and wait until it is."""
+    rows = "".join(f"{'xy'[n % 2]}\n" for n in range(30_000))
+    (folder / "in.csv").write_text(f"a\n{rows}", encoding="utf-8")
+    started = []
+
+    def start(target: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", HALF_WAY, target],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "10000\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+@pytest.mark.parametrize(
+    ("ending", "there"), [("csv", True), ("csv", False), ("csv.gz", True), ("parquet", True)]
+)
+def test_a_killed_process_leaves_no_part_under_the_name(
+    ending: str, there: bool, folder: Path, half_way: Callable[[str], subprocess.Popen[str]]
+) -> None:
+    target = folder / f"out.{ending}"
+    if not there:
+        target.unlink()
+    process = half_way(target.name)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert target.exists() is there
+    if there:
+        assert target.read_text(encoding="utf-8") == OLD
+    privatize_file(identity(["x", "y"]), folder / "in.csv", target, "a")
+    assert load(target) == {"a": ["x", "y"] * 15_000}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+def test_an_interrupted_process_leaves_nothing_at_all(
+    folder: Path, half_way: Callable[[str], subprocess.Popen[str]]
+) -> None:
+    before = sorted(file.name for file in folder.iterdir())
+    process = half_way("out.csv")
+    assert len(list(folder.iterdir())) == len(before) + 1  # the hidden file
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode != 0
+    assert sorted(file.name for file in folder.iterdir()) == before
+    assert (folder / "out.csv").read_text(encoding="utf-8") == OLD
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
+)
+def test_a_command_that_is_ended_clears_what_it_wrote(
+    number: signal.Signals, status: int, folder: Path
+) -> None:
+    """The command reads a pipe from which nothing more comes, so it is surely half-way."""
+    os.mkfifo(folder / "pipe.csv")
+    before = sorted(file.name for file in folder.iterdir())
+    words = ["privatize", "channel.json", "pipe.csv", "out.csv", "--column", "a"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mechdesign", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        with (folder / "pipe.csv").open("w", encoding="utf-8") as pipe:  # once it reads
+            pipe.write("a\n" + "x\ny\n" * 200_000)  # more than a pipe holds, and than a chunk
+            pipe.flush()
+            assert len(list(folder.iterdir())) == len(before) + 1  # the hidden file
+            process.send_signal(number)
+            output, error = process.communicate()
+    finally:
+        process.kill()
+    assert process.returncode == status
+    assert output == ""
+    assert error == ("interrupted\n" if number == signal.SIGINT else "")
+    assert sorted(file.name for file in folder.iterdir()) == before
+    assert (folder / "out.csv").read_text(encoding="utf-8") == OLD
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
+def test_an_exception_leaves_the_old_file_and_nothing_else(
+    ending: str, error: type[BaseException], folder: Path
+) -> None:
+    source, target = save_table(folder / "in.csv", {"a": list("xyxy")}), folder / f"out.{ending}"
+    before = {file.name for file in folder.iterdir()}
+
+    def fail(rows: int, share: float | None) -> None:
+        raise error
+
+    with pytest.raises(error):
+        privatize_file(identity(["x", "y"]), source, target, "a", chunk=1, progress=fail)
+    assert {file.name for file in folder.iterdir()} == before
+    assert target.read_text(encoding="utf-8") == OLD
+
+
+def test_a_link_is_written_through(folder: Path) -> None:
+    source = save_table(folder / "in.csv", {"a": ["x"]})
+    (folder / "link.csv").symlink_to(folder / "work" / "real.csv")
+    for _ in range(2):
+        privatize_file(identity(["x"]), source, folder / "link.csv", "a")
+        assert (folder / "link.csv").is_symlink()
+        assert load(folder / "work" / "real.csv") == {"a": ["x"]}
+        assert [file.name for file in (folder / "work").iterdir()] == ["real.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_is_an_error_of_the_target(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = save_table(folder / "in.csv", {"a": ["x", "y"] * 5})
+    before = {file.name for file in folder.iterdir()}
+    real = os.fdopen
+
+    def full(descriptor: int, mode: str) -> object:
+        os.close(descriptor)
+        return real(os.open("/dev/full", os.O_WRONLY), mode)
+
+    for ending in ("csv", "csv.gz", "parquet"):
+        monkeypatch.setattr(os, "fdopen", full)
+        with pytest.raises(InputError, match="a file that can be written, given No space left"):
+            privatize_file(identity(["x", "y"]), source, folder / f"out.{ending}", "a")
+        monkeypatch.undo()
+        assert {file.name for file in folder.iterdir()} == before
+        assert (folder / f"out.{ending}").read_text(encoding="utf-8") == OLD
+
+
+def test_a_file_written_whole_has_the_usual_rights(folder: Path) -> None:
+    (folder / "usual").write_text("", encoding="utf-8")
+    with atomic_file(folder / "made") as stream:
+        stream.write(b"a")
+        assert not (folder / "made").exists()
+    assert (folder / "made").stat().st_mode == (folder / "usual").stat().st_mode
+
+
+MEASURED = """\
+import json, pathlib, resource, sys
+from mechdesign.cli import main
+
+status = main(sys.argv[1:])
+# on Linux the other figure, of all that a process was, begins with that of its parent
+own = pathlib.Path("/proc/self/status")
+if own.exists():
+    peak = 1024 * next(int(l.split()[1]) for l in own.read_text().splitlines() if "VmHWM" in l)
+else:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak *= 1 if sys.platform == "darwin" else 1024
+print("peak", peak, file=sys.stderr)
+raise SystemExit(status)
+"""
+
+ROWS = 300_000
+MOST_BYTES = 500_000_000
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
+    rows = "".join(f"{n},person number {n},{'xy'[n % 2]}\n" for n in range(ROWS))
+    (folder / "in.csv").write_text(f"id,name,a\n{rows}", encoding="utf-8")
+    for words in (
+        ["privatize", "channel.json", "in.csv", f"reports.{ending}", "--column", "a", "--keep=id"],
+        ["estimate", "channel.json", f"reports.{ending}", "--column", "a"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, *words],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        assert done.returncode == 0, done.stderr
+        assert str(ROWS) in done.stdout
+        peak = int(done.stderr.split()[-1])
+        assert 10_000_000 < peak < MOST_BYTES

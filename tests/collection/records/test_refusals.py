@@ -1,0 +1,453 @@
+"""What cannot be read is refused by its line and its column, and nothing is lost."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign.channel import Channel
+from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records.policies import Cells, policy_of
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.files.mechanism_settings import load_setting
+from mechdesign.notions import LDP
+from tests.records_support import identity, load, save
+from tests.strategies import examples
+
+OLD = b"what was there before"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "out.csv").write_bytes(OLD)
+    return tmp_path
+
+
+def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> str:
+    """Return the message of a refusal that leaves everything as it was."""
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    with pytest.raises(InputError) as error:
+        privatize_file(identity(["x", "y"]), source, folder / "out.csv", column, **options)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert before["out.csv"] == OLD
+    text = str(error.value)
+    assert "\n" not in text
+    return text.replace(f"{folder}/", "")
+
+
+LINES: dict[str, tuple[str, str]] = {
+    "unknown": (
+        "id,a\n1,x\n2,maybe\n3,no\n",
+        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given 'maybe'",
+    ),
+    "near miss": ("a\nx\nX\n", "in.csv: line 3, column 'a': expected labels"),
+    "missing": (
+        "id,a\n1,x\n2,\n3,maybe\n",
+        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given an empty cell",
+    ),
+    "spaces": ("id,a\n1,x\n2,  \n", "in.csv: line 3, column 'a': expected labels"),
+    "empty line of one column": ("a\nx\n\ny\n", "in.csv: line 3, column 'a': expected labels"),
+    "short": (
+        "id,a\n1,x\n2\n3,y\n",
+        "in.csv: line 3: expected 2 cells, as in the header, given 1 cell",
+    ),
+    "long": ("id,a\n1,x\n2,y,z\n", "in.csv: line 3: expected 2 cells, as in the header, given 3"),
+    "empty line inside": (
+        "id,a\n1,x\n\n3,y\n",
+        "in.csv: line 3: expected 2 cells, as in the header, given 0 cells",
+    ),
+    "after a cell of three lines": (
+        'id,a\n"1\n2\r\n3",x\n2,no\n',
+        "in.csv: line 5, column 'a': expected labels",
+    ),
+    "in a header of two lines": ('"i\nd",a\n1,no\n', "in.csv: line 3, column 'a': expected labels"),
+    "bad quoting": (
+        'id,a\n1,x\n2,"y"y\n3,x\n',
+        "in.csv: line 3: expected cells that are quoted right, or not at all",
+    ),
+    "a quote that does not end": (
+        'id,a\n1,x\n"2,y\n3,x\n',
+        "in.csv: line 3: expected cells that are quoted right, or not at all",
+    ),
+    "first of two": ("id,a\n1,no\n2\n", "in.csv: line 3: expected 2 cells"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("chunk", [1, 2, 1000])
+def test_a_refusal_names_the_line(name: str, chunk: int, folder: Path) -> None:
+    text, message = LINES[name]
+    if name == "first of two" and chunk == 1:
+        message = "in.csv: line 2, column 'a'"  # the label is read before the short row is
+    (folder / "in.csv").write_text(text, encoding="utf-8", newline="")
+    assert refused(folder, folder / "in.csv", chunk=chunk).startswith(message)
+    with gzip.open(folder / "in.csv.gz", "wt", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+    found = refused(folder, folder / "in.csv.gz", chunk=chunk)
+    assert found.startswith(message.replace("in.csv", "in.csv.gz"))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100_000])
+def test_bytes_that_are_no_text_are_refused_by_their_line(chunk: int, folder: Path) -> None:
+    good = [b"%d,x\n" % n for n in range(5000)]
+    (folder / "in.csv").write_bytes(
+        b"\xef\xbb\xbfid,a\n" + b"".join(good) + b"\xff,x\n" + b"".join(good)
+    )
+    message = "in.csv: line 5002: expected text in UTF-8, given other bytes"
+    assert refused(folder, folder / "in.csv", chunk=chunk) == message
+
+
+def test_letters_beyond_ascii_are_text(folder: Path) -> None:
+    channel = identity(["é", "日本"])
+    save(folder / "in.csv", {"Ü": ["é", "日本", "é"]})
+    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü")
+    assert load(folder / "out.csv") == {"Ü": ["é", "日本", "é"]}
+
+
+def test_a_damaged_archive_is_refused(folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = "".join(f"{n},{'xy'[n % 2]}\n" for n in rng.integers(1 << 60, size=20_000))
+    whole = gzip.compress(f"id,a\n{rows}".encode(), mtime=0)
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 0xFF
+    # a damaged byte may make more lines
+    contents = {whole[: len(whole) // 2]: 10_500, bytes(damaged): 40_000, whole[:-4]: 20_002}
+    for content, most in {**contents, whole[:-8] + bytes(8): 20_002}.items():
+        (folder / "in.csv.gz").write_bytes(content)
+        found = refused(folder, folder / "in.csv.gz")
+        place = re.match(r"in\.csv\.gz: line (\d+)", found)
+        assert place
+        assert 1 <= int(place[1]) <= most
+    (folder / "in.csv.gz").write_bytes(b"id,a\n1,x\n")
+    message = "in.csv.gz: line 1: expected a file that can be read to its end"
+    assert refused(folder, folder / "in.csv.gz").startswith(message)
+
+
+def test_rows_of_parquet_are_counted_from_1(folder: Path) -> None:
+    def message(values: list[Any], **options: Any) -> str:
+        pq.write_table(pa.table({"a": values}), folder / "in.parquet", row_group_size=2)
+        return refused(folder, folder / "in.parquet", **options)
+
+    for chunk in (1, 2, 3, 100):
+        found = message(["x", "y", "x", "no", None], chunk=chunk)
+        assert found.startswith("in.parquet: row 4, column 'a': expected labels of the domain")
+        found = message(["x", "y", None, "no"], chunk=chunk)
+        assert found.startswith("in.parquet: row 3, column 'a': expected ")
+        assert found.endswith("given an empty cell")
+    found = message([["x"], ["y"]])
+    assert found.startswith("in.parquet: column 'a': expected a column of text or numbers, given")
+
+
+def test_a_damaged_parquet_file_is_refused(folder: Path) -> None:
+    file = folder / "in.parquet"
+    pq.write_table(
+        pa.table({"a": ["x", "y"] * 5000}), file, row_group_size=1000, compression="gzip"
+    )
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-3])
+    found = refused(folder, file)
+    assert found.startswith("in.parquet: expected a Parquet file that can be read")
+    file.write_bytes(whole)
+    damaged, at = bytearray(whole), pq.read_metadata(file).row_group(5).column(0).data_page_offset
+    for n in range(at, at + 20):
+        damaged[n] = 0xFF
+    file.write_bytes(bytes(damaged))
+    found = refused(folder, file, chunk=1000)
+    assert found.startswith("in.parquet: row 5001: expected a file that can be read to its end")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_files_that_are_not_there_or_nothing(ending: str, folder: Path) -> None:
+    source = folder / f"in.{ending}"
+    assert "No such file" in refused(folder, source)
+    source.mkdir()
+    with pytest.raises(InputError, match="that can be read"):
+        privatize_file(identity(["x"]), source, folder / "out.csv", "a")
+    source.rmdir()
+    source.write_bytes(b"")
+    assert refused(folder, source).startswith(f"in.{ending}: ")
+
+
+# columns, names, files
+
+
+def test_columns_are_found_by_their_name(folder: Path) -> None:
+    save(folder / "in.csv", {"answer": ["x"], "b": ["x"], "note": ["x"]})
+    found = refused(folder, folder / "in.csv", "anwser")
+    assert found == (
+        "in.csv: column: expected one of 'answer', 'b', 'note', given 'anwser'; "
+        "did you mean 'answer'?"
+    )
+    assert "given 'bb'" in refused(folder, folder / "in.csv", "answer", keep=["bb"])
+    assert "beside the one that is to be private" in refused(
+        folder, folder / "in.csv", "b", keep=["b"]
+    )
+    assert "that all differ" in refused(folder, folder / "in.csv", "answer", keep=["b", "b"])
+    assert "a list of columns" in refused(folder, folder / "in.csv", "answer", keep="b")
+    for column, keep in (("note", []), ("b", ["note"])):
+        assert "another name than 'note'" in refused(
+            folder, folder / "in.csv", column, keep=keep, rng=1
+        )
+    (folder / "in.csv").write_text("a,b,a\nx,x,x\n", encoding="utf-8")
+    assert "expected one column of the name 'a', given 2 of them" in refused(
+        folder, folder / "in.csv"
+    )
+    (folder / "in.csv").write_text("b;a\nx;x\n", encoding="utf-8")
+    assert refused(folder, folder / "in.csv").endswith("is the separator ';'?")
+
+
+@pytest.mark.parametrize("separator", ["", ";;", '"', "\n", 3])
+def test_a_separator_is_one_character(separator: Any, folder: Path) -> None:
+    save(folder / "in.csv", {"a": ["x"]})
+    assert refused(folder, folder / "in.csv", separator=separator).startswith("separator: expected")
+
+
+def test_a_parquet_file_has_no_separator(folder: Path) -> None:
+    save(folder / "in.parquet", {"a": ["x"]})
+    assert "separator" in refused(folder, folder / "in.parquet", separator=";")
+
+
+@pytest.mark.parametrize("chunk", [0, -1, 1.5, True, "many"])
+def test_a_chunk_is_a_number_of_rows(chunk: Any, folder: Path) -> None:
+    save(folder / "in.csv", {"a": ["x"]})
+    assert refused(folder, folder / "in.csv", chunk=chunk).startswith("chunk: expected a whole")
+
+
+def test_a_file_is_not_written_over_itself(folder: Path) -> None:
+    channel = identity(["x"])
+    source = save(folder / "in.csv", {"a": ["x"]})
+    before = source.read_bytes()
+    (folder / "link.csv").symlink_to(source)
+    os.link(source, folder / "hard.csv")
+    for target in ("in.csv", "link.csv", "hard.csv", "../" + folder.name + "/in.csv"):
+        with pytest.raises(InputError, match="another file than the one that is read"):
+            privatize_file(channel, source, folder / target, "a")
+    assert source.read_bytes() == before
+
+
+def test_the_kind_of_a_file_is_told_by_its_name(folder: Path) -> None:
+    for name in ("in.txt", "in", "in.gz", "csv"):
+        assert "a name that ends in .csv, .csv.gz, .parquet" in refused(folder, folder / name)
+    source = save(folder / "in.csv", {"a": ["x"]})
+    with pytest.raises(InputError, match="a name that ends in"):
+        privatize_file(identity(["x"]), source, folder / "out.xlsx", "a")
+
+
+def test_a_target_that_cannot_be_written_is_refused(folder: Path) -> None:
+    source = save(folder / "in.csv", {"a": ["x"]})
+    (folder / "folder.csv").mkdir()
+    for target in (folder / "folder.csv", folder / "nowhere" / "out.csv"):
+        with pytest.raises(InputError, match=r"expected a (plain file|file that can be written)"):
+            privatize_file(identity(["x"]), source, target, "a")
+
+
+def test_names_that_lead_nowhere_are_refused(folder: Path) -> None:
+    source = save(folder / "in.csv", {"a": ["x"]})
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    for name in ("loop.csv", "zero\0.csv"):
+        with pytest.raises(InputError, match="a file that can be written"):
+            privatize_file(identity(["x"]), source, folder / name, "a")
+        with pytest.raises(InputError, match="a file that can be read"):
+            privatize_file(identity(["x"]), folder / name, folder / "out.csv", "a")
+
+
+def test_long_cells_are_read_up_to_a_limit(folder: Path) -> None:
+    long, limit = "z" * 200_000, csv.field_size_limit()
+    source = save(folder / "in.csv", {"a": ["x"], "b": [long]})
+    privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"])
+    assert (folder / "long.csv").read_text(encoding="utf-8") == f"a,b\nx,{long}\n"
+    assert csv.field_size_limit() == limit
+    (folder / "long.csv").unlink()
+    save(folder / "in.csv", {"a": ["x"], "b": [long * 30]})
+    assert "in.csv: line 2: expected cells" in refused(folder, folder / "in.csv")
+    assert csv.field_size_limit() == limit
+
+
+def test_without_pyarrow_the_way_to_it_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(folder / "in.csv", {"a": ["x"]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UnsupportedError, match=r"install mechdesign\[parquet\]"):
+        privatize_file(identity(["x"]), folder / "in.csv", folder / "out.parquet", "a")
+    with pytest.raises(UnsupportedError, match=r"install mechdesign\[parquet\]"):
+        tally_file(identity(["x"]), folder / "in.parquet", "a")
+    privatize_file(identity(["x"]), folder / "in.csv", folder / "out.csv", "a")
+
+
+# policies
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("chunk", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("unknown", "missing"),
+    [("drop", "drop"), ("drop", "map:y"), ("map:x", "map:y"), ("map: y", "drop")],
+)
+def test_policies_are_the_users_choice(
+    unknown: str, missing: str, chunk: int, ending: str, tmp_path: Path
+) -> None:
+    cells: list[str | None] = ["x", "?", "y", None, "no", "x"]
+    if ending == "csv":
+        cells[3] = " "
+    source = save(tmp_path / f"in.{ending}", {"a": cells, "id": list("123456")})
+    target = tmp_path / "out.csv"
+    done = privatize_file(
+        identity(["x", "y"]),
+        source,
+        target,
+        "a",
+        unknown=unknown,
+        missing=missing,
+        keep=["id"],
+        chunk=chunk,
+    )
+    ids = [n for n, cell in zip("123456", cells, strict=True) if _stays(cell, unknown, missing)]
+    assert load(target) == {"a": _sent(cells, unknown, missing), "id": ids}
+    assert (done.rows, done.reports) == (6, len(ids))
+    assert (done.unknown[0], done.missing[0]) == (2, 1)
+    assert ("shows that it held no label" in repr(done)) == (len(ids) < 6)
+    found = done.to_json()
+    assert found["unknown"]["cells"] == 2
+    assert "2 cells: " in repr(done)
+    assert "1 cell: " in repr(done)
+
+
+def _policy(cell: str | None, unknown: str, missing: str) -> str | None:
+    if cell in ("x", "y"):
+        return None
+    return unknown if cell and cell.strip() else missing
+
+
+def _stays(cell: str | None, unknown: str, missing: str) -> bool:
+    return _policy(cell, unknown, missing) != "drop"
+
+
+def _sent(cells: list[str | None], unknown: str, missing: str) -> list[str]:
+    sent = []
+    for cell in cells:
+        policy = _policy(cell, unknown, missing)
+        if policy is None:
+            sent.append(str(cell))
+        elif policy != "drop":
+            sent.append(policy.removeprefix("map:").strip())
+    return sent
+
+
+@pytest.mark.parametrize("key", ["unknown", "missing"])
+@pytest.mark.parametrize("given", ["", "ignore", "map", "map:z", "Drop", None, 3])
+def test_policies_that_are_none_are_refused(key: str, given: Any, folder: Path) -> None:
+    save(folder / "in.csv", {"a": ["x"]})
+    found = refused(folder, folder / "in.csv", **{key: given})
+    assert found.startswith(f"{key}: expected ")
+
+
+def test_only_one_of_two_policies_may_let_a_cell_pass(folder: Path) -> None:
+    save(folder / "in.csv", {"a": ["x", "", "no"]})
+    assert "line 3" in refused(folder, folder / "in.csv", unknown="drop")
+    assert "line 4" in refused(folder, folder / "in.csv", missing="drop")
+
+
+def test_an_empty_label_is_no_missing_value(tmp_path: Path) -> None:
+    channel = identity(["", "x"])
+    save(tmp_path / "in.csv", {"a": ["x", "", " "]})
+    done = privatize_file(channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop")
+    assert done.reports == 3
+    assert load(tmp_path / "out.csv") == {"a": ["x", "", ""]}
+    assert tally_file(channel, tmp_path / "out.csv", "a").counts.tolist() == [2, 1]
+
+
+def test_labels_that_read_alike_are_refused(folder: Path) -> None:
+    channel = identity([1, "1"])
+    save(folder / "in.csv", {"a": ["1"]})
+    with pytest.raises(InputError, match="labels that read differently as text"):
+        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a")
+
+
+CELLS = st.one_of(
+    st.text(st.sampled_from("01. 5/-ex"), max_size=4), st.sampled_from(["0.50", "1/2", " x"])
+)
+
+
+@examples(200)
+@given(
+    st.sampled_from([[0, 1, 2], [0, 0.5, -1], ["x", "1", "0.5"], ["x", ""], [1, "x"], [10]]),
+    st.lists(CELLS, max_size=6),
+)
+def test_a_cell_is_dropped_exactly_where_the_domain_cannot_read_it(
+    labels: list[Any], cells: list[str]
+) -> None:
+    domain = Domain(labels)
+    policies = [policy_of("drop", key, domain) for key in ("unknown", "missing")]
+    expected: list[tuple[Any, int]] = []
+    for n, cell in enumerate(cells):
+        try:
+            expected.append((labels[domain.index_of_text(cell, "cell")], n))
+        except InputError:
+            continue
+    found, rows = Cells(domain, *policies).read(cells, str)
+    assert list(zip(found, rows, strict=True)) == expected
+    assert sum(policy.count for policy in policies) == len(cells) - len(expected)
+
+
+# reports
+
+
+def test_reports_that_are_none_are_refused_by_their_line(tmp_path: Path) -> None:
+    channel = identity(["x", "y"])
+    cases = {
+        "a\nx\nno\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given 'no'",
+        "a\nx\n\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given an empty",
+        "b,a\n1,x\n1\n": "line 3: expected 2 cells",
+        "a\n": "expected at least one report, given none",
+        "b\nx\n": "column: expected one of 'b', given 'a'",
+    }
+    for text, message in cases.items():
+        (tmp_path / "r.csv").write_text(text, encoding="utf-8")
+        for chunk in (1, 10):
+            with pytest.raises(InputError) as error:
+                tally_file(channel, tmp_path / "r.csv", "a", chunk=chunk)
+            assert str(error.value).startswith(f"{tmp_path}/r.csv: {message}")
+    pq.write_table(pa.table({"a": ["x", None]}), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match=r"r\.parquet: row 2, column 'a': expected a report"):
+        tally_file(channel, tmp_path / "r.parquet", "a")
+
+
+def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
+    channel = Channel.from_matrix([[1]], inputs=["x"], outputs=["\ud800"])
+    save(tmp_path / "in.csv", {"a": ["x"]})
+    for target in ("out.csv", "out.parquet"):
+        with pytest.raises(InputError, match="text that can be written in UTF-8"):
+            privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a")
+        assert not (tmp_path / target).exists()
+
+
+def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Path) -> None:
+    file = tmp_path / "setting.toml"
+    text = '[domain]\nsize = 5000\n[[privacy]]\nnotion = "ldp"\nepsilon = 0.1\n'
+    file.write_text(text, encoding="utf-8")
+    setting = load_setting(file)
+    assert (len(setting.domain), setting.privacy, setting.prior) == (5000, (LDP("0.1"),), None)
+    for wrong, message in {
+        text.replace("domain", "domian"): "domian: expected one of the keys",
+        text.partition("[[")[0]: "privacy: expected this key",
+        f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 numbers",
+        "[domain": "expected a TOML file",
+    }.items():
+        file.write_text(wrong, encoding="utf-8")
+        with pytest.raises(InputError) as error:
+            load_setting(file)
+        assert str(error.value).startswith(f"{file}: {message}")

@@ -1,0 +1,243 @@
+"""Records go in and reports come out, whatever the file and however odd the labels."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign.channel import Channel
+from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from mechdesign.sampling import SIMULATION
+from tests.records_support import identity, load, save
+from tests.strategies import examples
+
+ANSWERS = ["never", "some, times", 'al"ways']
+
+ENDINGS = ["csv", "csv.gz", "parquet", "CSV"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("end", ENDINGS)
+def test_what_is_read_is_written(ending: str, end: str, tmp_path: Path) -> None:
+    answers = [ANSWERS[n % 3] for n in range(100)]
+    source = save(tmp_path / f"in.{ending}", {"id": [str(n) for n in range(100)], "a": answers})
+    target = tmp_path / f"out.{end}"
+    channel = identity(ANSWERS)
+    done = privatize_file(channel, source, target, "a", chunk=7)
+    assert (done.rows, done.reports, done.simulated) == (100, 100, False)
+    assert load(target) == {"a": answers}
+    tally = tally_file(channel, target, "a", chunk=9)
+    counts = Counter(answers)
+    assert tally.counts.tolist() == [counts[label] for label in ANSWERS]
+    assert (tally.total, tally.simulated) == (100, False)
+
+
+def test_only_the_reports_are_written_unless_more_is_asked_for(tmp_path: Path) -> None:
+    table = {"name": ["Ann", "Bo, b", ""], "a": ["x", "y", "x"], "age": ["20", "30", "40"]}
+    source = save(tmp_path / "in.csv", table)
+    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a")
+    assert list(load(tmp_path / "out.csv")) == ["a"]
+    done = privatize_file(
+        identity(["x", "y"]), source, tmp_path / "out.csv", "a", keep=["age", "name"], chunk=2
+    )
+    assert done.kept == ("age", "name")
+    assert "kept       'age', 'name': copied as they are, not protected" in repr(done)
+    assert done.to_json()["not_protected"] == ["age", "name"]
+    kept = load(tmp_path / "out.csv")
+    assert list(kept) == ["a", "age", "name"]
+    assert kept == table
+
+
+def test_parquet_columns_keep_their_types(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "when": pa.array([1, None, 3], type=pa.timestamp("ns")),
+            "a": pa.array([2, 0, 1], type=pa.int16()),
+            "note": pa.array(["p", "q", "p"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    target = tmp_path / "out.parquet"
+    privatize_file(
+        identity([0, 1, 2]), tmp_path / "in.parquet", target, "a", keep=["when", "note"], chunk=2
+    )
+    found = pq.read_table(target)
+    assert found.select(["when", "note"]).equals(table.select(["when", "note"]))
+    assert found.schema.field("a").type == pa.int64()  # all labels are whole numbers
+    assert found.column("a").to_pylist() == [2, 0, 1]
+
+
+def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Path) -> None:
+    for n, labels in enumerate(([0, 0.5], [1, "x"], [2**63, 1])):
+        channel = identity(labels)
+        source = save(tmp_path / f"{n}.csv", {"a": list(channel.inputs.texts)})
+        target = tmp_path / f"{n}.parquet"
+        privatize_file(channel, source, target, "a")
+        assert pq.read_table(target).schema.field("a").type == pa.string()
+        assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.0, 0.5, 1.0], pa.float64()),
+        ([1, 1, 1], pa.int8()),
+        (["1.00", " 1", "0.50 "], pa.large_string()),
+        (["1", "0.5", "1"], pa.dictionary(pa.int32(), pa.string())),
+    ],
+)
+def test_numbers_are_read_however_they_are_written(
+    values: list[Any], kind: Any, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"a": pa.array(values, type=kind)}), tmp_path / "in.parquet")
+    privatize_file(identity([0.5, 1]), tmp_path / "in.parquet", tmp_path / "out.csv", "a")
+    assert [float(x) for x in load(tmp_path / "out.csv")["a"]] == [float(x) for x in values]
+
+
+LABELS = st.lists(
+    st.one_of(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
+        st.text(st.sampled_from(',;"\n\r\t ab'), max_size=4),
+    ),
+    min_size=1,
+    max_size=5,
+    unique=True,
+)
+
+
+@examples(150)
+@given(LABELS, st.sampled_from(["csv", "csv.gz", "parquet"]), st.sampled_from([None, ";", "\t"]))
+def test_any_labels_go_there_and_back(
+    tmp_path_factory: pytest.TempPathFactory, labels: list[str], ending: str, separator: str | None
+) -> None:
+    folder = tmp_path_factory.mktemp("odd")
+    channel, records = identity(labels), [*labels, *reversed(labels)]
+    table = pa.table({"a": records, "b": ["k"] * len(records)})
+    pq.write_table(table, folder / "in.parquet")
+    first, second = folder / f"three.{ending}", folder / f"four.{ending}"
+    privatize_file(channel, folder / "in.parquet", folder / "one.csv", "a", keep=["b"])
+    privatize_file(channel, folder / "one.csv", folder / "two.csv", "a", chunk=3)
+    privatize_file(channel, folder / "two.csv", first, "a", chunk=2)
+    plain = None if ending == "parquet" else separator
+    if plain:
+        with (folder / "sep.csv").open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=plain, quoting=csv.QUOTE_ALL).writerows(
+                [["a"], *([record] for record in records)]
+            )
+        privatize_file(channel, folder / "sep.csv", second, "a", separator=plain, keep=[])
+    else:
+        privatize_file(channel, first, second, "a")
+    tally = tally_file(channel, second, "a", separator=plain)
+    assert tally.counts.tolist() == [2] * len(labels)
+    if ending == "parquet":
+        assert pq.read_table(second).column("a").to_pylist() == records
+
+
+def test_a_file_without_rows_has_its_header_written(tmp_path: Path) -> None:
+    channel = identity(["x", "y"])
+    empty = pa.schema([("a", pa.string())]).empty_table()
+    pq.write_table(empty, tmp_path / "in.parquet")
+    (tmp_path / "in.csv").write_text("b,a\n", encoding="utf-8")
+    for source in ("in.parquet", "in.csv"):
+        for target in ("out.csv", "out.parquet"):
+            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a")
+            assert (done.rows, done.reports) == (0, 0)
+            assert load(tmp_path / target) == {"a": []}
+
+
+# random draws
+
+
+def test_without_a_seed_two_runs_differ_and_with_one_they_agree(tmp_path: Path) -> None:
+    channel = GeneralizedRandomizedResponse(range(10), 1)
+    source = save(tmp_path / "in.csv", {"a": [n % 10 for n in range(200)]})
+    texts = []
+    for n, rng in enumerate([None, None, 7, 7, np.random.default_rng(7), 8]):
+        target = tmp_path / f"{n}.csv"
+        done = privatize_file(channel, source, target, "a", rng=rng)
+        assert done.simulated is (rng is not None)
+        texts.append(target.read_bytes())
+    assert texts[0] != texts[1]
+    assert texts[2] == texts[3] == texts[4]
+    assert texts[2] != texts[5]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"]),
+        GeneralizedRandomizedResponse(["x", "y", "z, and more"], 1),
+        HadamardResponse(["x", "y", "z"], 2),
+    ],
+    ids=lambda mechanism: type(mechanism).__name__,
+)
+def test_a_file_holds_what_is_drawn_in_memory(mechanism: Any, ending: str, tmp_path: Path) -> None:
+    labels = mechanism.inputs.labels
+    records = [labels[n % len(labels)] for n in range(500)]
+    source, target = save(tmp_path / "in.csv", {"a": records}), tmp_path / f"out.{ending}"
+    privatize_file(mechanism, source, target, "a", rng=3)
+    reports = mechanism.privatize(records, rng=3)
+    found = load(target)
+    assert list(map(str, found["a"])) == reports.texts()
+    tally, expected = tally_file(mechanism, target, "a", chunk=64), mechanism.tally(reports)
+    assert np.array_equal(tally.counts, expected.counts)
+    assert (tally.total, tally.simulated) == (500, True)
+
+
+# the label of a simulation
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_a_simulation_says_so_in_every_row(ending: str, tmp_path: Path) -> None:
+    channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"])
+    source, target = save(tmp_path / "in.csv", {"a": ["x", "y", "x"]}), tmp_path / f"out.{ending}"
+    done = privatize_file(channel, source, target, "a", rng=1, chunk=2)
+    assert SIMULATION in repr(done)
+    found = load(target)
+    assert list(found) == ["a", "note"]
+    assert found["note"] == [SIMULATION] * 3
+    if ending == "parquet":
+        schema = pq.read_schema(target)
+        assert schema.metadata[b"mechdesign"] == SIMULATION.encode()
+        pq.write_table(pq.read_table(target).select(["a"]), target)  # the metadata stays
+        assert tally_file(channel, target, "a").simulated
+        pq.write_table(pq.read_table(target).replace_schema_metadata(), target)
+        assert not tally_file(channel, target, "a").simulated
+    else:
+        assert tally_file(channel, target, "a").simulated
+
+
+def test_one_row_of_a_simulation_is_enough(tmp_path: Path) -> None:
+    channel = identity(["x", "y"])
+    notes = ["", "fine", SIMULATION, "fine"]
+    source = save(tmp_path / "mixed.csv", {"note": notes, "a": list("xyxy")})
+    assert tally_file(channel, source, "a", chunk=1).simulated
+    save(source, {"note": ["", "fine", "simulation", "fine"], "a": list("xyxy")})
+    assert not tally_file(channel, source, "a").simulated
+
+
+def test_progress_is_told_after_each_chunk(tmp_path: Path) -> None:
+    channel = identity(["x", "y"])
+    for ending in ("csv", "csv.gz", "parquet"):
+        source = save(tmp_path / f"in.{ending}", {"a": list("xyxyx")})
+        told: list[tuple[int, float | None]] = []
+
+        def tell(rows: int, share: float | None, told: list[Any] = told) -> None:
+            told.append((rows, share))
+
+        privatize_file(channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell)
+        assert [rows for rows, _ in told] == [2, 4, 5]
+        shares = [share for _, share in told if share is not None]
+        assert shares == sorted(shares)
+        assert shares[-1] == 1

@@ -1,0 +1,409 @@
+"""The frontier: what design gives at every budget, and the least budget for a loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    AsymmetricLift,
+    BayesAccuracy,
+    ContextAwareLDP,
+    ConvexUtility,
+    DifferentialIdentifiability,
+    HammingLoss,
+    L2Risk,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Problem,
+    design,
+    design_frontier,
+    min_epsilon,
+    trace_frontier,
+)
+from mechdesign.designs.min_epsilon import Reach
+from mechdesign.designs.warm_starts import INTERRUPTED, Steps
+from mechdesign.errors import InfeasibleError, InputError, SolverError
+from mechdesign.routes.interior.solve import solve_interior
+from mechdesign.routes.limits import Limits, Progress
+from problems import families
+from solvers import SOLVERS
+from tests.strategies import examples
+
+PROBLEMS = {
+    "ldp, small": families.ldp_numeric(6),
+    "ldp, large": families.ldp_numeric(45),
+    "lip, large": families.lip_numeric(40),
+    "grid": families.euclidean_grid(5, seed=2),
+    "grid, by symmetry": families.euclidean_grid(5),
+    "line": families.line_metric(60),
+    "a survey": Problem(["yes", "no"], LIP(1), PosteriorMeanSquaredError([1, 0]), prior=[0.1, 0.9]),
+    "accuracy": Problem(
+        families.euclidean_grid(4).domain,
+        MetricPrivacy(1, "euclidean"),
+        BayesAccuracy(),
+        prior=families.random_prior(16),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_it_is_what_design_gives_at_each_budget(name: str) -> None:
+    problem, budgets = PROBLEMS[name], [1, "0.5", Fraction(4, 5)]
+    found = design_frontier(problem, budgets)
+    for budget, solution in zip(budgets, found, strict=True):
+        alone = design(problem.at(budget))
+        assert solution.problem.privacy == problem.at(budget).privacy
+        assert solution.status == "optimal"
+        assert math.isclose(float(solution.value), float(alone.value), rel_tol=2e-6)
+        assert solution.problem.privacy[0].holds(solution.channel, solution.problem.prior)
+    sign = -1 if problem.utility.is_maximised else 1
+    losses = [sign * float(s.value) for s in (found[1], found[2], found[0])]
+    assert losses[0] >= losses[1] - 1e-9
+    assert losses[1] >= losses[2] - 1e-9
+
+
+def steps(problem: Problem, path: object = None) -> tuple[int, object]:
+    seen: list[Progress] = []
+    raw = solve_interior(problem, Limits(watch=seen.append), path=path)  # type: ignore[arg-type]
+    assert seen[-1].gap <= 1e-8
+    return seen[-1].rounds, raw.path
+
+
+def test_a_path_spares_steps_and_changes_nothing() -> None:
+    below, above = families.euclidean_grid(6, seed=0), families.euclidean_grid(6, "0.74", seed=0)
+    _, path = steps(below)
+    assert steps(above, path)[0] < steps(above)[0]
+
+
+def test_a_path_that_is_outside_or_of_another_shape_is_left_alone() -> None:
+    _, path = steps(families.euclidean_grid(5, seed=0))
+    smaller, other = families.euclidean_grid(5, "0.3", seed=0), families.euclidean_grid(4, seed=0)
+    assert steps(smaller, path)[0] == steps(smaller)[0]
+    assert steps(other, path)[0] == steps(other)[0]
+
+
+def test_budgets_may_be_none() -> None:
+    assert design_frontier(PROBLEMS["grid"], []) == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "epsilons", "message"),
+    [
+        (Problem(range(2), AsymmetricLift(1, 1), HammingLoss(), prior=[0.5, 0.5]), [1], "privacy"),
+        (Problem(range(2), ContextAwareLDP([[0, 1], [1, 0]]), HammingLoss()), [1], "privacy"),
+        (families.lip_and_ldp(3), [1], "privacy"),
+        (Problem(range(2), LDP(1), HammingLoss()), [1, -1], "epsilon"),
+        (Problem(range(2), LDP(1), HammingLoss()), ["much"], r"epsilons\[0\]"),
+        (Problem(range(2), LDP(1), HammingLoss()), 1, "epsilons: expected a list"),
+    ],
+    ids=["two budgets", "a matrix", "two notions", "below 0", "no number", "no list"],
+)
+def test_what_has_no_frontier_is_refused(problem: Problem, epsilons: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        design_frontier(problem, epsilons)  # type: ignore[arg-type]
+
+
+# where no channel is private, where time is short, where the user has had enough
+
+
+LEVELS = Problem(range(3), DifferentialIdentifiability(2), HammingLoss(), prior=[0.1, 0.2, 0.7])
+"""No channel is private below ln 7 = 1.9459."""
+
+
+def test_budgets_without_a_channel_are_told_or_refused() -> None:
+    curve = trace_frontier(LEVELS, [2, "1.9", "1.95"])
+    assert [point.status for point in curve.points] == ["optimal", "infeasible", "optimal"]
+    assert [point.epsilon for point in curve.points] == [2, Fraction("1.9"), Fraction("1.95")]
+    assert "1.94591" in curve.points[1].reason
+    assert [len(curve.solutions), curve.label] == [2, "differential-identifiability"]
+    told = curve.to_json()["points"]
+    assert told[1] == {
+        "epsilon": 1.9,
+        "status": "infeasible",
+        "value": None,
+        "bound": None,
+        "gap": None,
+        "route": None,
+        "reason": curve.points[1].reason,
+    }
+    assert told[0]["value"] == float(curve.solutions[0].value)
+    assert [line.split()[-1] for line in repr(curve).splitlines()[2:]] == [
+        "optimal",
+        "infeasible",
+        "optimal",
+    ]
+    with pytest.raises(InfeasibleError, match=r"1\.94591"):
+        design_frontier(LEVELS, [2, "1.9"])
+
+
+def test_what_is_found_when_time_is_over_is_certified() -> None:
+    problem = PROBLEMS["ldp, large"]
+    curve = trace_frontier(problem, ["0.5", 1], gap=1e-2, time_limit=1e-3)
+    for solution in curve.solutions:
+        assert solution.bound <= solution.value
+        assert solution.problem.privacy[0].holds(solution.channel, problem.prior)
+
+
+@pytest.mark.parametrize("key", ["gap", "time_limit"])
+@pytest.mark.parametrize("value", [0, -1, math.inf, "1", True])
+def test_limits_that_are_none_are_refused(key: str, value: object) -> None:
+    with pytest.raises(InputError, match=f"{key}: expected a number > 0"):
+        design_frontier(PROBLEMS["a survey"], [1], **{key: value})  # type: ignore[arg-type]
+
+
+def test_an_interrupt_ends_the_whole_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> object:
+        return SimpleNamespace(notes=(INTERRUPTED,))
+
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        design_frontier(PROBLEMS["a survey"], [1, 2, 3])
+
+
+# the least budget for a loss
+
+
+def survey_error(epsilon: float, p: float = 0.1) -> float:
+    """The error of the best two-output channel: its posteriors are at the ends of their range."""
+    low = max(math.exp(-epsilon) * p, 1 - math.exp(epsilon) * (1 - p))
+    high = min(math.exp(epsilon) * p, 1 - math.exp(-epsilon) * (1 - p))
+    return p * (1 - p) - (p - low) * (high - p)
+
+
+def risk(epsilon: float, k: int = 3) -> float:
+    """The variance of the estimator of randomized response, n times, at the uniform prior."""
+    e = math.exp(epsilon)
+    return (1 - 1 / k) * ((e + k - 1) / (e - 1)) ** 2
+
+
+FORMULAS: dict[str, tuple[Problem, Callable[[float], float], list[str]]] = {
+    "warner": (
+        Problem(["yes", "no"], LDP(1), HammingLoss()),
+        lambda e: 1 / (1 + math.exp(e)),
+        ["0.4", "0.25", "0.001"],
+    ),
+    "randomized response": (
+        Problem(range(5), LDP(1), HammingLoss()),
+        lambda e: 4 / (4 + math.exp(e)),
+        ["0.7", "0.3"],
+    ),
+    "survey": (PROBLEMS["a survey"], survey_error, ["0.07", "0.004"]),
+    "accuracy": (
+        Problem(range(4), LIP(1), BayesAccuracy(), prior=[0.25] * 4),
+        lambda e: -min(math.exp(e) / 4, 1 - 3 * math.exp(-e) / 4),
+        ["0.3", "0.6", "0.9"],
+    ),
+}
+"""Losses that fall with epsilon, by formula; gains with their sign changed."""
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_least_budget_is_that_of_the_formula(name: str) -> None:
+    problem, formula, losses = FORMULAS[name]
+    sign = -1 if problem.utility.is_maximised else 1
+    for wanted in losses:
+        low, high = 0.0, 40.0
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            low, high = (low, middle) if formula(middle) <= sign * float(wanted) else (middle, high)
+        reach = min_epsilon(problem, wanted)
+        assert reach.epsilon - reach.below == Fraction("1e-6")
+        assert float(reach.below) - 1e-9 <= high <= float(reach.epsilon) + 1e-9
+        assert_both_sides(reach, Fraction(wanted))
+
+
+def assert_both_sides(reach: Reach, wanted: Fraction) -> None:
+    """The channel is private at epsilon and good enough; at what is below, none can be."""
+    sign = -1 if reach.solution.problem.utility.is_maximised else 1
+    problem = reach.solution.problem
+    (notion,) = problem.privacy
+    assert notion == problem.at(reach.epsilon).privacy[0]
+    assert notion.holds(reach.solution.channel, problem.prior)
+    assert sign * reach.solution.value <= sign * wanted
+    assert reach.proof is not None
+    assert reach.proof.problem.privacy == problem.at(reach.below).privacy
+    assert sign * reach.proof.bound > sign * wanted
+    assert reach.proof.bound_proved
+
+
+@pytest.mark.parametrize(
+    ("problem", "wanted"),
+    [
+        (families.ldp_numeric(6), "0.9"),
+        (Problem(range(4), LIP(1), MutualInformation(), prior=[0.1, 0.2, 0.3, 0.4]), "0.5"),
+        (Problem(range(5), MetricPrivacy(1, "absolute"), MeanAbsoluteError()), "0.5"),
+    ],
+    ids=["ldp", "information", "metric"],
+)
+def test_other_solvers_agree_on_both_sides(problem: Problem, wanted: str) -> None:
+    reach = min_epsilon(problem, wanted, precision="1e-4")
+    assert_both_sides(reach, Fraction(wanted))
+    solver = SOLVERS["vertices" if problem.utility.is_maximised else "direct-lp"]
+    above, below = (solver(problem.at(e)).value for e in (reach.epsilon, reach.below))
+    assert min(above, below) - 1e-9 <= float(wanted) <= max(above, below) + 1e-9
+
+
+def test_a_risk_that_is_infinite_without_a_budget() -> None:
+    problem = Problem(range(3), LDP(1), L2Risk())
+    wanted = f"{risk(1.5):.12f}"
+    reach = min_epsilon(problem, wanted)
+    assert abs(float(reach.epsilon) - 1.5) <= 2e-6
+    assert_both_sides(reach, Fraction(wanted))
+
+
+def test_below_what_the_prior_tells_no_channel_is_private() -> None:
+    reach = min_epsilon(LEVELS, "0.3", precision="1e-3")
+    assert (reach.below, reach.proof) == (Fraction("1.945"), None)
+    assert reach.epsilon == Fraction("1.946")
+    assert "1.94591" in reach.reason
+    assert reach.to_json()["unreachable_up_to"] == 1.945
+
+
+def test_a_loss_that_needs_nothing_told_is_free() -> None:
+    reach = min_epsilon(Problem(range(4), LDP(1), HammingLoss()), "0.75")
+    assert (reach.epsilon, reach.below, reach.proof, reach.is_free) == (0, 0, None, True)
+    assert "no smaller epsilon is needed" in repr(reach)
+    assert reach.to_json()["unreachable_up_to"] is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "wanted", "message"),
+    [
+        (
+            Problem(range(4), LDP(1), HammingLoss(), outputs=[0, 1, 2]),
+            "0.2",
+            "no epsilon reaches the loss 0.2: without any privacy there is no channel below 0.25",
+        ),
+        (
+            Problem(range(4), LDP(1), BayesAccuracy()),
+            "1.2",
+            "no epsilon reaches the gain 1.2: without any privacy there is no channel above 1",
+        ),
+        (
+            Problem(range(4), LDP(1), HammingLoss()),
+            "0",
+            "no epsilon up to 40 reaches the loss 0: no private channel is below 1.27",
+        ),
+        (
+            Problem(range(2), [LIP(1), AsymmetricLift(1, 1)], HammingLoss(), prior=[0.5, 0.5]),
+            "0.1",
+            "the other notions alone leave no channel below 0.18",
+        ),
+    ],
+    ids=["too few outputs", "too much", "only in the limit", "another notion"],
+)
+def test_what_no_budget_reaches_is_proved(problem: Problem, wanted: str, message: str) -> None:
+    with pytest.raises(InfeasibleError, match=message):
+        min_epsilon(problem, wanted)
+
+
+def test_the_largest_budget_may_be_set() -> None:
+    problem = Problem(["yes", "no"], LDP(1), HammingLoss())
+    with pytest.raises(InfeasibleError, match=r"no epsilon up to 1 reaches the loss 0\.25"):
+        min_epsilon(problem, "0.25", most=1)
+    with pytest.raises(InfeasibleError, match=r"1\.94591"):
+        min_epsilon(LEVELS, "0.3", most=1)
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "message"),
+    [
+        (PROBLEMS["a survey"], {"wanted": "little"}, "wanted: expected a finite number"),
+        (PROBLEMS["a survey"], {"precision": 0}, "precision: expected a number > 0"),
+        (PROBLEMS["a survey"], {"precision": 41}, "precision: expected at most 40"),
+        (PROBLEMS["a survey"], {"most": -1}, "most: expected a number > 0"),
+        (PROBLEMS["a survey"], {"gap": 0}, "gap: expected a number > 0"),
+        (families.lip_and_ldp(3), {}, "privacy: expected one notion that has an epsilon"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(
+    problem: Problem, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        min_epsilon(problem, **{"wanted": "0.05", **options})
+
+
+@examples(60)
+@given(
+    at=st.fractions(Fraction(1, 50), Fraction(9), max_denominator=999),
+    width=st.sampled_from(["0", "0.001", "0.02", "0.3"]),
+    curve=st.sampled_from([lambda e: 10 / (1 + e), lambda e: 10 - e, lambda e: 10 - 10 * (e > 3)]),
+)
+def test_both_ends_are_as_close_as_the_gap_allows(
+    at: Fraction, width: str, curve: Callable[[Fraction], Fraction]
+) -> None:
+    """With losses by formula, and bounds below them by so much, the two ends are exact."""
+    problem, step, wanted = PROBLEMS["a survey"], Fraction("1e-3"), curve(at)
+    asked = []
+
+    def answer(_: Steps, there: Problem, share: float = 1.0) -> object:
+        epsilon = getattr(there.privacy[0], "epsilon", None)
+        loss = Fraction(-1) if epsilon is None else Fraction(curve(epsilon))
+        asked.append(epsilon)
+        return SimpleNamespace(value=loss, bound=loss - Fraction(width))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Steps, "design", answer)
+        reach = min_epsilon(problem, wanted, precision=step)
+    assert curve(reach.epsilon) <= wanted
+    assert reach.is_free or wanted < curve(reach.epsilon - step)
+    if reach.proof is None:
+        assert reach.below == 0
+        assert reach.is_free or curve(Fraction(0)) - Fraction(width) <= wanted
+    else:
+        assert curve(reach.below) - Fraction(width) > wanted
+        assert curve(reach.below + step) - Fraction(width) <= wanted
+    assert len(asked) <= 50
+
+
+def test_a_gap_too_wide_to_tell_is_said() -> None:
+    def undecided(_: Steps, there: Problem, share: float = 1.0) -> object:
+        return SimpleNamespace(value=Fraction(1), bound=Fraction(0))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Steps, "design", undecided)
+        with pytest.raises(SolverError, match="not decided whether epsilon = 40 reaches"):
+            min_epsilon(PROBLEMS["a survey"], "0.5")
+
+
+def test_a_solver_that_fails_is_quoted() -> None:
+    def failing(_: Steps, there: Problem, share: float = 1.0) -> object:
+        raise SolverError("out of memory")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Steps, "design", failing)
+        with pytest.raises(SolverError, match=r"not decided .*: out of memory"):
+            min_epsilon(PROBLEMS["a survey"], "0.5")
+
+
+class Distance(ConvexUtility):
+    """The distance of a channel from telling all."""
+
+    name = "distance"
+
+    def objective(self, Q: Any, domain: Any, prior: Any, outputs: Any) -> Any:
+        return cp.sum(cp.abs(Q - np.eye(2)))
+
+
+def test_a_bound_that_is_only_computed_is_called_so() -> None:
+    """Warner's channel leaves 1 / (1 + e) in each of four entries."""
+    problem = Problem(range(2), LDP(1), Distance(), outputs=[0, 1])
+    reach = min_epsilon(problem, "1.2", precision="1e-3")
+    exact = math.log(4 / 1.2 - 1)
+    assert float(reach.below) - 1e-5 <= exact <= float(reach.epsilon) + 1e-5
+    assert repr(reach).endswith("there, computed and not proved")
+    assert reach.to_json()["bound_proved"] is False

@@ -1,0 +1,271 @@
+"""Designing many problems gives what designing each does, whoever does the work."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    CertificateError,
+    Domain,
+    HammingLoss,
+    InputError,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MechdesignError,
+    MetricPrivacy,
+    MutualInformation,
+    Prior,
+    Problem,
+    Solution,
+    SolverError,
+    UnsupportedError,
+    design,
+    design_each,
+    design_many,
+)
+from mechdesign.certify import verify
+from mechdesign.designs import many
+from mechdesign.designs import many_tasks as tasks
+from mechdesign.notions import Notion
+from mechdesign.routes.limits import Limits
+
+
+def users(count: int, size: int = 5, seed: int = 0) -> list[Problem]:
+    """One problem for each user, of one shape: a prior, a budget and a loss of their own."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for n in range(count):
+        prior = Prior.from_counts(rng.integers(1, 1000, size).tolist())
+        loss = MeanAbsoluteError() if n % 3 else MeanSquaredDistance()
+        made.append(Problem(range(size), LIP(1 + (n % 4) / 4), loss, prior=prior))
+    return made
+
+
+def mixed() -> list[Problem]:
+    """Problems of many shapes and routes, in no order."""
+    rare, even = [0.01, 0.24, 0.25, 0.5], [0.25] * 4
+    notions: list[Notion] = [LDP(1), PML("0.5"), AsymmetricLift(lower=1, upper=2), LIP(1), LDP(2)]
+    found = [Problem(range(4), notion, MeanAbsoluteError(), prior=rare) for notion in notions]
+    found += [Problem(range(4), LIP(1), HammingLoss(), prior=p) for p in (rare, even, rare)]
+    found += [Problem(range(4), [LIP(1), LDP("1.2")], MeanAbsoluteError(), prior=rare)] * 2
+    found += [Problem(range(5), MetricPrivacy(1, "absolute"), MeanAbsoluteError())]
+    found += [Problem(range(3), LIP(1), MutualInformation(), prior=[0.2, 0.3, 0.5])]
+    found += [Problem(range(4), LDP(1), MeanAbsoluteError(worst_case=True))]
+    found += [Problem(range(4), LIP(0), MeanAbsoluteError(), prior=rare)]
+    found += [Problem(["a", "b"], LDP(1), HammingLoss())] * 2
+    return found + users(3)
+
+
+def assert_same(found: Solution, problem: Problem) -> None:
+    """The same problem, certified, with a value that differs by the two gaps at most."""
+    alone = design(problem)
+    assert found.problem is problem
+    assert found.status == alone.status == "optimal"
+    slack = (found.gap + alone.gap) * float(alone.value) + 1e-15
+    assert abs(float(found.value - alone.value)) <= slack
+    assert [claim.notion for claim in found.privacy] == list(problem.privacy)
+    assert verify(found.document()).value == found.value
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_solutions_are_those_of_design_in_order(n_jobs: int) -> None:
+    problems = mixed()
+    found = design_many(problems, n_jobs=n_jobs)
+    assert len(found) == len(problems)
+    for solution, problem in zip(found, problems, strict=True):
+        assert_same(solution, problem)
+
+
+def test_problems_of_one_shape_are_solved_together() -> None:
+    problems = users(12, size=9)  # for nine inputs no formula holds
+    found = design_many(problems)
+    assert {solution.route.split(":")[0] for solution in found} == {"interior"}
+    assert all("12 problems" in solution.route for solution in found)
+    for solution, problem in zip(found, problems, strict=True):
+        assert_same(solution, problem)
+
+
+def test_a_prior_with_zeros_and_a_budget_of_each_size() -> None:
+    counts = [[0, 1, 2, 3], [1, 0, 0, 1], [1000, 1, 1, 1], [1, 1, 1, 1]]
+    problems = [
+        Problem(range(4), LIP(epsilon), MeanAbsoluteError(), prior=Prior.from_counts(prior))
+        for prior in counts
+        for epsilon in ("0.001", 1, 5)
+    ]
+    for solution, problem in zip(design_many(problems), problems, strict=True):
+        assert_same(solution, problem)
+
+
+def test_a_wide_gap_is_enough_if_it_is_asked_for() -> None:
+    for solution in design_many(users(6), gap=0.1):
+        assert solution.gap <= 0.1
+
+
+def test_one_budget_of_zero_does_not_hold_up_the_others() -> None:
+    prior = [0.1] * 6 + [0.2] * 2
+    problems = [
+        Problem(range(8), LIP(epsilon), MeanAbsoluteError(), prior=prior)
+        for epsilon in (1, 0, "0.9", "1e-9", "0.8")
+    ]
+    found = design_many(problems)
+    assert [solution.route.startswith("interior") for solution in found] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+    ]
+    for solution, problem in zip(found, problems, strict=True):
+        assert_same(solution, problem)
+
+
+def test_nothing_gives_nothing() -> None:
+    assert design_many([]) == []
+    assert list(design_each(iter([]))) == []
+
+
+def test_a_generator_is_read_window_by_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "WINDOW", 3)
+    problems, read = users(8, size=3), 0
+
+    def reading() -> Iterator[Problem]:
+        nonlocal read
+        for problem in problems:
+            read += 1
+            yield problem
+
+    found = design_each(reading())
+    first = next(found)
+    assert isinstance(first, Solution)
+    assert first.problem is problems[0]
+    assert read == 3
+    rest = list(found)
+    assert [s.problem for s in rest if isinstance(s, Solution)] == problems[1:]
+    assert read == 8
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_is_returned_in_its_place(n_jobs: int) -> None:
+    good = Problem(range(3), LDP(1), HammingLoss())
+    without_formula = users(1)[0]
+    problems: list[Any] = [good, without_formula, "no problem", good]
+    found = design_many(problems, route="closed-form", errors="return", n_jobs=n_jobs)
+    assert [isinstance(answer, Solution) for answer in found] == [True, False, False, True]
+    assert isinstance(found[1], UnsupportedError)
+    assert isinstance(found[2], InputError)
+    for n in (1, 2):
+        assert str(found[n]).startswith(f"problems[{n}]")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_is_raised_with_its_place(n_jobs: int) -> None:
+    problems = [Problem(range(3), LDP(1), HammingLoss()), *users(1)] * 12
+    with pytest.raises(UnsupportedError, match=r"problems\[1\]"):
+        design_many(problems, route="closed-form", n_jobs=n_jobs)
+
+
+def test_a_fault_that_is_ours_is_raised_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(problem: Problem, **_options: Any) -> Solution:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(tasks, "design", fails)
+    with pytest.raises(ZeroDivisionError) as caught:
+        design_many([Problem(range(3), LDP(1), HammingLoss())])
+    assert caught.value.__notes__ == ["while problems[0] was designed"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_may_stop_listening(n_jobs: int) -> None:
+    found = design_each(users(100, size=3), n_jobs=n_jobs)
+    assert isinstance(next(found), Solution)
+    assert isinstance(found, Generator)
+    found.close()
+
+
+@pytest.mark.parametrize("given", [SolverError("lost"), UnsupportedError("a", "b", "c"), None])
+def test_where_a_batch_fails_each_is_designed_by_itself(
+    given: MechdesignError | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_problems: list[Problem], _limits: Limits) -> None:
+        if given is not None:
+            raise given
+
+    monkeypatch.setattr(tasks, "solve_interior_batch", fails)
+    problems = users(3, size=9)
+    for solution, problem in zip(design_many(problems), problems, strict=True):
+        assert_same(solution, problem)
+        assert "problems" not in solution.route
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("errors", "ignore"), ("n_jobs", 0), ("n_jobs", "2"), ("gap", 0), ("gap", "1e-3")],
+)
+def test_options_are_checked_first(key: str, value: Any) -> None:
+    with pytest.raises(InputError, match=key):
+        design_many([], **{key: value})
+
+
+def test_a_backend_that_is_none_is_refused_and_threads_are_one() -> None:
+    problems = users(2, size=3)
+    with pytest.raises(InputError, match="backend"):
+        design_many(problems, n_jobs=2, backend="carrier pigeon")
+    for solution, problem in zip(
+        design_many(problems, n_jobs=2, backend="threading"), problems, strict=True
+    ):
+        assert_same(solution, problem)
+
+
+def test_what_goes_between_processes_comes_back_as_it_was() -> None:
+    solution = design(users(1)[0])
+    again = pickle.loads(pickle.dumps(solution))
+    assert again.document() == solution.document()
+    assert not pickle.loads(pickle.dumps(solution.problem.prior)).array.flags.writeable
+    errors: list[MechdesignError] = [
+        InputError("a.b", "x", "y", "z"),
+        UnsupportedError("a", "b", 3),
+        SolverError("stopped"),
+        CertificateError("broken"),
+    ]
+    for error in errors:
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy)) == (type(error), str(error))
+    nested = pickle.loads(pickle.dumps(errors[0])).within("c")
+    assert str(nested) == "c.a.b: expected x, given y; z"
+
+
+def test_a_bar_is_shown_when_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "DELAY", 0)
+    design_many(users(4), progress=True)
+    assert "4/4" in capsys.readouterr().err
+    design_many(users(4), progress=False)
+    design_many(users(4))  # standard error is no terminal here
+    assert capsys.readouterr().err == ""
+
+
+def test_a_cluster_does_the_same_work() -> None:
+    distributed = pytest.importorskip("distributed", reason="pip install -e '.[cluster]'")
+    import joblib
+
+    problems = [*users(6), Problem(Domain(["a", "b", "c"]), LDP(1), HammingLoss())]
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = design_many(problems)
+    for solution, problem in zip(found, problems, strict=True):
+        assert_same(solution, problem)

@@ -1,0 +1,427 @@
+"""Estimates of the distribution: exact expectations, exact variances, coverage, errors."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import pickle
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import Channel, InputError, L2Risk, Prior
+from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
+from mechdesign.estimation.least_squares import Information, scores_of
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    block_hadamard,
+    high_low_hadamard,
+)
+from mechdesign.reports import Reports, Tally
+from tests.strategies import examples, priors, simplex
+
+CLOSE = 1e-9
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+THREE = Channel.from_matrix([[".6", ".3", ".1"], [".2", ".5", ".3"], [".1", ".1", ".8"]])
+WIDE = Channel.from_matrix([[".5", ".2", ".2", ".1"], [".1", ".6", ".1", ".2"]])
+HIDDEN = Channel.from_matrix(
+    [["1/2", "1/2", "0"], ["1/4", "3/4", "0"], ["1/4", "3/4", "0"]], inputs=["a", "b", "c"]
+)
+"""b and c look alike, and the last output never comes."""
+
+
+def matrix(channel: Channel) -> list[list[Fraction]]:
+    return [[Fraction(int(v), channel.denominator) for v in row] for row in channel.numerators]
+
+
+def exactly(values: Any) -> list[Fraction]:
+    return [Fraction(float(v)) for v in values]
+
+
+@st.composite
+def square_channels(draw: st.DrawFn) -> Channel:
+    """Channels that tell their inputs apart: at least a tenth of the truth, the rest anything."""
+    k = draw(st.integers(2, 4))
+    share = draw(st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]))
+    noise = draw(simplex(k))
+    rows = [[(1 - share) * noise[y] + share * (x == y) for y in range(k)] for x in range(k)]
+    return Channel.from_matrix(rows)
+
+
+def worlds(channel: Channel, p: list[Fraction], n: int) -> Iterator[tuple[Fraction, list[int]]]:
+    """Every sequence of n reports with its exact probability, as counts of the outputs."""
+    Q, m = matrix(channel), len(channel.outputs)
+    law = [sum((p[x] * Q[x][y] for x in range(len(p))), Fraction(0)) for y in range(m)]
+    for reports in itertools.product(range(m), repeat=n):
+        chance = math.prod((law[y] for y in reports), start=Fraction(1))
+        if chance:
+            yield chance, [reports.count(y) for y in range(m)]
+
+
+# --- unbiased -------------------------------------------------------------------------------------
+
+
+@given(square_channels(), st.data())
+@examples(60)
+def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: Any) -> None:
+    k = len(channel.inputs)
+    reference = data.draw(priors(k, least=1))
+    A = scores_of(channel, reference).frequencies
+    Q = matrix(channel)
+    table = [exactly(A(Tally(np.eye(k, dtype=np.int64)[y], 1)).estimates) for y in range(k)]
+    for x, z in itertools.product(range(k), repeat=2):
+        expected = sum((Q[x][y] * table[y][z] for y in range(k)), Fraction(0))
+        assert abs(expected - (x == z)) < CLOSE
+
+
+def test_the_scores_of_a_wide_channel_are_unbiased_and_the_best_at_the_reference() -> None:
+    reference = Prior([0.2, 0.8])
+    Q, k, m = matrix(WIDE), 2, 4
+    scores = scores_of(WIDE, reference)
+    table = [exactly(scores.frequencies(Tally(np.eye(m)[y], 1)).estimates) for y in range(m)]
+    for x, z in itertools.product(range(k), repeat=2):
+        assert abs(sum(Q[x][y] * table[y][z] for y in range(m)) - (x == z)) < CLOSE
+    law = [sum(reference[x] * Q[x][y] for x in range(k)) for y in range(m)]
+    # optimal: uncorrelated with every score whose mean is 0 for all inputs
+    null = np.linalg.svd(WIDE.matrix)[2][k:]
+    for z, direction in itertools.product(range(k), null):
+        assert abs(sum(float(law[y] * table[y][z]) * direction[y] for y in range(m))) < CLOSE
+
+
+@pytest.mark.parametrize("channel", [WARNER, THREE, WIDE])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_expectation_and_variance_by_enumeration(channel: Channel, n: int) -> None:
+    k = len(channel.inputs)
+    p = [Fraction(x + 1, k * (k + 1) // 2) for x in range(k)]
+    first, second, reported = np.zeros(k), np.zeros(k), np.zeros(k)
+    for chance, counts in worlds(channel, p, n):
+        found = estimate(channel, counts)
+        first += float(chance) * found.values
+        second += float(chance) * found.values**2
+        reported += float(chance) * found.standard_errors**2
+    truth = np.array([float(v) for v in p])
+    assert first == pytest.approx(truth, abs=CLOSE)
+    information = Information(channel.matrix, np.full(k, 1 / k), channel.inputs)
+    variance = information.covariance(truth).diagonal() / n
+    assert second - first**2 == pytest.approx(variance, abs=CLOSE)
+    if n > 1:
+        assert reported == pytest.approx(variance, abs=CLOSE)
+    else:
+        assert np.isnan(reported).all()
+
+
+@pytest.mark.parametrize("channel", [WARNER, THREE])
+def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> None:
+    """The records 0, 0, 1 are fixed; only the reports vary."""
+    records, Q, k = [0, 0, 1], matrix(channel), len(channel.inputs)
+    first, second, reported = np.zeros(k), np.zeros(k), np.zeros(k)
+    for reports in itertools.product(range(len(channel.outputs)), repeat=3):
+        chance = float(math.prod(Q[x][y] for x, y in zip(records, reports, strict=True)))
+        counts = np.bincount(reports, minlength=len(channel.outputs))
+        tally = Tally(counts, 3)
+        found = estimate(channel, tally, target="respondents")
+        scores = scores_of(channel).frequencies(tally)
+        first += chance * found.values
+        second += chance * found.values**2
+        reported += chance * (scores.squares - scores.estimates) / 3
+        clipped = np.maximum(scores.squares - scores.estimates, 0) / 3
+        assert found.standard_errors**2 == pytest.approx(clipped, abs=CLOSE)
+    truth = np.bincount(records, minlength=k) / 3
+    assert first == pytest.approx(truth, abs=CLOSE)
+    assert second - first**2 == pytest.approx(reported, abs=CLOSE)
+
+
+@pytest.mark.parametrize("channel", [WARNER, THREE, WIDE])
+def test_the_total_variance_at_the_reference_is_the_l2_risk(channel: Channel) -> None:
+    k = len(channel.inputs)
+    for prior in (Prior.uniform(k), Prior.from_counts(range(1, k + 1))):
+        covariance = Information(channel.matrix, prior.array, channel.inputs).covariance(
+            prior.array
+        )
+        risk = float(L2Risk().value(channel, prior))
+        assert covariance.trace() == pytest.approx(risk, rel=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [GeneralizedRandomizedResponse(5, 1), HadamardResponse(3, "0.5")]
+)
+def test_a_structured_mechanism_agrees_with_its_matrix(mechanism: Mechanism) -> None:
+    """Both sets of reports have as many outputs as least squares needs, or weigh them alike."""
+    reports = mechanism.privatize([0, 1, 1, 2, 0, 2, 2] * 20, rng=5)
+    tally = mechanism.tally(reports)
+    own = estimate(mechanism, reports)
+    dense = estimate(mechanism.dense(), tally.counts)
+    if mechanism.n_outputs == len(mechanism.inputs):
+        assert own.values == pytest.approx(dense.values, abs=CLOSE)
+        assert own.standard_errors == pytest.approx(dense.standard_errors, abs=CLOSE)
+    else:  # least squares uses besides that the frequencies sum to 1
+        assert dense.values.sum() == pytest.approx(1, abs=CLOSE)
+        assert dense.standard_errors.sum() <= own.standard_errors.sum()
+    assert own.simulated
+    assert not dense.simulated
+    assert estimate(mechanism, tally).values == pytest.approx(own.values)
+
+
+@pytest.mark.parametrize("target", ["population", "respondents"])
+def test_the_intervals_cover_as_often_as_they_say(target: str) -> None:
+    rng, repeats, n = np.random.default_rng(8), 1500, 400
+    truth = np.array([0.5, 0.3, 0.2])
+    hits = np.zeros(3)
+    everywhere = 0
+    for _ in range(repeats):
+        records = rng.multinomial(n, truth) if target == "population" else [200, 120, 80]
+        rows = zip(records, THREE.matrix, strict=True)
+        counts = sum(rng.multinomial(int(c), row) for c, row in rows)
+        found = estimate(THREE, counts, target=target)
+        low, high = found.interval(0.9).T
+        hits += (low <= truth) & (truth <= high)
+        low, high = found.interval(0.9, simultaneous=True).T
+        everywhere += bool(((low <= truth) & (truth <= high)).all())
+    error = math.sqrt(0.9 * 0.1 / repeats)
+    assert (np.abs(hits / repeats - 0.9) < 4 * error).all()
+    assert everywhere / repeats > 0.9 - 4 * error
+
+
+# --- what cannot be told --------------------------------------------------------------------------
+
+
+def test_a_channel_that_hides_inputs_is_refused_with_what_can_be_told() -> None:
+    with pytest.raises(InputError) as raised:
+        estimate(HIDDEN, [3, 5, 0])
+    text = str(raised.value)
+    assert "2 independent rows of 3" in text
+    assert "'a', {'b', 'c'}" in text
+    assert "maximum-likelihood" in text
+    assert survey(HIDDEN, [30, 50, 0], "a").value == pytest.approx(0.5)
+    assert survey(HIDDEN, [30, 50, 0], ["b", "c"]).value == pytest.approx(0.5)
+    with pytest.raises(InputError, match="independent rows"):
+        survey(HIDDEN, [3, 5, 0], "b")
+    assert estimate(HIDDEN, [3, 5, 0], method="maximum-likelihood").values.sum() == pytest.approx(1)
+
+
+def test_rows_that_differ_by_rounding_only_are_the_same() -> None:
+    near = Channel.from_matrix([[0.5, 0.5], [0.5 + 1e-13, 0.5 - 1e-13]])
+    with pytest.raises(InputError, match="1 independent rows of 2"):
+        estimate(near, [5, 5])
+    far = Channel.from_matrix([[0.5, 0.5], [0.5 + 1e-6, 0.5 - 1e-6]])
+    assert estimate(far, [5, 5]).standard_errors[0] > 1e4
+
+
+def test_an_output_that_never_comes_does_no_harm_but_may_not_be_reported() -> None:
+    spare = Channel.from_matrix([["3/4", "1/4", 0], ["1/4", "3/4", 0]])
+    assert estimate(spare, [6, 4, 0]).values == pytest.approx(estimate(WARNER, [6, 4]).values)
+    for method in METHODS:
+        with pytest.raises(InputError, match="outputs that the channel can send, given 2"):
+            estimate(spare, [6, 4, 1], method=method)
+
+
+def test_a_prior_that_rules_an_output_out_is_no_reference() -> None:
+    sure = Channel.from_matrix([[1, 0], ["1/2", "1/2"]])
+    with pytest.raises(InputError, match="smooth it"):
+        estimate(sure, [6, 4], prior=Prior([1, 0]))
+    assert estimate(WARNER, [6, 4], prior=Prior([1, 0])).values == pytest.approx([0.7, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"reports": [0, 0]}, "at least one report"),
+        ({"reports": [1, 2, 3]}, "2 whole numbers"),
+        ({"reports": [1, -2]}, "2 whole numbers"),
+        ({"reports": [1, math.inf]}, "2 whole numbers"),
+        ({"reports": [1, math.nan]}, "2 whole numbers"),
+        ({"reports": [1, 1e300]}, r"a sum below 2\*\*62"),
+        ({"reports": [2**63 - 1, 2**63 - 1]}, r"a sum below 2\*\*62"),
+        ({"reports": np.array([2**64 - 1, 2], dtype=np.uint64)}, r"a sum below 2\*\*62"),
+        ({"reports": Tally(np.array([1, 2]), 4)}, "4 reports counted, given 3"),
+        ({"reports": THREE.privatize([0, 1], rng=1)}, "reports of this mechanism"),
+        ({"method": "unbaised"}, "did you mean 'unbiased'"),
+        ({"target": "people"}, "'population', 'respondents'"),
+        ({"prior": Prior.uniform(3)}, "a Prior of 2 probabilities"),
+        ({"prior": [0.5, 0.5]}, "a Prior of 2 probabilities"),
+        ({"mechanism": [[1, 0], [0, 1]]}, "a Channel or a Mechanism"),
+    ],
+)
+def test_what_is_wrong_is_said(given_: dict[str, Any], message: str) -> None:
+    asked = {"mechanism": WARNER, "reports": [6, 4]} | given_
+    with pytest.raises(InputError, match=message):
+        estimate(asked.pop("mechanism"), asked.pop("reports"), **asked)
+
+
+def test_a_trillion_reports_are_counted_exactly() -> None:
+    found = estimate(WARNER, [6 * 10**12, 4 * 10**12])
+    assert found.reports == 10**13
+    assert found.values == pytest.approx([0.7, 0.3], rel=1e-15)
+    assert found.standard_errors == pytest.approx(0.9797958971132712 / 10**6.5, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "other"),
+    [
+        (OptimizedUnaryEncoding(4, 1), SubsetSelection(4, 1, 2)),
+        (OptimizedUnaryEncoding(4, 1), OptimizedUnaryEncoding(["a", "b", "c", "d"], 1)),
+        (SubsetSelection(6, 1, 2), SubsetSelection(6, 1, 3)),
+        (HadamardResponse(4, 1), GeneralizedRandomizedResponse(4, 1)),
+        (high_low_hadamard(4, 1, [0, 1]), high_low_hadamard(4, 1, [1, 2])),
+        (block_hadamard(4, 1, [[0, 1], [2, 3]]), block_hadamard(4, 1, [[0, 1, 2], [3]])),
+        (WARNER, GeneralizedRandomizedResponse(["yes", "no"], 1)),
+    ],
+)
+def test_reports_of_another_mechanism_are_refused(mechanism: Any, other: Any) -> None:
+    reports = other.privatize([other.inputs.labels[0]] * 9, rng=1)
+    with pytest.raises(InputError, match="reports of this mechanism"):
+        estimate(mechanism, reports)
+    assert estimate(other, reports).reports == 9
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "counts"),
+    [
+        (GeneralizedRandomizedResponse(3, 1), [1, 2, 3]),
+        (HadamardResponse(3, 1), [1, 2, 3, 9]),
+        (OptimizedUnaryEncoding(3, 1), [1, 2, 11]),
+    ],
+)
+def test_counts_of_another_number_of_reports_are_refused(
+    mechanism: Mechanism, counts: list[int]
+) -> None:
+    with pytest.raises(InputError, match="tally: expected counts of 10 reports"):
+        estimate(mechanism, Tally(np.array(counts), 10))
+
+
+def test_plain_counts_are_for_channels() -> None:
+    with pytest.raises(InputError, match="Reports or a Tally"):
+        estimate(HadamardResponse(3, 1), [1, 2, 3, 4])
+
+
+# --- one number -----------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.integers(-5, 9), min_size=3, max_size=3),
+    st.lists(st.integers(1, 40), min_size=3, max_size=3),
+)
+@examples(40)
+def test_a_mean_is_the_same_as_from_the_whole_distribution(f: list[int], counts: list[int]) -> None:
+    found, whole = mean(THREE, counts, f), estimate(THREE, counts)
+    assert found.value == pytest.approx(float(whole.values @ f), abs=1e-8)
+    assert total(THREE, counts, f).value == pytest.approx(sum(counts) * found.value)
+    (error,) = whole.deviation(np.array([f], dtype=float))
+    assert found.standard_error == pytest.approx(error, abs=1e-6)
+
+
+def test_a_survey_of_one_is_its_coordinate_for_both_targets() -> None:
+    for mechanism in (THREE, HadamardResponse(3, 1)):
+        reports = mechanism.privatize([0, 1, 2] * 30, rng=2)
+        for target in ("population", "respondents"):
+            whole = estimate(mechanism, reports, target=target)
+            for x in range(3):
+                one = survey(mechanism, reports, x, target=target)
+                assert one.value == pytest.approx(whole.values[x])
+                assert one.standard_error == pytest.approx(whole.standard_errors[x])
+                assert one.unbiased
+                assert one.simulated
+
+
+def test_a_mean_that_the_reports_tell_needs_no_whole_distribution() -> None:
+    """f lies in the column space although its square does not: the larger variance is given."""
+    rows = [["0", "1"], ["1/2", "1/2"], ["1", "0"]]
+    steps = Channel.from_matrix(rows)
+    found = mean(steps, [30, 70])
+    assert found.value == pytest.approx(0.6)
+    same = mean(steps, [30, 70], target="respondents")
+    assert same.standard_error == pytest.approx(found.standard_error)
+
+
+def test_a_weighted_sum_by_enumeration() -> None:
+    """Records 0, 2, 1 with weights 1, -2, 3 and values 0, 1, 5, among the respondents."""
+    records, c, f, Q = [0, 2, 1], [1, -2, 3], [0, 1, 5], matrix(THREE)
+    first = second = reported = 0.0
+    for sent in itertools.product(range(3), repeat=3):
+        chance = float(math.prod(Q[x][y] for x, y in zip(records, sent, strict=True)))
+        reports = Reports(np.array(sent), THREE.alphabet, False)
+        found = weighted_sum(THREE, reports, c, f, target="respondents")
+        first += chance * found.value
+        second += chance * found.value**2
+        reported += chance * found.standard_error**2
+    assert first == pytest.approx(sum(a * f[x] for a, x in zip(c, records, strict=True)))
+    assert reported >= second - first**2 - CLOSE  # equal but for what is clipped at 0
+    equal = weighted_sum(THREE, reports, [2, 2, 2], f)
+    assert equal.value == pytest.approx(2 * total(THREE, reports, f).value)
+    found = total(THREE, reports, f)
+    assert equal.standard_error == pytest.approx(2 * found.standard_error, abs=1e-5)
+
+
+def test_a_weighted_sum_of_a_structured_mechanism() -> None:
+    grr = GeneralizedRandomizedResponse(4, 2)
+    reports = grr.privatize([0, 1, 2, 3] * 10, rng=4)
+    c = np.linspace(-1, 2, 40)
+    dense = grr.dense()
+    same = Reports(reports.data, dense.alphabet, True)
+    for target in ("population", "respondents"):
+        found = weighted_sum(grr, reports, c, target=target)
+        other = weighted_sum(dense, same, c, target=target)
+        assert found.value == pytest.approx(other.value)
+        assert found.standard_error == pytest.approx(other.standard_error)
+    with pytest.raises(InputError, match="40 numbers, one for each report"):
+        weighted_sum(grr, reports, c[:5])
+
+
+def test_numbers_are_needed_for_a_mean() -> None:
+    with pytest.raises(InputError, match="which are labels"):
+        mean(WARNER, [6, 4])
+    with pytest.raises(InputError, match=r"values\[1\]"):
+        mean(WARNER, [6, 4], [1, "x"])
+    with pytest.raises(InputError, match="labels of the domain"):
+        survey(WARNER, [6, 4], "maybe")
+
+
+# --- what is read ---------------------------------------------------------------------------------
+
+
+def test_what_is_printed_and_saved() -> None:
+    found = estimate(WARNER, WARNER.privatize(["yes"] * 50, rng=3), method="projected")
+    text = repr(found)
+    for part in ("50 reports", "projected, biased", "SIMULATION, NOT FOR RELEASE", "yes", "no"):
+        assert part in text
+    saved = json.loads(json.dumps(found.to_json()))
+    assert saved["simulated"] is True
+    assert saved["unbiased"] is False
+    assert saved["values"] == found.values.tolist()
+    assert "SIMULATION" not in repr(estimate(WARNER, [6, 4]))
+    assert (
+        json.loads(json.dumps(estimate(WARNER, [1, 0]).to_json()))["standard_errors"] == [None] * 2
+    )
+    assert json.loads(json.dumps(survey(WARNER, [6, 4], "yes").to_json()))[
+        "value"
+    ] == pytest.approx(0.7)
+    long = estimate(GeneralizedRandomizedResponse(60, 1), Tally(np.ones(60, dtype=np.int64), 60))
+    assert "…" in repr(long)
+    assert found.counts == pytest.approx(50 * found.values)
+
+
+def test_an_estimate_can_be_pickled() -> None:
+    for method in METHODS:
+        found = estimate(WARNER, [60, 40], method=method)
+        again: Estimate = pickle.loads(pickle.dumps(found))
+        assert again.to_json() == found.to_json()
+        assert again.deviation(np.eye(2)) == pytest.approx(found.deviation(np.eye(2)))
+
+
+def test_intervals_of_distributions_stay_in_range() -> None:
+    raw = estimate(WARNER, [1, 39])
+    assert raw.interval()[0, 0] < 0
+    assert raw.projected().interval().min() == 0
+    with pytest.raises(InputError, match="confidence"):
+        raw.interval(1.0)

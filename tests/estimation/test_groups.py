@@ -1,0 +1,191 @@
+"""Groups with mechanisms of their own: exact expectations and variances, what each adds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import Channel, InputError, Prior
+from mechdesign.estimation import Estimate, estimate, estimate_groups
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse, Mechanism
+from mechdesign.reports import Tally
+
+CLOSE = 1e-9
+
+LEFT = Channel.from_matrix([["0.8", "0.2"], ["0.3", "0.7"], ["0.3", "0.7"]])
+RIGHT = Channel.from_matrix([["0.6", "0.4"], ["0.6", "0.4"], ["0.1", "0.9"]])
+SHARP = Channel.from_matrix([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+BLUNT = Channel.from_matrix([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
+GRR = GeneralizedRandomizedResponse(3, 1)
+HADAMARD = HadamardResponse(3, 2)
+TRUTH = np.array([0.5, 0.3, 0.2])
+
+
+def matrix(source: Channel | Mechanism) -> np.ndarray:
+    return (source if isinstance(source, Channel) else source.dense()).matrix
+
+
+def tally(source: Channel | Mechanism, sent: Any) -> Tally:
+    """The counts of reports given by their numbers; those of both mechanisms are their labels."""
+    size = matrix(source).shape[1]
+    return Tally(np.bincount(sent, minlength=size).astype(np.int64), len(sent))
+
+
+def worlds(
+    sources: list[Any], sizes: list[int], truth: np.ndarray
+) -> Iterator[tuple[float, list[tuple[Any, Tally]]]]:
+    """Every sequence of reports of all groups, with its probability."""
+    laws = [truth @ matrix(source) for source in sources]
+    ways = [itertools.product(range(len(w)), repeat=n) for w, n in zip(laws, sizes, strict=True)]
+    for sent in itertools.product(*map(list, ways)):
+        chance = math.prod(
+            float(law[y]) for law, part in zip(laws, sent, strict=True) for y in part
+        )
+        yield chance, [(s, tally(s, part)) for s, part in zip(sources, sent, strict=True)]
+
+
+def moments(
+    sources: list[Any], sizes: list[int], truth: np.ndarray, **asked: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The exact expectation and variance of the estimate, and the expectation of the stated one."""
+    first, second, stated = np.zeros(3), np.zeros(3), np.zeros(3)
+    for chance, groups in worlds(sources, sizes, truth):
+        found = estimate_groups(groups, **asked)
+        first += chance * found.values
+        second += chance * found.values**2
+        stated += chance * found.standard_errors**2
+    return first, second - first**2, stated
+
+
+@pytest.mark.parametrize(
+    ("sources", "sizes"),
+    [
+        ([LEFT, RIGHT], [2, 1]),
+        ([SHARP, BLUNT], [1, 2]),
+        ([SHARP, LEFT, RIGHT], [1, 1, 1]),
+        ([GRR, HADAMARD], [2, 1]),
+        ([GRR, SHARP], [1, 1]),
+    ],
+)
+def test_it_is_unbiased_whatever_the_reference(sources: list[Any], sizes: list[int]) -> None:
+    for prior in (None, Prior([0.1, 0.2, 0.7])):
+        first, _, _ = moments(sources, sizes, TRUTH, prior=prior)
+        assert first == pytest.approx(TRUTH, abs=CLOSE)
+
+
+@pytest.mark.parametrize("sizes", [[1, 2], [2, 2]])
+@pytest.mark.parametrize("sources", [[SHARP, BLUNT], [GRR, HADAMARD], [HADAMARD, SHARP]])
+def test_at_the_reference_it_varies_less_than_any_group_alone(
+    sources: list[Any], sizes: list[int]
+) -> None:
+    uniform = np.full(3, 1 / 3)
+    _, variance, _ = moments(sources, sizes, uniform)
+    for source, n in zip(sources, sizes, strict=True):
+        _, alone, _ = moments([source], [n], uniform)
+        assert (variance <= alone + CLOSE).all()
+
+
+def test_at_the_reference_channels_reach_the_bound_of_all_their_information() -> None:
+    """n Cov is at least the inverse of the Fisher information on the simplex, by Cramer and Rao."""
+    prior, sizes = Prior([0.5, 0.3, 0.2]), [2, 1]
+    total = sum(
+        n * (Q := source.matrix) @ np.diag(1 / (TRUTH @ Q)) @ Q.T
+        for source, n in zip((SHARP, BLUNT), sizes, strict=True)
+    )
+    bound = np.linalg.inv(total) - np.outer(TRUTH, TRUTH) / 3
+    _, variance, _ = moments([SHARP, BLUNT], sizes, TRUTH, prior=prior)
+    assert variance == pytest.approx(bound.diagonal(), abs=CLOSE)
+
+
+@pytest.mark.parametrize("sources", [[LEFT, RIGHT], [GRR, HADAMARD]])
+def test_the_intervals_cover_as_often_as_they_say(sources: list[Any]) -> None:
+    rng, repeats, sizes = np.random.default_rng(4), 400, [150, 300]
+    hits = np.zeros(3)
+    for _ in range(repeats):
+        groups = []
+        for source, n in zip(sources, sizes, strict=True):
+            counts = rng.multinomial(n, TRUTH @ matrix(source)).astype(np.int64)
+            groups.append((source, Tally(counts, n)))
+        low, high = estimate_groups(groups).interval(0.9).T
+        hits += (low <= TRUTH) & (high >= TRUTH)
+    assert (np.abs(hits / repeats - 0.9) < 4 * math.sqrt(0.09 / repeats)).all()
+
+
+def test_of_the_respondents_groups_count_by_size() -> None:
+    """Records 0 in the first group and 2, 1 in the second are fixed; the groups are no samples."""
+    records = [[0], [2, 1]]
+    sources: list[Any] = [GRR, BLUNT]
+    rows = [matrix(s)[x] for s, part in zip(sources, records, strict=True) for x in part]
+    first, second = np.zeros(3), np.zeros(3)
+    for sent in itertools.product(range(3), repeat=3):
+        chance = math.prod(float(row[y]) for row, y in zip(rows, sent, strict=True))
+        groups = [(GRR, tally(GRR, sent[:1])), (BLUNT, tally(BLUNT, sent[1:]))]
+        found = estimate_groups(groups, target="respondents")
+        first += chance * found.values
+        second += chance * found.values**2
+        assert found.deviation(np.eye(3)) == pytest.approx(found.standard_errors, abs=1e-6)
+    assert first == pytest.approx([1 / 3] * 3, abs=CLOSE)
+    alone = [estimate(GRR, tally(GRR, [0])), estimate(BLUNT, tally(BLUNT, [1, 1]))]
+    found = estimate_groups([(GRR, tally(GRR, [0])), (BLUNT, [0, 2, 0])], target="respondents")
+    assert found.values == pytest.approx((alone[0].values + 2 * alone[1].values) / 3)
+
+
+@pytest.mark.parametrize("source", [SHARP, GRR, HADAMARD])
+def test_one_group_is_the_estimate_itself(source: Any) -> None:
+    reports = source.privatize([0, 1, 2, 1] * 25, rng=1)
+    for target in ("population", "respondents"):
+        one = estimate(source, reports, target=target)
+        same = estimate_groups([(source, reports)], target=target)
+        assert same.values == pytest.approx(one.values)
+        assert same.standard_errors == pytest.approx(one.standard_errors)
+        f = np.array([[1.0, -2.0, 3.0]])
+        assert same.deviation(f) == pytest.approx(one.deviation(f))
+        assert same.simulated
+
+
+def test_methods_and_quantiles_of_groups() -> None:
+    groups = [(LEFT, [60, 40]), (RIGHT, [10, 90])]
+    raw = estimate_groups(groups)
+    assert estimate_groups(groups, method="projected").values == pytest.approx(
+        raw.projected().values
+    )
+    assert estimate_groups(groups, method="clipped").method == "clipped"
+    assert isinstance(raw, Estimate)
+    assert raw.quantile(0.5).low <= raw.quantile(0.5).value
+
+
+def test_groups_that_together_do_not_tell_are_refused() -> None:
+    with pytest.raises(InputError, match="2 independent rows of 3"):
+        estimate_groups([(LEFT, [6, 4]), (LEFT, [5, 5])])
+    with pytest.raises(InputError, match="2 independent rows of 3"):
+        estimate_groups([(LEFT, [6, 4]), (RIGHT, [5, 5])], target="respondents")
+
+
+@pytest.mark.parametrize(
+    ("groups", "asked", "message"),
+    [
+        ([], {}, "a list of pairs"),
+        ([LEFT], {}, "pairs"),
+        ([(LEFT, [1, 2]), (Channel.from_matrix(np.eye(2)), [1, 2])], {}, r"groups\[1\]"),
+        (
+            [(LEFT, [1, 2]), (LEFT, [0, 0])],
+            {},
+            r"groups\[1\]: reports: expected at least one report",
+        ),
+        ([(LEFT, [1, 2])], {"method": "best"}, "method: expected one of 'unbiased'"),
+        ([(LEFT, [1, 2])], {"target": "all"}, "target"),
+        (
+            [(LEFT, [1, 2])],
+            {"method": "maximum-likelihood", "target": "respondents"},
+            "'population' for maximum likelihood",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(groups: Any, asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        estimate_groups(groups, **asked)

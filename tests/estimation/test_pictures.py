@@ -1,0 +1,57 @@
+"""Pictures of estimates: every value, its interval, and the label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mechdesign import Channel, InputError
+from mechdesign.estimation import Estimate, estimate
+from mechdesign.mechanisms import HadamardResponse
+from mechdesign.plots import plot_estimate, save_estimate_plot
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["$yes$", "no"])
+
+
+def drawn(found: Estimate) -> Axes:
+    axes = Figure().subplots()
+    assert plot_estimate(found, axes) is axes
+    axes.figure.canvas.draw()
+    return axes
+
+
+def test_bars_and_intervals() -> None:
+    found = estimate(WARNER, [60, 40])
+    axes = drawn(found)
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx(found.values)
+    (ends,) = [lines.get_segments() for lines in axes.collections]
+    assert np.array(ends)[:, :, 1] == pytest.approx(found.interval())
+    assert [text.get_text() for text in axes.get_xticklabels()] == [r"\$yes\$", "no"]
+    assert axes.get_title() == "unbiased; 100 reports"
+    assert "population" in axes.get_ylabel()
+
+
+def test_an_unknown_error_has_no_interval_and_a_simulation_says_so() -> None:
+    clear = Channel.from_matrix(np.eye(3))
+    found = estimate(clear, clear.privatize([0, 0, 2], rng=1), method="maximum-likelihood")
+    axes = drawn(found)
+    assert len(axes.patches) == 3
+    assert len(axes.collections[0].get_segments()) == 2
+    assert "maximum-likelihood, biased" in axes.get_title()
+    assert "simulation, not for release" in axes.get_title()
+
+
+def test_many_inputs_are_a_band(tmp_path: Path) -> None:
+    mechanism = HadamardResponse(300, 1)
+    found = estimate(mechanism, mechanism.privatize(np.arange(300), rng=1))
+    axes = drawn(found)
+    assert not axes.patches
+    assert len(axes.get_xticks()) < 30
+    save_estimate_plot(found, tmp_path / "estimate.png")
+    assert (tmp_path / "estimate.png").stat().st_size > 1000
+    with pytest.raises(InputError, match=r"\.png, \.pdf or \.svg"):
+        save_estimate_plot(found, tmp_path / "estimate.doc")

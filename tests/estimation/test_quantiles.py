@@ -1,0 +1,97 @@
+"""Quantiles: by definition without noise, order of the labels, coverage of the confidence set."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import Channel, Domain, InputError
+from mechdesign.estimation import estimate
+from mechdesign.estimation.quantiles import quantile_of
+from mechdesign.mechanisms import HadamardResponse
+from tests.strategies import examples
+
+STEPS = Channel.from_matrix(
+    [[0.7, 0.2, 0.1, 0], [0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.6, 0.2], [0, 0.1, 0.2, 0.7]]
+)
+
+
+@given(st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any), st.integers(1, 19))
+@examples(60)
+def test_without_noise_it_is_the_quantile_of_the_sample(counts: list[int], twentieth: int) -> None:
+    labels = [3, -1, 0.5, 10]
+    clear = Channel.from_matrix(np.eye(4), inputs=labels)
+    found = estimate(clear, counts).quantile(twentieth / 20)
+    sample = sorted(x for x, c in zip(labels, counts, strict=True) for _ in range(c))
+    assert found.value == sample[-(-twentieth * len(sample) // 20) - 1]
+    assert found.low <= found.value <= found.high
+
+
+def test_the_confidence_set_covers() -> None:
+    rng, repeats = np.random.default_rng(5), 1500
+    truth = np.array([0.2, 0.28, 0.3, 0.22])  # Pr(X <= 1) = 0.48: the median is 2, narrowly
+    hits = 0
+    for _ in range(repeats):
+        found = estimate(STEPS, rng.multinomial(500, truth @ STEPS.matrix)).quantile(0.5, 0.9)
+        assert found.low <= found.value <= found.high
+        hits += found.low <= 2 <= found.high
+    assert hits / repeats > 0.9 - 4 * math.sqrt(0.09 / repeats)
+
+
+def test_it_narrows_with_more_reports_and_widens_with_confidence() -> None:
+    p = np.array([0.2, 0.2, 0.2, 0.4]) @ STEPS.matrix
+    few, many = (estimate(STEPS, np.round(n * p).astype(int)) for n in (50, 5_000_000))
+    assert few.quantile(0.5).low < few.quantile(0.5).high
+    assert many.quantile(0.5).low == many.quantile(0.5).value == many.quantile(0.5).high == 2
+    wide = few.quantile(0.5, 0.999)
+    assert wide.low <= few.quantile(0.5).low
+    assert wide.high >= few.quantile(0.5).high
+
+
+@pytest.mark.parametrize("method", ["unbiased", "maximum-likelihood", "projected"])
+def test_every_method_has_quantiles(method: str) -> None:
+    mechanism = HadamardResponse(4, 2)
+    reports = mechanism.privatize([0, 1, 2, 2, 3] * 2000, rng=1)
+    found = estimate(mechanism, reports, method=method).quantile(0.5)
+    assert found.value == 2
+    assert found.low <= 2 <= found.high
+
+
+def test_one_report_tells_nothing() -> None:
+    found = estimate(STEPS, [0, 1, 0, 0]).quantile(0.5)
+    assert (found.low, found.high) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [((0,), "q: expected"), ((1.0,), "q: expected"), ((0.5, 1), "confidence"), (("x",), "'x'")],
+)
+def test_what_is_wrong_is_said(asked: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        estimate(STEPS, [1, 2, 3, 4]).quantile(*asked)
+
+
+def test_labels_have_no_order() -> None:
+    words = Channel.from_matrix(np.eye(2), inputs=["a", "b"])
+    with pytest.raises(InputError, match="a domain of numbers"):
+        estimate(words, [1, 2]).quantile(0.5)
+
+
+def test_a_quantile_of_many_values_takes_little_memory() -> None:
+    """Never all sums at once: of 43,750 values they would be 15 GB."""
+    k = 6000
+    values, widths = np.full(k, 1 / k), []
+
+    def deviation(weights: Any) -> Any:
+        widths.append(weights.size)
+        return np.full(len(weights), 0.01)
+
+    found = quantile_of(Domain.range(k), values, deviation, 0.5, 0.95)
+    assert (found.value, found.low, found.high) == (2999, 2882, 3117)
+    assert max(widths) <= 1 << 22
+    assert sum(widths) == k * (k - 1)

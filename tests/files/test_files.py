@@ -1,0 +1,535 @@
+"""What is written is read back equal, written whole or not at all, and says what was promised."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechdesign.cli import main
+from mechdesign.designs.facade import design
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError
+from mechdesign.files import load_channel, load_problem, save
+from mechdesign.notions import (
+    LDP,
+    LIP,
+    AsymmetricLift,
+    BlockLDP,
+    BoundedPriorLIP,
+    ContextAwareLDP,
+    HighLowLDP,
+    MetricPrivacy,
+)
+from mechdesign.notions import NOTIONS as ALL_NOTIONS
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.solution import Solution
+from mechdesign.utilities import (
+    UTILITIES,
+    BayesAccuracy,
+    ColumnUtility,
+    Distortion,
+    EuclideanDistance,
+    HammingLoss,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+)
+
+
+def of_notion(name: str) -> Problem:
+    """The notion of an example table, on the inputs and the prior that it speaks of."""
+    keys = tomllib.loads(ALL_NOTIONS[name].example)
+    prior = [0.1, 0.2, 0.3, 0.4]
+    return Problem(range(4), ALL_NOTIONS[name](**keys), MeanAbsoluteError(), prior=prior)
+
+
+def of_utility(name: str) -> Problem:
+    keys: dict[str, Any] = {"distortion": {"matrix": [[0, 1, 0.25], [2, 0, 0.25]]}}.get(name, {})
+    return Problem([0, 1], LIP(1), UTILITIES[name](**keys), prior=[0.4, 0.6], title=name)
+
+
+OTHERS: dict[str, Callable[[], Problem]] = {
+    "worst case": lambda: Problem(range(4), LDP(1), MeanSquaredDistance(worst_case=True)),
+    "intersection": lambda: Problem(
+        ["a", "b", "c"], [LDP(2), LIP(1)], HammingLoss(), prior=[0.2, 0.3, 0.5]
+    ),
+    "blocks of a grid": lambda: Problem(
+        Domain.grid(2, 4), BlockLDP(1, block_rows=2, block_columns=2), EuclideanDistance()
+    ),
+    "grid of spacing 1/3": lambda: Problem(
+        Domain.grid(2, 2, spacing=Fraction(1, 3)),
+        MetricPrivacy(3, "euclidean"),
+        EuclideanDistance(),
+    ),
+    "grid of a long spacing": lambda: Problem(
+        Domain.grid(1, 3, spacing="0.12345678901234567890123"),
+        MetricPrivacy(9, "manhattan"),
+        EuclideanDistance(),
+    ),
+    "outputs beside the grid": lambda: Problem(
+        Domain.grid(1, 3), LDP(1), EuclideanDistance(), outputs=[(0, 0.5), (0, 1.5)]
+    ),
+    "fewer outputs than inputs": lambda: Problem(
+        range(5), LDP(1), MeanAbsoluteError(), outputs=[1, 2.5]
+    ),
+    "more outputs than inputs": lambda: Problem(
+        ["a", "b"], LDP(1), Distortion([[0, 3, 1], [3, 0, 1]]), outputs=["a", "b", "neither"]
+    ),
+    "numbers and text": lambda: Problem(["a", 1, 2.5], HighLowLDP(1, ["a", 1]), HammingLoss()),
+    "letters of the world": lambda: Problem(
+        ["да", "né", "\u2028", '"', "\\"], LDP(1), HammingLoss(), title="≤ 😀", source="\t\n"
+    ),
+    "thirds": lambda: Problem(
+        ["a", "b", "c"], LIP("1/3"), HammingLoss(), prior=["1/3", "1/3", "1/3"]
+    ),
+    "an input of prior 0": lambda: Problem(
+        ["a", "b", "c"], LIP(1), HammingLoss(), prior=[0, 0.5, 0.5]
+    ),
+    "box of priors": lambda: Problem(
+        ["a", "b"], BoundedPriorLIP(0.5, lower=[0.1, 0.7], upper=[0.3, 0.9]), HammingLoss()
+    ),
+    "list of priors": lambda: Problem(
+        ["a", "b"], BoundedPriorLIP(0.5, priors=[[0.1, 0.9], [0.3, 0.7]]), HammingLoss()
+    ),
+    "distance matrix": lambda: Problem(
+        ["a", "b", "c"], MetricPrivacy(1, [[0, 1, 2], [1, 0, 1.5], [2, 1.5, 0]]), HammingLoss()
+    ),
+    "budget zero": lambda: Problem(["a", "b", "c"], LDP(0), HammingLoss()),
+    "no budget at all": lambda: Problem(
+        ["a", "b"], ContextAwareLDP([[0, "inf"], ["inf", 0]]), HammingLoss()
+    ),
+    "both sides free": lambda: Problem(
+        ["a", "b"], AsymmetricLift("inf", "inf"), HammingLoss(), prior=[0.5, 0.5]
+    ),
+    "histogram": lambda: Problem(
+        range(4), LIP(1), PosteriorMeanSquaredError(histogram=True), prior=[0.1, 0.2, 0.3, 0.4]
+    ),
+    "information about words": lambda: Problem(
+        ["a", "b", 3], LDP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]
+    ),
+    "accuracy on a grid": lambda: Problem(Domain.grid(2, 2), LDP(1), BayesAccuracy()),
+    "one input": lambda: Problem(["a"], LDP(1), HammingLoss()),
+    "large budget": lambda: Problem(["a", "b", "c"], LDP(60), HammingLoss()),
+}
+
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    **{f"notion {name}": lambda name=name: of_notion(name) for name in ALL_NOTIONS},
+    **{f"utility {name}": lambda name=name: of_utility(name) for name in UTILITIES},
+    **OTHERS,
+}
+
+
+def strict(text: str) -> Any:
+    """Parse JSON as the standard has it: without NaN and Infinity, without a key twice."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    def whole(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len(dict(pairs)) == len(pairs)
+        return dict(pairs)
+
+    return json.loads(text, parse_constant=refuse, object_pairs_hook=whole)
+
+
+@pytest.fixture(scope="module")
+def survey() -> Solution:
+    utility = PosteriorMeanSquaredError(values=[1, 0])
+    return design(Problem(["yes", "no"], LIP(1), utility, prior=[0.1, 0.9]))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_saved_is_loaded_equal(name: str, tmp_path: Path) -> None:
+    problem = PROBLEMS[name]()
+    solution = design(problem)
+    file = tmp_path / "channel.json"
+    save(solution, file)
+    loaded = load_channel(file)
+    assert loaded.channel == solution.channel
+    assert loaded.channel.inputs == problem.domain
+    assert loaded.channel.inputs.grid_shape == problem.domain.grid_shape
+    assert [type(y) for y in loaded.channel.outputs] == [type(y) for y in solution.channel.outputs]
+    assert loaded.prior == problem.prior
+    assert loaded.verified.value == solution.value
+    assert loaded.verified.bound == solution.bound
+    text = file.read_text(encoding="utf-8")
+    assert strict(text) == loaded.document
+    assert loaded.document == json.loads(json.dumps(solution.document()))
+    assert text.endswith("}\n")
+
+
+def test_a_row_of_the_channel_is_a_line_of_the_file(tmp_path: Path) -> None:
+    """Even where the title and the labels look like the file itself."""
+    title = '  "matrix": "matrix of the channel", "numerators": "numerators of the channel"'
+    labels = ['"matrix": "matrix of the channel"', "numerators of the channel", "a,b", "ε"]
+    solution = design(Problem(labels, LDP(1), HammingLoss(), title=title))
+    path = tmp_path / "channel.json"
+    save(solution, path)
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text) == json.loads(json.dumps(solution.document()))
+    for row in solution.document()["channel"]["numerators"]:
+        assert json.dumps(row) in text
+    assert load_channel(path).channel == solution.channel
+
+
+@pytest.mark.parametrize("name", ["notion lip", "worst case", "utility distortion"])
+def test_one_problem_gives_one_file(name: str) -> None:
+    documents = [design(PROBLEMS[name]()).document() for _ in range(2)]
+    for document in documents:
+        del document["seconds"], document["digest"]
+    assert documents[0] == documents[1]
+
+
+# The JSON contract.
+
+KEYS = [
+    "status",
+    "objective",
+    "sense",
+    "value",
+    "bound",
+    "gap",
+    "bound_proved",
+    "route",
+    "privacy",
+    "channel",
+    "seconds",
+]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_json_is_as_promised(name: str) -> None:
+    problem = PROBLEMS[name]()
+    solution = design(problem)
+    answer = strict(json.dumps(solution.to_json()))
+    assert list(answer)[: len(KEYS)] == KEYS
+    assert answer["status"] in ("optimal", "bounded")
+    assert answer["objective"] == problem.utility.name
+    assert answer["sense"] == problem.utility.sense
+    assert answer["sense"] in ("minimize", "maximize")
+    assert answer["bound_proved"] is True
+    for key in ("value", "bound", "gap", "seconds"):
+        assert type(answer[key]) is float
+    assert answer["value"] == float(solution.value)
+    assert solution.bound is not None
+    best_first = [Fraction(repr(answer["bound"])), solution.bound, solution.value]
+    assert best_first == sorted(best_first, reverse=problem.utility.is_maximised)
+    gap = abs(answer["value"] - answer["bound"]) / max(1e-12, abs(answer["value"]))
+    assert answer["gap"] == gap
+    assert (answer["status"] == "optimal") == (gap <= 1e-6)
+    assert isinstance(answer["route"], str)
+    channel = answer["channel"]
+    assert set(channel) - {"decoder"} == {"inputs", "outputs", "matrix"}
+    assert len(channel["matrix"]) == len(channel["inputs"]) == len(problem.domain)
+    for row, numerators in zip(
+        channel["matrix"], solution.channel.numerators.tolist(), strict=True
+    ):
+        assert all(type(entry) is float for entry in row)
+        assert row == [entry / 2**62 for entry in numerators]
+    if isinstance(problem.utility, ColumnUtility):
+        assert channel["outputs"] == list(range(len(channel["outputs"])))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
+    problem = PROBLEMS[name]()
+    solution = design(problem)
+    claims = solution.to_json()["privacy"]
+    assert len(claims) == len(problem.privacy)
+    for claim, notion in zip(claims, problem.privacy, strict=True):
+        table = notion.to_table()
+        by_budget = "epsilon" in table
+        numbers = {"epsilon", "delta"} & set(table)
+        assert set(claim) == {"notion", "leakage", "certified", *numbers}
+        assert claim["notion"] == notion.name
+        assert claim["certified"] is True
+        if not by_budget:
+            assert claim["leakage"] is None or claim["leakage"] <= 0
+            continue
+        assert type(claim["epsilon"]) is float
+        assert type(claim["leakage"]) is float
+        assert claim["epsilon"] == pytest.approx(float(notion.epsilon), rel=1e-15)
+        assert claim["leakage"] <= claim["epsilon"]
+
+        def at(epsilon: float, notion: Any = notion, table: dict[str, Any] = table) -> Any:
+            return type(notion)(
+                **{k: v for k, v in table.items() if k != "notion"} | {"epsilon": epsilon}
+            )
+
+        assert at(claim["leakage"]).holds(solution.channel, problem.prior)
+        if claim["leakage"] > 0.01 and notion.name != "differential-identifiability":
+            assert not at(claim["leakage"] - 0.01).holds(solution.channel, problem.prior)
+
+
+def test_the_decoder_is_the_posterior_mean_of_each_output(survey: Solution) -> None:
+    channel = survey.to_json()["channel"]
+    assert channel["outputs"] == [0, 1]
+    assert [type(y) for y in channel["outputs"]] == [int, int]
+    yes, no = channel["matrix"]
+    means = [0.1 * a / (0.1 * a + 0.9 * b) for a, b in zip(yes, no, strict=True)]
+    assert channel["decoder"] == pytest.approx(means, rel=1e-14)
+    assert "decoder" not in design(of_utility("hamming")).to_json()["channel"]
+
+
+def test_labels_keep_their_kind() -> None:
+    channel = design(Problem(["a", 1, 2.0], LDP(1), HammingLoss())).to_json()["channel"]
+    assert channel["inputs"] == ["a", 1, 2.0]
+    assert [type(x) for x in channel["inputs"]] == [str, int, float]
+    grid = design(Problem(Domain.grid(1, 2, 0.5), LDP(1), HammingLoss())).to_json()["channel"]
+    assert grid["inputs"] == [[0, 0], [0, 1]]
+
+
+# Reading problems.
+
+
+def test_a_decimal_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "problem.toml"
+    file.write_text(
+        "[domain]\nvalues = [0.1, 0.2]\n[prior]\nprobabilities = [0.1, 0.9]\n"
+        '[privacy]\nnotion = "ldp"\nepsilon = 0.30000000000000000000001\n'
+        '[utility]\nobjective = "mean-absolute-error"\n[expected]\nvalue = 0.1\n',
+        encoding="utf-8",
+    )
+    problem = load_problem(file)
+    assert problem.domain.numbers == (Fraction(1, 10), Fraction(1, 5))
+    assert problem.prior.probabilities == (Fraction(1, 10), Fraction(9, 10))
+    (notion,) = problem.privacy
+    assert notion == LDP("0.30000000000000000000001")
+    assert problem.expected is not None
+    assert (problem.expected.value, problem.expected.rtol) == (0.1, 1e-6)
+
+
+@pytest.mark.parametrize("name", ALL_NOTIONS)
+def test_a_problem_file_means_what_the_objects_mean(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "problem.toml"
+    file.write_text(
+        "[domain]\nsize = 4\n[prior]\ncounts = [1, 2, 3, 4]\n"
+        f'[utility]\nobjective = "mean-absolute-error"\n[privacy]\nnotion = "{name}"\n'
+        f"{ALL_NOTIONS[name].example}",
+        encoding="utf-8",
+    )
+    assert load_problem(file).to_table() == of_notion(name).to_table()
+
+
+# Priors from tables of records.
+
+RECORDS = "id,answer\n1,a\n2,b\n3,a\n4,a\n"
+
+
+@pytest.fixture
+def with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Prior]:
+    """Read the prior of a problem beside the file ``here``, with a data folder beside that."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "data" / "deep").mkdir(parents=True)
+    monkeypatch.setenv("MECHDESIGN_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+    def read(data: str, values: str = '["a", "b", "c"]') -> Prior:
+        file = tmp_path / "here" / "problem.toml"
+        file.write_text(
+            f"[domain]\nvalues = {values}\n[prior]\ndata = {{ {data} }}\n"
+            '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n',
+            encoding="utf-8",
+        )
+        return load_problem(file).prior
+
+    return read
+
+
+def test_a_data_file_is_looked_for_beside_the_problem_first(
+    with_data: Callable[[str], Prior],
+) -> None:
+    Path("here/x.csv").write_text(RECORDS, encoding="utf-8")
+    Path("data/x.csv").write_text("answer\nc\n", encoding="utf-8")
+    Path("x.csv").write_text("answer\nb\n", encoding="utf-8")
+    assert with_data('file = "x.csv", column = "answer"') == Prior(["3/4", "1/4", 0])
+
+
+def test_a_data_file_is_looked_for_in_the_data_folder_next(
+    with_data: Callable[[str], Prior],
+) -> None:
+    Path("data/deep/x.csv").write_text("answer\nc\n", encoding="utf-8")
+    Path("x.csv").write_text("answer\nb\n", encoding="utf-8")
+    assert with_data('file = "deep/x.csv", column = "answer"') == Prior([0, 0, 1])
+    with pytest.raises(InputError, match=r"prior\.data\.file: expected a file beside the problem"):
+        with_data('file = "x.csv", column = "answer"')
+
+
+def test_without_a_data_folder_the_error_says_how_to_name_one(
+    with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MECHDESIGN_DATA")
+    monkeypatch.setattr("mechdesign.files.problems.data_folder", lambda: None)
+    with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
+        with_data('file = "x.csv", column = "answer"')
+
+
+def test_the_data_folder_may_lie_beside_the_working_directory(
+    with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mechdesign.files import data_folder
+
+    monkeypatch.delenv("MECHDESIGN_DATA")
+    Path("shared/data").mkdir(parents=True)
+    Path("work").mkdir()
+    elsewhere = Path("other/house/mechdesign/files/disk.py")
+    monkeypatch.setattr("mechdesign.files.disk.__file__", str(elsewhere))
+    monkeypatch.chdir("work")
+    found = data_folder()
+    assert found is not None
+    assert found.samefile("../shared/data")
+
+
+def test_gzipped_data_are_read(with_data: Callable[[str], Prior]) -> None:
+    Path("here/x.csv.gz").write_bytes(gzip.compress(RECORDS.encode()))
+    assert with_data('file = "x.csv.gz", column = "answer"') == Prior(["3/4", "1/4", 0])
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
+def test_separators_are_free(separator: str, with_data: Callable[[str], Prior]) -> None:
+    Path("here/x.csv").write_text(RECORDS.replace(",", separator), encoding="utf-8")
+    written = separator.replace("\t", "\\t")
+    prior = with_data(f'file = "x.csv", column = "answer", separator = "{written}"')
+    assert prior == Prior(["3/4", "1/4", 0])
+
+
+def test_a_byte_order_mark_and_line_ends_do_no_harm(with_data: Callable[[str], Prior]) -> None:
+    text = "answer,id\na,1\nb,2\n"
+    Path("here/x.csv").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert with_data('file = "x.csv", column = "answer"') == Prior(["1/2", "1/2", 0])
+
+
+def test_quotes_and_spaces_around_a_record_do_not_count(with_data: Callable[[str], Prior]) -> None:
+    Path("here/x.csv").write_text('answer,id\n"a", 1\n b ,"2,3"\n', encoding="utf-8")
+    assert with_data('file = "x.csv", column = "answer"') == Prior(["1/2", "1/2", 0])
+
+
+def test_smoothing_is_added_to_every_count(with_data: Callable[[str], Prior]) -> None:
+    Path("here/x.csv").write_text(RECORDS, encoding="utf-8")
+    prior = with_data('file = "x.csv", column = "answer", smoothing = 1')
+    assert prior == Prior(["4/7", "2/7", "1/7"])
+    prior = with_data('file = "x.csv", column = "answer", smoothing = 0.5')
+    assert prior == Prior(["7/11", "3/11", "1/11"])
+
+
+def test_numbers_in_records_are_labels_that_are_numbers(with_data: Any) -> None:
+    Path("here/x.csv").write_text("grade\n10\n0\n10\n2.5\n", encoding="utf-8")
+    prior = with_data('file = "x.csv", column = "grade"', "[0, 2.5, 10]")
+    assert prior == Prior(["1/4", "1/4", "1/2"])
+
+
+# Writing.
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("old", [None, "what was there"])
+def test_a_failure_midway_leaves_the_old_file_and_no_other(
+    step: str,
+    old: str | None,
+    survey: Solution,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "channel.json"
+    if old is not None:
+        file.write_text(old, encoding="utf-8")
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, step, fail)
+        with pytest.raises(InputError, match=r"channel\.json: .*No space left on device"):
+            save(survey, file)
+    assert names(tmp_path) == ([] if old is None else ["channel.json"])
+    if old is not None:
+        assert file.read_text(encoding="utf-8") == old
+    save(survey, file)
+    assert load_channel(file).channel == survey.channel
+
+
+def test_an_interrupt_midway_leaves_no_file(
+    survey: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save(survey, tmp_path / "channel.json")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_file_has_the_mode_that_any_program_would_give_it(
+    umask: int, mode: int, survey: Solution, tmp_path: Path
+) -> None:
+    before = os.umask(umask)
+    try:
+        save(survey, tmp_path / "x.json")
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
+def test_a_file_that_is_written_again_keeps_its_mode(
+    mode: int, survey: Solution, tmp_path: Path
+) -> None:
+    (tmp_path / "x.json").touch()
+    (tmp_path / "x.json").chmod(mode)
+    save(survey, tmp_path / "x.json")
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_only_a_plain_file_is_replaced(survey: Solution, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: expected a plain file"):
+        save(survey, tmp_path / "pipe")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_is_written_through(survey: Solution, tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("target.json")
+    save(survey, tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert load_channel(tmp_path / "target.json").channel == survey.channel
+
+
+def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "problem.toml"
+    file.write_text(
+        '[domain]\nvalues = ["yes", "no"]\n[prior]\nprobabilities = [0.1, 0.9]\n'
+        '[privacy]\nnotion = "lip"\nepsilon = 1.0\n'
+        '[utility]\nobjective = "posterior-mean-squared-error"\nvalues = [1.0, 0.0]\n',
+        encoding="utf-8",
+    )
+    assert main(["solve", str(file), "--json", "-o", str(tmp_path / "channel.json")]) == 0
+    printed = strict(capsys.readouterr().out)
+    saved = load_channel(tmp_path / "channel.json").document
+    for key in KEYS:
+        if key == "channel":
+            assert {k: saved[key][k] for k in printed[key]} == printed[key]
+        else:
+            assert saved[key] == printed[key]

@@ -1,0 +1,253 @@
+"""Mechanism files: what is read is what was written, checked, and made by name."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mechdesign as md
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    BlockLDP,
+    CertificateError,
+    Channel,
+    Domain,
+    HighLowLDP,
+    InputError,
+    Prior,
+    UnsupportedError,
+)
+from mechdesign.exact import as_fraction, exp_lower
+from mechdesign.files import load_channel, load_mechanism, save, save_mechanism
+from mechdesign.mechanisms import (
+    MECHANISMS,
+    ByComponent,
+    GeneralizedRandomizedResponse,
+    HighLow,
+    LIPRandomizedResponse,
+    Mechanism,
+    SubsetSelection,
+    mechanism_for,
+)
+from mechdesign.mechanisms.registry import FORMS
+from mechdesign.notions import Notion
+from tests.certify.test_mechanism_file import MADE
+from tests.documents import sealed
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_loaded_equals_what_was_saved(name: str, tmp_path: Path) -> None:
+    file, mechanism = tmp_path / "mechanism.json", MADE[name]
+    md.save(mechanism, file)
+    loaded = load_mechanism(file)
+    assert loaded.mechanism == mechanism
+    assert hash(loaded.mechanism) == hash(mechanism)
+    assert loaded.prior == getattr(mechanism, "prior", None)
+    labels = [mechanism.inputs.labels[0]] * 5
+    assert isinstance(loaded.mechanism, type(mechanism))
+    drawn = loaded.mechanism.privatize(labels, rng=1)
+    assert drawn.texts() == mechanism.privatize(labels, rng=1).texts()
+    save_mechanism(loaded.mechanism, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_channel_file_is_loaded_by_the_same_function(tmp_path: Path) -> None:
+    problem = md.Problem(["yes", "no"], LIP(1), md.HammingLoss(), prior=[0.4, 0.6])
+    save(md.design(problem), tmp_path / "channel.json")
+    loaded, channel = load_mechanism(tmp_path / "channel.json"), load_channel
+    assert isinstance(loaded.mechanism, Channel)
+    assert loaded.mechanism == channel(tmp_path / "channel.json").channel
+    assert loaded.prior == problem.prior
+    assert loaded.verified.value is not None
+
+
+def test_a_mechanism_file_holds_no_matrix(tmp_path: Path) -> None:
+    save(MADE["subsets"], tmp_path / "x.json")
+    with pytest.raises(CertificateError, match="a mechanism file, which holds no matrix"):
+        load_channel(tmp_path / "x.json")
+
+
+def test_something_else_cannot_be_saved(tmp_path: Path) -> None:
+    channel: Any = Channel.from_matrix([[1]])
+    with pytest.raises(InputError, match="result: expected a Solution or a Mechanism"):
+        save(channel, tmp_path / "x.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a file that can be written"):
+        save(MADE["LIP"], tmp_path / "none" / "x.json")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    save(MADE[name], file)
+    document = json.loads(file.read_text())
+    document["leakage"] = document["leakage"] / 2
+    file.write_text(json.dumps(document))
+    with pytest.raises(CertificateError, match="digest"):
+        load_mechanism(file)
+    file.write_text(json.dumps(sealed(document)))
+    with pytest.raises(CertificateError, match="leaks more"):
+        load_mechanism(file)
+
+
+def test_integers_that_this_library_would_not_make_are_refused(tmp_path: Path) -> None:
+    """Private, as the checker says, but not the mechanism that would be drawn from."""
+    file = tmp_path / "x.json"
+    for name, change in (
+        ("subsets", lambda law: law.update(held=str(int(law["held"]) - 1))),
+        ("blocks", lambda law: law["parts"][0].update(epsilon="2")),
+    ):
+        save(MADE[name], file)
+        document = json.loads(file.read_text())
+        change(document["law"])
+        file.write_text(json.dumps(sealed(document)))
+        with pytest.raises(CertificateError, match="not of a mechanism known here"):
+            load_mechanism(file)
+
+
+ODD: list[Any] = [
+    *(None, True, 0, 1, -1, 0.5, 10**30, 1e300, float("nan"), float("inf"), "", "0", "1", "-1"),
+    *(
+        "1/2",
+        "1/0",
+        "nan",
+        "x",
+        "٣",
+        str(2**62),
+        str(2**62 - 1),
+        [],
+        {},
+        [[]],
+        [1],
+        ["x"],
+        {"a": 1},
+    ),
+]
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a document, as keys one below the other."""
+    pairs = value.items() if isinstance(value, dict) else ()
+    pairs = enumerate(value) if isinstance(value, list) else pairs
+    return [path, *(place for key, entry in pairs for place in places_in(entry, (*path, key)))]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
+    name: str, tmp_path: Path
+) -> None:
+    save(MADE[name], tmp_path / "x.json")
+    whole, rng = (tmp_path / "x.json").read_text(), random.Random(7)
+    places = [path for path in places_in(json.loads(whole)) if path and path[0] != "digest"]
+    for path, odd in rng.sample(list(itertools.product(places, ODD)), 150):
+        document = json.loads(whole)
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = odd
+        (tmp_path / "y.json").write_text(json.dumps(sealed(document)))
+        try:
+            found = load_mechanism(tmp_path / "y.json").mechanism
+        except CertificateError:
+            continue
+        assert isinstance(found, Mechanism)
+        assert found.largest_ratio() <= exp_lower(as_fraction(document["privacy"]["epsilon"]))
+        assert found.privacy.to_table()["notion"] == document["privacy"]["notion"]
+
+
+def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    with pytest.raises(InputError, match="a file that can be read"):
+        load_mechanism(file)
+    for text, error in (("{", InputError), ("[]", CertificateError), ("{}", CertificateError)):
+        file.write_text(text)
+        with pytest.raises(error):
+            load_mechanism(file)
+
+
+# --- by name ------------------------------------------------------------------------------------
+
+GRID = Domain.grid(2, 4)
+PRIOR = Prior.uniform(8)
+NOTIONS: dict[str, Notion] = {
+    "ldp": LDP(1),
+    "block": BlockLDP(1, block_rows=1, block_columns=2),
+    "high-low": HighLowLDP(1, [(0, 0), (0, 1), (1, 3)]),
+    "lip": LIP(3),
+}
+
+
+@pytest.mark.parametrize("notion", NOTIONS.values(), ids=NOTIONS)
+def test_every_kind_that_is_there_for_a_notion_is_made_and_satisfies_it(notion: Notion) -> None:
+    for kind in FORMS[type(notion)]:
+        mechanism = mechanism_for(kind, GRID, notion, PRIOR)
+        assert mechanism.privacy == notion
+        assert mechanism.inputs == GRID
+        assert mechanism.leakage <= float(notion.to_table()["epsilon"])
+
+
+def test_every_kind_is_there_for_some_notion_and_described() -> None:
+    assert set(MECHANISMS) == {kind for forms in FORMS.values() for kind in forms}
+    assert all(line.endswith((".", ").")) and "\n" not in line for line in MECHANISMS.values())
+
+
+def test_the_form_goes_by_the_notion() -> None:
+    kind = "subset-selection"
+    assert isinstance(mechanism_for(kind, GRID, NOTIONS["ldp"]), SubsetSelection)
+    blocks = mechanism_for(kind, GRID, NOTIONS["block"])
+    assert isinstance(blocks, ByComponent)
+    assert blocks.parts[0] == SubsetSelection(2, 1)
+    apart = mechanism_for(kind, GRID, NOTIONS["high-low"])
+    assert isinstance(apart, HighLow)
+    assert isinstance(apart.inner, SubsetSelection)
+    single = mechanism_for(kind, GRID, HighLowLDP(1, [(0, 0)]))
+    assert single.n_outputs == 8
+    plain = mechanism_for("randomized-response", GRID, LDP(1))
+    assert plain == GeneralizedRandomizedResponse(GRID, 1)
+    lip = mechanism_for("lip-randomized-response", GRID, LIP(3), PRIOR)
+    assert lip == LIPRandomizedResponse(GRID, 3, PRIOR)
+
+
+def test_a_size_is_for_subsets() -> None:
+    assert mechanism_for("subset-selection", GRID, LDP(1), size=4).parameters()["size"] == 4
+    found = mechanism_for("subset-selection", GRID, NOTIONS["high-low"], size=2)
+    assert found.parameters()["inner"]["law"]["size"] == 2
+    for kind in ("hadamard-response", "randomized-response", "optimized-unary-encoding"):
+        with pytest.raises(InputError, match="size: expected none, as"):
+            mechanism_for(kind, GRID, LDP(1), size=2)
+    with pytest.raises(InputError, match="size"):
+        mechanism_for("subset-selection", GRID, LDP(1), size=8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "notion", "words"),
+    [
+        ("hadamard", LDP(1), "kind: expected one of .*did you mean 'hadamard-response'"),
+        ("subset-selection", PML(1), "privacy.notion: expected one of ldp, block, high-low, lip"),
+        ("subset-selection", LIP(1), "kind: expected one of lip-randomized-response under lip"),
+        ("lip-randomized-response", LDP(1), "kind: expected one of randomized-response,"),
+        ("symmetric-unary-encoding", HighLowLDP(1, [(0, 0)]), "under high-low"),
+        ("lip-randomized-response", LIP(1), "prior: expected a prior"),
+        ("subset-selection", BlockLDP(1, [[(0, 0)]]), "every input in a block"),
+        ("subset-selection", HighLowLDP(0, [(0, 0), (0, 1)]), "epsilon"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind: str, notion: Notion, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        mechanism_for(kind, GRID, notion)
+
+
+def test_off_its_region_a_mechanism_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="would leak"):
+        mechanism_for("lip-randomized-response", GRID, LIP(1), PRIOR)

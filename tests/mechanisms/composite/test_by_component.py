@@ -1,0 +1,303 @@
+"""Mixtures by component: exact laws, unbiased scores across blocks, and the published estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import BlockLDP, Domain, InputError, Prior
+from mechdesign.exact import exp_lower
+from mechdesign.files import load_mechanism, save_mechanism
+from mechdesign.mechanisms import (
+    ByComponent,
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    block_hadamard,
+    block_randomized_response,
+    block_subset_selection,
+)
+from mechdesign.reports import Reports, Tally
+from tests.mechanisms_support import (
+    check_budget,
+    check_draws,
+    check_lifts,
+    check_moments,
+    check_outputs,
+    check_ratios,
+    check_unbiased,
+    exact_table,
+    scores,
+)
+from tests.strategies import examples
+
+Make = Callable[..., ByComponent]
+
+ALIKE: list[Make] = [block_hadamard, block_randomized_response, block_subset_selection]
+budgets = st.sampled_from([Fraction("0.05"), Fraction(1), Fraction(3)])
+
+
+@st.composite
+def partitions(draw: st.DrawFn) -> list[list[int]]:
+    member = draw(st.lists(st.integers(0, 2), min_size=2, max_size=7).filter(any))
+    return [[x for x in range(len(member)) if member[x] == b] for b in sorted(set(member))]
+
+
+def size_of(blocks: list[list[int]]) -> int:
+    return sum(map(len, blocks))
+
+
+def mixed() -> ByComponent:
+    """Return three kinds of reports, numbers and rows of bits, at three budgets."""
+    notion = BlockLDP(2, [[0, 4], [1], [2, 5, 6], [3, 7]])
+    parts: list[Mechanism | None] = [
+        OptimizedUnaryEncoding(2, 1),
+        None,
+        SubsetSelection(3, 2),
+        GeneralizedRandomizedResponse(2, "0.5"),
+    ]
+    return ByComponent(8, notion, parts)
+
+
+@pytest.mark.parametrize("make", ALIKE)
+@given(partitions(), budgets)
+@examples(15)
+def test_a_row_is_that_of_its_part(make: Make, blocks: list[list[int]], epsilon: Fraction) -> None:
+    """Q[x, (b, y)] is the part's Q[rank of x, y] in the block of x, and 0 in all others."""
+    whole = make(size_of(blocks), epsilon, blocks)
+    table, start = exact_table(whole), 0
+    for block, part in zip(blocks, whole.parts, strict=True):
+        assert len(part.inputs) == len(block)
+        inner, end = exact_table(part), start + part.n_outputs
+        for x in range(size_of(blocks)):
+            expected = inner[block.index(x)] if x in block else [Fraction(0)] * part.n_outputs
+            assert table[x][start:end] == expected
+        start = end
+    assert start == whole.n_outputs
+
+
+@pytest.mark.parametrize("make", ALIKE)
+@given(partitions(), budgets)
+@examples(15)
+def test_estimates_are_unbiased_across_blocks_too(
+    make: Make, blocks: list[list[int]], epsilon: Fraction
+) -> None:
+    whole = make(size_of(blocks), epsilon, blocks)
+    check_unbiased(whole)
+    check_moments_of_scores(whole)
+    check_outputs(whole)
+    check_ratios(whole)
+
+
+def check_moments_of_scores(whole: ByComponent) -> None:
+    """Means and mean squares over many reports are those of the scores of each."""
+    table, rng = scores(whole), np.random.default_rng(3)
+    places = rng.integers(0, whole.n_outputs, size=40)
+    data = whole.listed()[places]
+    parts = [whole.tally(Reports(data[n::3], whole.alphabet, True)) for n in range(3)]
+    found = whole.frequencies(parts[0] + parts[1] + parts[2])
+    assert np.allclose(found.estimates, table[:, places].mean(axis=1))
+    assert np.allclose(found.squares, (table[:, places] ** 2).mean(axis=1))
+
+
+@pytest.mark.parametrize("make", ALIKE)
+def test_weighted_sums_are_those_of_the_scores(make: Make) -> None:
+    check_moments(make(7, 1, [[0, 3, 5], [1], [2, 4, 6]]))
+
+
+@pytest.mark.parametrize("make", [block_hadamard, block_randomized_response])
+def test_the_mean_square_of_a_weighted_sum_is_exact_for_numbered_reports(make: Make) -> None:
+    whole = make(7, 1, [[0, 3, 5], [1], [2, 4, 6]])
+    weights = np.array([1.0, -2, 3, 0.5, 0, 1, 7])
+    table, counts = weights @ scores(whole), np.arange(whole.n_outputs)
+    data = np.repeat(whole.listed(), counts)
+    _, square = whole.combination(whole.tally(Reports(data, whole.alphabet, True)), weights)
+    assert np.isclose(square, (table**2 @ counts) / counts.sum())
+
+
+@pytest.mark.parametrize("make", ALIKE)
+@given(partitions(), budgets)
+@examples(15)
+def test_it_is_private_inside_blocks_and_not_more(
+    make: Make, blocks: list[list[int]], epsilon: Fraction
+) -> None:
+    whole, table = make(size_of(blocks), epsilon, blocks), None
+    table = exact_table(whole)
+    pairs = [(x, z) for block in blocks for x in block for z in block if x != z]
+    largest = max((max_ratio(table[x], table[z]) for x, z in pairs), default=Fraction(1))
+    assert whole.largest_ratio() == largest <= exp_lower(epsilon)
+    if pairs:
+        check_budget(whole, epsilon, slack=1e-8)
+
+
+def max_ratio(row: list[Fraction], other: list[Fraction]) -> Fraction:
+    return max(q / r for q, r in zip(row, other, strict=True) if q or r)
+
+
+@pytest.mark.parametrize("make", [block_hadamard, block_randomized_response])
+def test_its_matrix_satisfies_the_notion(make: Make) -> None:
+    blocks = [[0, 3, 5], [1], [2, 4]]
+    matrix = make(6, 1, blocks).dense()
+    assert BlockLDP(1, blocks).holds(matrix)
+    assert not BlockLDP("0.9999", blocks).holds(matrix)
+    assert not BlockLDP(30, [[0, 1, 2, 3, 4, 5]]).holds(matrix)
+
+
+@pytest.mark.parametrize("make", ALIKE)
+@given(partitions(), st.data())
+@examples(10)
+def test_its_lifts_are_those_of_all_outputs(
+    make: Make, blocks: list[list[int]], data: st.DataObject
+) -> None:
+    size = size_of(blocks)
+    counts = data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size).filter(any))
+    check_lifts(make(size, 1, blocks), Prior.from_counts(counts))
+
+
+def test_the_score_is_the_published_estimator() -> None:
+    """2 (e + 1)/(e - 1) (h(S_x) - h(block)/2), with S_x the half of the block's numbers."""
+    blocks = [[0, 1, 2], [3, 4, 5, 6, 7]]
+    whole, e = block_hadamard(8, 1, blocks), np.e
+    found = scores(whole)
+    for block, start, size in ((blocks[0], 0, 4), (blocks[1], 4, 8)):
+        signs = scipy.linalg.hadamard(size)
+        for rank, x in enumerate(block):
+            published = np.zeros(12)  # h is 1 at one report
+            in_set, in_block = (signs[rank + 1] + 1) / 2, np.ones(size)
+            published[start : start + size] = in_set - in_block / 2
+            assert np.allclose(found[x], 2 * (e + 1) / (e - 1) * published)
+
+
+def test_draws_follow_the_law() -> None:
+    for make in ALIKE:
+        check_draws(make(5, 1, [[0, 2, 4], [1], [3]]), size=5000, seed=7)
+    check_draws(mixed(), size=5000)
+
+
+def test_blocks_of_one_input_leak_nothing_and_can_be_saved(tmp_path: Path) -> None:
+    told = block_hadamard(3, 1, [[0], [1], [2]])
+    assert told.leakage == 0
+    save_mechanism(told, tmp_path / "told.json")
+    assert load_mechanism(tmp_path / "told.json").mechanism == told
+
+
+def test_parts_may_be_of_different_kinds_and_budgets() -> None:
+    whole = mixed()
+    assert whole.alphabet.listed().dtype.names == ("part", "report")
+    check_outputs(whole)
+    check_unbiased(whole)
+    check_moments(whole)
+    check_ratios(whole)
+    check_lifts(whole, Prior.from_counts([1, 0, 2, 0, 3, 1, 1, 0]))
+    check_budget(whole, Fraction(2), slack=1e-8)
+    assert [float(whole.ratio(*pair) or 0) for pair in ((0, 4), (3, 7))] == pytest.approx(
+        [np.e, np.exp(0.5)]
+    )
+
+
+def test_blocks_that_are_alike_share_one_mechanism() -> None:
+    blocks = np.arange(60).reshape(20, 3).tolist()
+    whole = block_hadamard(60, 1, blocks)
+    assert len(whole.parameters()["parts"]) == 1
+    separate = ByComponent(60, BlockLDP(1, blocks), [HadamardResponse(3, 1) for _ in blocks])
+    assert separate == whole
+    assert hash(separate) == hash(whole)
+    assert len(separate.parameters()["parts"]) == 1
+
+
+def test_a_grid_has_the_blocks_of_its_notion() -> None:
+    grid = Domain.grid(4, 6)
+    whole = block_hadamard(grid, 1, block_rows=2, block_columns=3)
+    assert whole.privacy == BlockLDP(1, block_rows=2, block_columns=3)
+    labels = whole.privatize([(0, 0), (1, 2), (0, 3), (3, 5)], rng=1).labels()
+    assert [block for block, _ in labels] == [0, 0, 1, 3]
+
+
+def test_the_budget_of_one_block_is_told_apart_from_no_privacy() -> None:
+    """One block is LDP: the same law as the mechanism itself."""
+    alone = block_hadamard(5, 1, [[0, 1, 2, 3, 4]])
+    assert exact_table(alone) == exact_table(HadamardResponse(5, 1))
+    assert alone.ratio(0, 1) == HadamardResponse(5, 1).ratio(0, 1)
+
+
+def test_a_large_domain_is_estimated_within_its_errors() -> None:
+    k, n = 8750, 200_000
+    blocks = np.arange(k).reshape(350, 25).tolist()
+    records = np.minimum(np.random.default_rng(2).geometric(0.01, size=n), k) - 1
+    truth = np.bincount(records, minlength=k) / n
+    for make in ALIKE:
+        whole = make(k, 1, blocks)
+        found = whole.frequencies(whole.tally(whole.privatize(records, rng=5)))
+        errors = np.sqrt((found.squares - found.estimates**2) / n)
+        assert (np.abs(found.estimates - truth)[:500] <= 5 * errors[:500]).all()
+        assert not found.estimates[5000:].any()  # as nobody is in those blocks, exactly
+        # a block is in clear, so that with scores that sum to 1 in it so do its estimates
+        if make is not block_hadamard:
+            shares = found.estimates.reshape(350, 25).sum(axis=1)
+            assert shares == pytest.approx(truth.reshape(350, 25).sum(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "parts", "words"),
+    [
+        ([[0, 1], [2]], [None], "parts: expected 2 mechanisms, one for each block, given 1"),
+        ([[0, 1], [2]], [None, None], r"parts\[0\]: expected a mechanism on the inputs 0..1"),
+        (
+            [[0, 1], [2]],
+            [GeneralizedRandomizedResponse(["a", "b"], 1), None],
+            r"parts\[0\]: expected a mechanism on the inputs 0..1, as its block has 2",
+        ),
+        (
+            [[0, 1], [2]],
+            [GeneralizedRandomizedResponse(2, 2), None],
+            r"parts\[0\]: expected a mechanism within epsilon = 1",
+        ),
+        ([[0, 1]], [GeneralizedRandomizedResponse(2, 1)], "every input in a block"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(blocks: Any, parts: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ByComponent(3, BlockLDP(1, blocks), parts)
+
+
+@pytest.mark.parametrize("epsilon", [0, 31, -1])
+def test_a_budget_out_of_range_is_refused(epsilon: int) -> None:
+    with pytest.raises(InputError, match="epsilon"):
+        block_hadamard(4, epsilon, [[0, 1], [2, 3]])
+
+
+def test_reports_that_are_none_are_refused_by_their_place() -> None:
+    alphabet = block_hadamard(4, 1, [[0, 1], [2, 3]]).alphabet
+    assert alphabet.read([" 1:3", "0: 2"]).tolist() == [7, 2]
+    for texts, words in (
+        (["0:1", "2:1"], r"reports\[1\]: expected part:report, the part one of 0, 1"),
+        (["0:1", "1"], r"reports\[1\]: expected part:report"),
+        (["0:1", "1:2", "0:4"], r"reports\[2\].*labels of the domain"),
+    ):
+        with pytest.raises(InputError, match=words):
+            alphabet.read(texts)
+    for labels, words in (
+        ([(0, 1), 5], r"reports\[1\]: expected a pair \(part, report\)"),
+        ([(0, 1), (True, 1)], r"reports\[1\]"),
+        ([(0, 1), (1, 9)], r"reports\[1\]"),
+    ):
+        with pytest.raises(InputError, match=words):
+            alphabet.encode(labels)
+
+
+def test_a_tally_of_something_else_is_refused() -> None:
+    whole = block_hadamard(4, 1, [[0, 1], [2, 3]])
+    with pytest.raises(InputError, match="counts"):
+        whole.frequencies(Tally(np.ones(8, dtype=np.int64), 8))
+    with pytest.raises(InputError, match="at least one report"):
+        whole.frequencies(whole.tally(whole.privatize([])))

@@ -1,0 +1,345 @@
+"""High-low mechanisms: the published scheme, ours beside it, and what their estimates are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import HighLowLDP, InputError, Prior
+from mechdesign.exact import exp_lower
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    HighLow,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    high_low_hadamard,
+    high_low_randomized_response,
+    high_low_subset_selection,
+)
+from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size
+from mechdesign.reports import Reports
+from mechdesign.sampling import Source, source_of
+from tests.mechanisms_support import (
+    check_budget,
+    check_draws,
+    check_lifts,
+    check_moments,
+    check_outputs,
+    check_ratios,
+    check_unbiased,
+    exact_table,
+    scores,
+)
+from tests.strategies import examples
+
+Make = Callable[..., HighLow]
+Matrix = npt.NDArray[np.float64]
+
+ALL: list[Make] = [high_low_hadamard, high_low_randomized_response, high_low_subset_selection]
+budgets = st.sampled_from([Fraction("0.05"), Fraction(1), Fraction(3)])
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> tuple[int, list[int]]:
+    """Draw how many inputs there are and which are sensitive, at least one and not all."""
+    k = draw(st.integers(2, 7))
+    return k, draw(st.lists(st.integers(0, k - 1), min_size=1, max_size=k - 1, unique=True))
+
+
+def float_table(mechanism: Mechanism) -> Matrix:
+    return np.array([[float(q) for q in row] for row in exact_table(mechanism)])
+
+
+def risk_of_best_estimator(mechanism: Mechanism, p: Matrix) -> float:
+    """Return tr M**-1 - |p|**2: n times the total variance of generalised least squares."""
+    table = float_table(mechanism)
+    weighted = table / (p @ table) @ table.T
+    return float(np.trace(np.linalg.inv(weighted)) - p @ p)
+
+
+def risk_of_scores(mechanism: Mechanism, p: Matrix) -> float:
+    """Return n times the total variance of the mechanism's own estimates."""
+    return float((scores(mechanism) ** 2 @ (p @ float_table(mechanism))).sum() - p @ p)
+
+
+@given(sides(), budgets)
+@examples(30)
+def test_the_published_law(side: tuple[int, list[int]], epsilon: Fraction) -> None:
+    """S = 2**ceil(log2(s + 1)) reports; others send each with probability 2 / (S (e**eps + 1))."""
+    k, sensitive = side
+    mechanism, odds = high_low_hadamard(k, epsilon, sensitive), float(exp_lower(epsilon))
+    s = len(sensitive)
+    if s == 1:  # Mangat's is better, and takes one report
+        size, w = 1, 1 / odds
+    else:
+        size, w = 1 << s.bit_length(), 2 / (odds + 1)
+    assert mechanism.n_outputs == size + k - s
+    assert np.isclose(float(mechanism.uniform_probability), w, rtol=1e-12)
+    table, hidden = float_table(mechanism), sorted(sensitive)
+    others = [x for x in range(k) if x not in hidden]
+    for n, x in enumerate(others):
+        own = np.eye(len(others))[n] * (1 - w)
+        assert np.allclose(table[x], [*[w / size] * size, *own], rtol=1e-9)
+    for n, x in enumerate(hidden):
+        signs = scipy.linalg.hadamard(size)[n + 1] if s > 1 else np.ones(1)
+        inner = np.where(signs > 0, odds, 1) * 2 / (size * (1 + odds)) if s > 1 else np.ones(1)
+        assert np.allclose(table[x], [*inner, *[0] * len(others)], rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", ALL)
+@given(sides(), budgets)
+@examples(12)
+def test_it_is_private_and_not_more(
+    make: Make, side: tuple[int, list[int]], epsilon: Fraction
+) -> None:
+    """Of a sensitive row against any other, no ratio is above e**epsilon, and one is nearly."""
+    k, sensitive = side
+    mechanism = make(k, epsilon, sensitive)
+    table = exact_table(mechanism)
+    ratios = [
+        q / r
+        for x in sensitive
+        for z in range(k)
+        for q, r in zip(table[x], table[z], strict=True)
+        if q and x != z
+    ]
+    assert max(ratios) == mechanism.largest_ratio() <= exp_lower(epsilon)
+    check_budget(mechanism, epsilon, slack=1e-8)
+    check_ratios(mechanism)
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_its_matrix_satisfies_the_notion(make: Make) -> None:
+    mechanism = make(5, 1, [0, 3])
+    assert HighLowLDP(1, [0, 3]).holds(mechanism.dense())
+    assert not HighLowLDP("0.9999", [0, 3]).holds(mechanism.dense())
+    assert not HighLowLDP(20, [0, 1]).holds(mechanism.dense())
+
+
+@pytest.mark.parametrize("make", ALL)
+@given(sides(), budgets)
+@examples(12)
+def test_its_estimates_are_unbiased(
+    make: Make, side: tuple[int, list[int]], epsilon: Fraction
+) -> None:
+    mechanism = make(side[0], epsilon, side[1])
+    check_unbiased(mechanism)
+    check_moments(mechanism)
+    check_outputs(mechanism)
+
+
+@pytest.mark.parametrize("make", ALL)
+@given(sides(), st.data())
+@examples(12)
+def test_its_lifts_are_those_of_all_outputs(
+    make: Make, side: tuple[int, list[int]], data: st.DataObject
+) -> None:
+    k, sensitive = side
+    counts = data.draw(st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any))
+    check_lifts(make(k, 1, sensitive), Prior.from_counts(counts))
+
+
+def test_the_weighted_score_is_squared_exactly_for_numbered_reports() -> None:
+    for make in (high_low_hadamard, high_low_randomized_response):
+        mechanism, weights = make(6, 1, [0, 2, 5]), np.array([1.0, -2, 3, 0.5, 4, 7])
+        counts = np.arange(1, mechanism.n_outputs + 1)
+        data = np.repeat(mechanism.listed(), counts)
+        tally = mechanism.tally(Reports(data, mechanism.alphabet, True))
+        _, square = mechanism.combination(tally, weights)
+        assert np.isclose(square, ((weights @ scores(mechanism)) ** 2 @ counts) / counts.sum())
+
+
+def test_draws_follow_the_law() -> None:
+    for make in ALL:
+        check_draws(make(5, 1, [1, 2, 4]), size=10_000)
+        check_draws(make(3, 1, [1]), size=10_000)
+
+
+class Metered(Source):
+    """A source that counts the words that are taken."""
+
+    simulated = True
+
+    def __init__(self, seed: int) -> None:
+        self._below, self.taken = source_of(seed), 0
+
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        return self.words(-(-count // 8)).view(np.uint8)[:count]
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        self.taken += count
+        return self._below.words(count)
+
+
+@pytest.mark.parametrize("make", [high_low_hadamard, high_low_randomized_response])
+def test_how_many_random_bits_are_taken_tells_no_more_than_the_report(make: Make) -> None:
+    """Among hidden reports, those of sensitive inputs and of others that joined are alike."""
+    scheme, taken = make(6, 1, [0, 1, 2]), set()
+    for x in range(6):
+        for seed in range(40):
+            source = Metered(seed)
+            report = scheme.draw(np.array([x]), source)
+            if scheme.alphabet.labels(report)[0][0] == "hidden":
+                taken.add((x > 2, source.taken))
+    assert len({words for _, words in taken}) == 1
+    assert len(taken) == 2
+
+
+def test_own_scheme_follows_its_formula() -> None:
+    """w = 1 / ((j/s)(e**eps - 1) + 1)."""
+    for s, j in ((4, 1), (5, 2), (5, 4)):
+        w = high_low_subset_selection(9, 1, range(s), j).uniform_probability
+        assert np.isclose(float(w), 1 / (j / s * (np.e - 1) + 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("s", "k", "size", "ours", "published"),
+    [(5, 20, 2, 10.9886, 13.7562), (4, 8, 1, 9.0132, 11.534)],
+)
+def test_what_is_gained_over_the_published_scheme(
+    s: int, k: int, size: int, ours: float, published: float
+) -> None:
+    """n times the total variance of the best linear unbiased estimator at the uniform law."""
+    p = np.full(k, 1 / k)
+    best, hadamard = high_low_subset_selection(k, 1, range(s)), high_low_hadamard(k, 1, range(s))
+    assert best.inner.parameters()["size"] == size
+    assert np.isclose(risk_of_best_estimator(best, p), ours, atol=6e-5)
+    assert np.isclose(risk_of_best_estimator(hadamard, p), published, atol=6e-4)
+
+
+def published_scores(mechanism: HighLow, hidden: list[int]) -> Matrix:
+    """Return the published estimators of high-low Hadamard response for each report alone.
+
+    p_A = ((e + 1) h([S]) - 2)/(e - 1); 2 (e + 1)/(e - 1) (h(S_x) - 1/(e + 1)) - p_A for sensitive
+    x, and (e + 1)/(e - 1) h(own label) for the others.
+    """
+    k, e, size = len(mechanism.inputs), np.e, mechanism.inner.n_outputs
+    found = np.zeros((k, mechanism.n_outputs))
+    in_reports = np.arange(mechanism.n_outputs) < size
+    of_a = ((e + 1) * in_reports - 2) / (e - 1)
+    signs = scipy.linalg.hadamard(size)
+    for n, x in enumerate(hidden):
+        in_set = np.zeros(mechanism.n_outputs)
+        in_set[:size] = (signs[n + 1] + 1) / 2
+        found[x] = 2 * (e + 1) / (e - 1) * (in_set - 1 / (e + 1)) - of_a
+    for n, x in enumerate(x for x in range(k) if x not in hidden):
+        found[x, size + n] = (e + 1) / (e - 1)
+    return found
+
+
+@pytest.mark.parametrize(("s", "k"), [(2, 4), (3, 8), (5, 20), (7, 9)])
+def test_the_scores_are_the_published_ones_and_what_they_lack_of_a_sum_of_one(
+    s: int, k: int
+) -> None:
+    """s_x + b_x f with f = 1 - Sum_x s_x, which has mean 0: the published are those with b = 0."""
+    mechanism = high_low_hadamard(k, 1, range(s))
+    p, table = np.full(k, 1 / k), float_table(mechanism)
+    published, ours = published_scores(mechanism, list(range(s))), scores(mechanism)
+    assert np.allclose(table @ published.T, np.eye(k), atol=1e-12)
+    surplus = 1 - published.sum(axis=0)
+    assert np.allclose(table @ surplus, 0, atol=1e-12)
+    added = ours - published
+    share = added @ surplus / (surplus @ surplus)
+    assert np.allclose(added, np.outer(share, surplus), atol=1e-9)
+    theirs = float((published**2 @ (p @ table)).sum() - p @ p)
+    best = risk_of_best_estimator(mechanism, p)
+    assert best <= risk_of_scores(mechanism, p) <= best * 1.01 < 0.93 * theirs
+
+
+@given(st.integers(2, 6), st.integers(1, 4), budgets)
+@examples(20)
+def test_the_size_is_the_best_and_its_estimates_too(s: int, others: int, epsilon: Fraction) -> None:
+    """By enumeration of sizes; and generalised least squares has nothing to add to the scores."""
+    k = s + others
+    p = np.full(k, 1 / k)
+    risks = []
+    for size in range(1, s):
+        mechanism = high_low_subset_selection(k, epsilon, range(s), size)
+        risks.append(risk_of_best_estimator(mechanism, p))
+        assert np.isclose(risk_of_scores(mechanism, p), risks[-1], rtol=1e-6)
+    best = high_low_subset_selection(k, epsilon, range(s))
+    assert np.isclose(risk_of_best_estimator(best, p), min(risks), rtol=1e-6)
+
+
+def test_size_at_scale_takes_no_enumeration() -> None:
+    assert 1 <= best_high_low_size(50_000, 5000, Fraction(1)) < 5000
+
+
+def test_one_sensitive_input_is_mangat() -> None:
+    """It always sends "0"; any other sends "0" with probability e**-eps, itself otherwise."""
+    for make in ALL:
+        mechanism = make(["a", "b", "c"], 1, ["b"])
+        table, shrink = float_table(mechanism), np.exp(-1)
+        keep = 1 - shrink
+        assert np.allclose(table, [[shrink, keep, 0], [1, 0, 0], [shrink, 0, keep]], rtol=1e-12)
+        p = np.array([0.2, 0.3, 0.5])
+        assert np.isclose(risk_of_scores(mechanism, p), risk_of_best_estimator(mechanism, p))
+
+
+def test_reports_name_hidden_and_open() -> None:
+    mechanism = high_low_randomized_response(["a:b", "c", "d"], 1, ["c", "d"])
+    assert mechanism.outputs() == [("hidden", 0), ("hidden", 1), ("open", "a:b")]
+    assert mechanism.alphabet.write(mechanism.listed()) == ["hidden:0", "hidden:1", "open:a:b"]
+    assert mechanism.alphabet.read(["open:a:b", "hidden:1"]).tolist() == [2, 1]
+    with pytest.raises(InputError, match=r"reports\[1\]: expected part:report"):
+        mechanism.alphabet.read(["open:a:b", "secret:1"])
+
+
+def test_a_large_domain_is_estimated_within_its_errors() -> None:
+    k, n = 2000, 200_000
+    records = np.random.default_rng(2).integers(0, k, size=n) % 700
+    truth = np.bincount(records, minlength=k) / n
+    for make in ALL:
+        mechanism = make(k, 2, range(40))
+        found = mechanism.frequencies(mechanism.tally(mechanism.privatize(records, rng=4)))
+        errors = np.sqrt((found.squares - found.estimates**2) / n)
+        assert (np.abs(found.estimates - truth) <= 5 * errors).all()
+        assert np.abs(found.estimates[700:]).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        (None, "inner: expected a mechanism on the inputs 0..1"),
+        (HadamardResponse(3, 1), "inner: expected a mechanism on the inputs 0..1"),
+        (GeneralizedRandomizedResponse(["a", "b"], 1), "inner: expected a mechanism on"),
+        (SubsetSelection(2, 2), "inner: expected a mechanism within epsilon = 1"),
+        (OptimizedUnaryEncoding(2, 1), "inner: expected Hadamard response, subset selection or"),
+    ],
+)
+def test_an_inner_mechanism_that_does_not_fit_is_refused(inner: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        HighLow(4, HighLowLDP(1, [0, 2]), inner)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "epsilon", "words"),
+    [
+        ([0, 1, 2], 1, "sensitive: expected an input that is not sensitive.*it is LDP"),
+        ([5], 1, "sensitive: expected labels of the domain"),
+        ([], 1, "sensitive"),
+        ([0], 0, "epsilon"),
+        ([0], 31, "epsilon"),
+        ([0], "1e-25", "epsilon"),
+    ],
+)
+def test_wrong_parameters_are_refused(sensitive: list[int], epsilon: Any, words: str) -> None:
+    for make in ALL:
+        with pytest.raises(InputError, match=words):
+            make(3, epsilon, sensitive)
+
+
+@pytest.mark.parametrize("size", [0, 3, "2", True])
+def test_a_size_out_of_range_is_refused(size: Any) -> None:
+    with pytest.raises(InputError, match="size"):
+        high_low_subset_selection(6, 1, [0, 1, 2], size)

@@ -1,0 +1,286 @@
+"""Unary encodings, against their definitions and the textbook's variances."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import LDP, InputError, Prior
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.mechanisms import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from mechdesign.mechanisms.subsets.bit_rows import bit_of
+from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+from mechdesign.reports import Tally
+from mechdesign.sampling import Source, chances, coin_rows
+from tests.mechanisms_support import (
+    check_budget,
+    check_draws,
+    check_lifts,
+    check_moments,
+    check_outputs,
+    check_ratios,
+    check_unbiased,
+    exact_table,
+    scores,
+)
+from tests.strategies import examples
+
+KINDS: list[type[UnaryEncoding]] = [OptimizedUnaryEncoding, SymmetricUnaryEncoding]
+
+kinds = st.sampled_from(KINDS)
+sizes = st.integers(2, 6)
+budgets = st.sampled_from(
+    [Fraction("0.01"), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(20)]
+)
+
+
+@given(kinds, sizes, budgets)
+@examples(20)
+def test_its_law_is_that_of_independent_bits(
+    kind: type[UnaryEncoding], k: int, epsilon: Fraction
+) -> None:
+    mechanism = kind(k, epsilon)
+    p, q = mechanism.chances
+    rows = list(itertools.product((0, 1), repeat=k))
+    for x, law in enumerate(exact_table(mechanism)):
+        for n, probability in enumerate(law):
+            bits = rows[n][::-1]  # the first bit is the lowest of the number
+            expected = p if bits[x] else 1 - p
+            for z in range(k):
+                if z != x:
+                    expected *= q if bits[z] else 1 - q
+            assert probability == expected
+
+
+@given(kinds, sizes, budgets)
+@examples(30)
+def test_it_is_private_and_not_more(kind: type[UnaryEncoding], k: int, epsilon: Fraction) -> None:
+    mechanism = kind(k, epsilon, digits=62)
+    check_budget(mechanism, epsilon, slack=1e-8)
+    check_ratios(mechanism)
+    assert kind(k, epsilon).largest_ratio() <= exp_lower(epsilon)
+
+
+def test_its_matrix_is_private_up_to_rounding() -> None:
+    for kind in KINDS:
+        dense = kind(4, 1).dense()
+        assert LDP(Fraction(1) + Fraction(1, 10**12)).holds(dense)
+        assert not LDP(Fraction("0.9")).holds(dense)
+
+
+@given(budgets, st.integers(1, 62))
+@examples(60)
+def test_few_digits_spend_the_whole_budget(epsilon: Fraction, digits: int) -> None:
+    """Whatever q is, the odds of p are e**epsilon those of q, as nearly as 2**-62 permits."""
+    mechanism = OptimizedUnaryEncoding(5, epsilon, digits)
+    p, q = mechanism.chances
+    assert q.denominator <= 1 << digits
+    more = p + Fraction(1, 1 << 62)
+    assert mechanism.largest_ratio() <= exp_lower(epsilon)
+    assert more * (1 - q) > exp_lower(epsilon) * q * (1 - more)
+
+
+@given(budgets, st.integers(11, 62))
+@examples(60)
+def test_the_symmetric_one_is_the_nearest_that_is_private(epsilon: Fraction, digits: int) -> None:
+    mechanism = SymmetricUnaryEncoding(5, epsilon, digits)
+    p, q = mechanism.chances
+    assert p + q == 1
+    less = q - Fraction(1, 1 << digits)
+    assert mechanism.largest_ratio() <= exp_lower(epsilon)
+    assert less == 0 or ((1 - less) / less) ** 2 > exp_upper(epsilon)
+
+
+@given(kinds, sizes, budgets)
+@examples(10)
+def test_its_estimates_are_unbiased(kind: type[UnaryEncoding], k: int, epsilon: Fraction) -> None:
+    mechanism = kind(k, epsilon)
+    check_unbiased(mechanism)
+    check_moments(mechanism)
+    check_outputs(mechanism)
+
+
+@given(kinds, st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(any), budgets)
+@examples(30)
+def test_its_lifts_are_those_of_all_outputs(
+    kind: type[UnaryEncoding], counts: list[int], epsilon: Fraction
+) -> None:
+    check_lifts(kind(len(counts), epsilon), Prior.from_counts(counts))
+
+
+@given(kinds, st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(any), budgets)
+@examples(30)
+def test_the_mean_square_of_a_combination_is_exact(
+    kind: type[UnaryEncoding], counts: list[int], epsilon: Fraction
+) -> None:
+    """At the counts that are expected, it is E[(Sum_x w_x s_x(Y))**2] over all outputs."""
+    mechanism, total = kind(len(counts), epsilon), 1 << 44
+    law = np.array([float(q) for q in mechanism.output_distribution(Prior.from_counts(counts))])
+    weights = np.random.default_rng(sum(counts)).normal(size=len(counts))
+    values = weights @ scores(mechanism)
+    held = [
+        [bit_of(mechanism.listed()[n : n + 1], x) for n in range(len(law))]
+        for x in range(len(counts))
+    ]
+    tally = Tally(np.rint(total * (np.array(held) @ law)).astype(np.int64), total)
+    mean, square = mechanism.combination(tally, weights)
+    assert np.isclose(mean, law @ values, rtol=1e-6, atol=1e-6)
+    assert np.isclose(square, law @ values**2, rtol=1e-6)
+
+
+@given(budgets)
+@examples(10)
+def test_its_variance_is_the_textbook_s(epsilon: Fraction) -> None:
+    """It is 4 e/(e - 1)**2 for OUE and r/(r - 1)**2, r = e**(epsilon/2), for SUE."""
+    e = np.expm1(float(epsilon))
+    r = np.expm1(float(epsilon) / 2)
+    for kind, best, most in (
+        (OptimizedUnaryEncoding, 4 * (e + 1) / e**2, 0.005),
+        (SymmetricUnaryEncoding, (r + 1) / r**2, 0.01),
+    ):
+        textbook, usual = kind(9, epsilon, digits=62), kind(9, epsilon)
+        assert np.isclose(textbook.variance, best, rtol=1e-8)
+        assert abs(textbook.loss) < 1e-8
+        assert np.isclose(usual.variance, best * (1 + usual.loss), rtol=1e-8)
+        assert 0 <= usual.loss <= most
+        assert all(loss_of(kind, epsilon, fewer) > most for fewer in range(1, digits_of(usual)))
+
+
+def digits_of(mechanism: UnaryEncoding) -> int:
+    return mechanism.chances[1].denominator.bit_length() - 1
+
+
+def loss_of(kind: type[UnaryEncoding], epsilon: Fraction, digits: int) -> float:
+    """Return the loss at a number of digits; infinite where they are too few to tell anything."""
+    try:
+        return kind(9, epsilon, digits).loss
+    except InputError:
+        return np.inf
+
+
+def test_the_variance_is_that_of_the_estimate() -> None:
+    """The score of an input, given another one, has the variance; it comes out of draws too."""
+    mechanism, n = OptimizedUnaryEncoding(3, 1), 40_000
+    table, law = scores(mechanism), [float(q) for q in exact_table(mechanism)[0]]
+    assert np.isclose(table[1] ** 2 @ law, mechanism.variance)
+    found = mechanism.frequencies(mechanism.tally(mechanism.privatize([0] * n, rng=2)))
+    assert abs(found.estimates[1]) < 4 * np.sqrt(mechanism.variance / n)
+    assert abs(found.squares[1] / mechanism.variance - 1) < 0.05
+
+
+def test_two_random_bits_do_at_epsilon_1() -> None:
+    mechanism = OptimizedUnaryEncoding(1000, 1)
+    assert mechanism.chances[1] == Fraction(1, 4)
+    assert mechanism.loss < 0.0025
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_draws_follow_the_law(kind: type[UnaryEncoding]) -> None:
+    for k in (2, 3, 4):
+        check_draws(kind(k, 1), seed=10 * k)
+    check_draws(kind(3, Fraction("0.3")), seed=5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("x", [0, 7, 8, 16])
+def test_every_bit_has_its_probability(kind: type[UnaryEncoding], x: int) -> None:
+    mechanism, n = kind(17, 1), 50_000
+    p, q = (float(chance) for chance in mechanism.chances)
+    share = mechanism.count(mechanism.privatize([x] * n, rng=x).data) / n
+    expected = np.where(np.arange(17) == x, p, q)
+    assert (np.abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / n)).all()
+
+
+class Forgetful(OptimizedUnaryEncoding):
+    """Sets the own bit where its coin says so, and forgets to clear it elsewhere."""
+
+    def draw(self, codes: np.ndarray, source: Source) -> np.ndarray:
+        k, digits, others = (
+            len(self.inputs),
+            self.parameters()["digits"],
+            self.parameters()["others"],
+        )
+        rows = coin_rows(source, len(codes), k, others, digits)
+        own = chances(source, len(codes), 62) < self.parameters()["held"]
+        rows[np.arange(len(codes)), codes >> 3] |= own.astype(np.uint8) << (codes & 7).astype(
+            np.uint8
+        )
+        return rows
+
+
+def test_the_own_bit_is_reset() -> None:
+    """Left as it was, it is 1 with probability p + (1 - p) q: not private, and seen in draws."""
+    epsilon, n = Fraction(1), 50_000
+    p, q = OptimizedUnaryEncoding(9, epsilon).chances
+    kept = p + (1 - p) * q
+    assert kept * (1 - q) / (q * (1 - kept)) > exp_upper(epsilon) > p * (1 - q) / (q * (1 - p))
+    error = float(p * (1 - p) / n) ** 0.5
+    for kind, expected in ((OptimizedUnaryEncoding, p), (Forgetful, kept)):
+        reports = kind(9, epsilon).privatize([8] * n, rng=1)
+        share = np.bitwise_and(reports.data[:, 1], 1).mean()
+        assert abs(share - float(expected)) < 4 * error
+    assert float(kept - p) > 20 * error
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_record_takes_the_same_bits(kind: type[UnaryEncoding]) -> None:
+    """From one seed, reports of two inputs differ in the bits of these two alone."""
+    mechanism = kind(20, 2)
+    first = mechanism.privatize([3] * 100, rng=3).data
+    second = mechanism.privatize([17] * 100, rng=3).data
+    assert (mechanism.privatize([3] * 100, rng=3).data == first).all()
+    assert (((first ^ second) & np.array([255 - 8, 255, 255 - 2], dtype=np.uint8)) == 0).all()
+    assert (first >> 4)[:, 2].max() == 0  # the spare bits
+
+
+def test_large_domains_need_no_matrix() -> None:
+    mechanism = OptimizedUnaryEncoding(43_750, 1)
+    records = np.arange(0, 43_750, 50)
+    reports = mechanism.privatize(records)
+    assert not reports.simulated
+    found = mechanism.frequencies(mechanism.tally(reports))
+    assert abs(found.estimates.mean() - 1 / 43_750) < 5 * np.sqrt(
+        mechanism.variance / len(records) / 43_750
+    )
+    assert mechanism.bits_per_report == 43_750
+    least, largest = mechanism.lifts(Prior.uniform(43_750))
+    assert 0 < least < 1 < largest <= exp_lower(Fraction(1))
+    assert 0 < mechanism.mass(7, reports.data[:1]) < 1
+
+
+def test_pieces_of_records_are_drawn_alike() -> None:
+    """More records than are drawn together: all reports are as they should be."""
+    mechanism = OptimizedUnaryEncoding(2100, 1)
+    reports = mechanism.privatize([2099] * 6000, rng=8)
+    estimate = mechanism.frequencies(mechanism.tally(reports)).estimates
+    assert abs(estimate[2099] - 1) < 4 * np.sqrt(mechanism.variance * 1.3 / 6000)
+    assert len(mechanism.privatize([], rng=1)) == 0
+
+
+@pytest.mark.parametrize("digits", [0, 63, 1.5, True, "3"])
+def test_wrong_digits_are_refused(digits: object) -> None:
+    with pytest.raises(InputError, match="digits: expected a whole number from 1 to 62"):
+        OptimizedUnaryEncoding(5, 1, digits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("epsilon", [0, 31, -1, "1e-25"])
+def test_wrong_budgets_are_refused(kind: type[UnaryEncoding], epsilon: object) -> None:
+    with pytest.raises(InputError, match="epsilon: expected a"):
+        kind(5, epsilon)  # type: ignore[arg-type]
+
+
+def test_digits_too_few_for_the_symmetric_one_are_refused() -> None:
+    with pytest.raises(InputError, match=r"given p = q = 0\.5; more digits would serve"):
+        SymmetricUnaryEncoding(5, 1, digits=1)
+
+
+def test_equal_mechanisms_are_equal() -> None:
+    assert OptimizedUnaryEncoding(5, 1) == OptimizedUnaryEncoding(5, 1, digits=2)
+    assert OptimizedUnaryEncoding(5, 1) != OptimizedUnaryEncoding(5, 1, digits=3)
+    assert OptimizedUnaryEncoding(5, 1) != SymmetricUnaryEncoding(5, 1)

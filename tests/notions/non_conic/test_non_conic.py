@@ -1,0 +1,740 @@
+"""Notions about the whole channel: definitions, leakage, optima, bounds, files.
+
+The definitions are written out again here: over all sets of outputs for the approximate notions,
+in high-precision decimals. Optima are those of cvxpy transcriptions and of closed forms.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import math
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    ApproximateLDP,
+    ApproximateLIP,
+    BayesAccuracy,
+    Channel,
+    Distortion,
+    Domain,
+    HammingLoss,
+    InputError,
+    MaximalLeakage,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MutualInformation,
+    MutualInformationPrivacy,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    UnsupportedError,
+    design,
+    load_channel,
+    load_problem,
+    save,
+)
+from mechdesign.certify import digest, verify
+from mechdesign.certify.bounds.duality import dual_bound
+from mechdesign.certify.privacy.check import check
+from mechdesign.certify.problem import read_statement
+from mechdesign.errors import CertificateError
+from mechdesign.notions import Notion
+from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.repair import mixed, repair
+from mechdesign.solution import Solution
+from solvers import SOLVERS
+from tests.strategies import DIGITS, budgets, channels, columns_of, decimal, examples, exp, priors
+
+KINDS = ("approximate-ldp", "approximate-lip", "mutual-information", "maximal-leakage")
+WHOLE = 1 << 62
+MARGIN = Decimal("1e-40")
+
+deltas = st.sampled_from(["0", "1e-9", "0.001", "0.05", "0.3", "0.9", "1"]).map(Fraction)
+
+
+def of_kind(kind: str, epsilon: Any, delta: Any) -> Notion:
+    if kind == "approximate-ldp":
+        return ApproximateLDP(epsilon, delta)
+    if kind == "approximate-lip":
+        return ApproximateLIP(epsilon, delta)
+    return (MutualInformationPrivacy if kind == "mutual-information" else MaximalLeakage)(epsilon)
+
+
+@st.composite
+def cases(draw: st.DrawFn, most_outputs: int = 4) -> tuple[str, Channel, Prior]:
+    kind = draw(st.sampled_from(KINDS))
+    k = draw(st.integers(1, 4))
+    return kind, draw(channels(k, most_outputs=most_outputs)), draw(priors(k))
+
+
+# --- the definitions
+
+
+def slack(kind: str, epsilon: Fraction, delta: Fraction, channel: Channel, prior: Prior) -> Decimal:
+    """Return by how much the definition holds; negative if it does not."""
+    columns = columns_of(channel)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    law = [sum((p * q for p, q in zip(prior, c, strict=True)), Fraction(0)) for c in columns]
+    e, d = exp(epsilon), decimal(delta)
+    if kind == "maximal-leakage":
+        return DIGITS.subtract(e, decimal(sum((max(c) for c in columns), Fraction(0))))
+    if kind == "mutual-information":
+        total = Decimal(0)
+        for column, mean in zip(columns, law, strict=True):
+            for p, q in zip(prior, column, strict=True):
+                if p and q:
+                    log = DIGITS.ln(decimal(q / mean))
+                    total = DIGITS.add(total, DIGITS.multiply(decimal(p * q), log))
+        return DIGITS.subtract(decimal(epsilon), total)
+    slacks = [Decimal("Infinity")]
+    sets = [
+        set(chosen)
+        for size in range(len(columns) + 1)
+        for chosen in itertools.combinations(range(len(columns)), size)
+    ]
+    pairs = list(itertools.permutations(rows, 2))
+    if kind == "approximate-lip":
+        pairs = [(law, row) for row in rows]
+    for chosen in sets:
+        for a, b in pairs:
+            p, q = (decimal(sum((v[y] for y in chosen), Fraction(0))) for v in (a, b))
+            # Pr(S) <= e**epsilon Pr(S|.) + delta
+            slacks.append(DIGITS.subtract(DIGITS.add(DIGITS.multiply(e, q), d), p))
+            if kind == "approximate-lip":  # Pr(S|x) <= e**epsilon (Pr(S) + delta)
+                slacks.append(DIGITS.subtract(DIGITS.multiply(e, DIGITS.add(p, d)), q))
+    return min(slacks)
+
+
+@examples(300)
+@given(cases(), budgets(), deltas)
+def test_a_notion_holds_where_its_definition_does(
+    case: tuple[str, Channel, Prior], epsilon: Fraction, delta: Fraction
+) -> None:
+    kind, channel, prior = case
+    by_definition = slack(kind, epsilon, delta, channel, prior)
+    assume(abs(by_definition) > MARGIN)
+    notion = of_kind(kind, epsilon, delta)
+    assert notion.holds(channel, prior) == (by_definition > 0)
+    statement = read_statement(
+        Problem(channel.inputs, notion, HammingLoss(), prior=prior).to_table()
+    )
+    broken = check(statement, notion.to_table(), channel.columns())
+    assert (broken is None) == (by_definition > 0)
+
+
+@examples(200)
+@given(cases(), deltas)
+def test_leakage_is_the_least_epsilon(case: tuple[str, Channel, Prior], delta: Fraction) -> None:
+    kind, channel, prior = case
+    leakage = of_kind(kind, 1, delta).leakage(channel, prior)
+    if math.isinf(leakage):
+        assert slack(kind, Fraction(700), delta, channel, prior) < 0
+        return
+    exact = Fraction(repr(leakage))
+    assert slack(kind, exact, delta, channel, prior) >= -MARGIN
+    assert of_kind(kind, exact, delta).holds(channel, prior)
+    less = exact - Fraction(1, 10**9)
+    if less >= 0:
+        assert slack(kind, less, delta, channel, prior) < 0
+        assert not of_kind(kind, less, delta).holds(channel, prior)
+
+
+@examples(150)
+@given(st.sampled_from(KINDS[:2]), st.data(), budgets())
+def test_the_least_delta(kind: str, data: st.DataObject, epsilon: Fraction) -> None:
+    """Private at its own delta, and not at one that is smaller by 1e-9."""
+    channel, prior = data.draw(channels(3)), data.draw(priors(3))
+    least = -slack(kind, epsilon, Fraction(0), channel, prior)
+    if kind == "approximate-lip":  # the sides have different units: find it by bisection
+        low, high = Fraction(0), Fraction(1)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if slack(kind, epsilon, middle, channel, prior) < 0:
+                low = middle
+            else:
+                high = middle
+        least = decimal(high)
+    assume(least > Decimal("1e-8"))
+    tiny = Decimal("1e-9")
+    assert of_kind(kind, epsilon, str(min(Decimal(1), least + tiny))).holds(channel, prior)
+    assert not of_kind(kind, epsilon, str(least - tiny)).holds(channel, prior)
+
+
+@examples(150)
+@given(cases(), deltas, st.data())
+def test_post_processing_never_raises_leakage(
+    case: tuple[str, Channel, Prior], delta: Fraction, data: st.DataObject
+) -> None:
+    kind, channel, prior = case
+    m = len(channel.outputs)
+    after = np.array(data.draw(channels(m)).matrix)
+    processed = Channel.from_matrix(channel.matrix @ after)
+    notion = of_kind(kind, 1, delta)
+    before = notion.leakage(channel, prior)
+    assert notion.leakage(processed, prior) <= before + 1e-9
+
+
+@examples(100)
+@given(channels(3), priors(3, 1))
+def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prior) -> None:
+    """Information <= maximal leakage <= pointwise leakage <= LDP; and LIP as well."""
+    information = MutualInformationPrivacy(1).leakage(channel, prior)
+    maximal = MaximalLeakage(1).leakage(channel)
+    pointwise = PML(1).leakage(channel, prior)
+    ordered = [information, maximal, pointwise, LDP(1).leakage(channel)]
+    assert all(a <= b + 1e-12 for a, b in itertools.pairwise(ordered))
+    assert pointwise <= LIP(1).leakage(channel, prior) + 1e-12
+
+
+@examples(60)
+@given(channels(4))
+def test_maximal_leakage_is_what_a_guess_gains(channel: Channel) -> None:
+    """At the uniform prior, guessing right becomes e**leakage times as likely."""
+    accuracy = BayesAccuracy().value(channel, Prior.uniform(4))
+    leakage = MaximalLeakage(1).leakage(channel)
+    assert math.isclose(float(4 * accuracy), math.exp(leakage), rel_tol=1e-12)
+
+
+@examples(60)
+@given(channels(3), priors(3))
+def test_without_delta_the_approximate_notions_are_the_plain_ones(
+    channel: Channel, prior: Prior
+) -> None:
+    for plain, approximate in ((LDP(1), ApproximateLDP(1, 0)), (LIP(1), ApproximateLIP(1, 0))):
+        assert approximate.is_conic
+        assert approximate.holds(channel, prior) == plain.holds(channel, prior)
+        a, b = (notion.leakage(channel, prior) for notion in (plain, approximate))
+        assert a == b or math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
+
+
+# --- optima
+
+
+def solved(
+    notions: Notion | list[Notion], utility: Any, prior: Any = None, inputs: Any = 4, **more: Any
+) -> Solution:
+    domain = range(inputs) if isinstance(inputs, int) else inputs
+    prior = prior or Prior.uniform(len(domain))
+    return design(Problem(domain, notions, utility, prior=prior), **more)
+
+
+def is_proved(solution: Solution) -> None:
+    """The channel is private, the bound is one, and the file says so as well."""
+    problem = solution.problem
+    sign = -1 if problem.utility.is_maximised else 1
+    assert solution.status == "optimal"
+    assert sign * solution.bound <= sign * solution.value
+    for notion, claim in zip(problem.privacy, solution.privacy, strict=True):
+        assert notion.holds(solution.channel, problem.prior)
+        asked = getattr(notion, "epsilon", Fraction(0))
+        assert claim.leakage <= math.nextafter(float(asked), math.inf)
+        exact = Fraction(repr(claim.leakage))
+        if isinstance(notion, NonConicNotion) and exact > Fraction(1, 10**6):
+            less = exact - Fraction(1, 10**6)
+            delta = getattr(notion, "delta", Fraction(0))
+            assert not of_kind(notion.name, less, delta).holds(solution.channel, problem.prior)
+    verified = verify(json.loads(json.dumps(solution.document())))
+    assert verified.value == solution.value
+    assert any("leakage" in sentence for sentence in verified.claims)
+
+
+def binary_entropy(p: float) -> float:
+    return -p * math.log(p) - (1 - p) * math.log1p(-p)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.6])
+def test_rate_distortion_of_hamming_loss(k: int, epsilon: float) -> None:
+    """Uniform inputs: ln k - h(D) - D ln(k - 1) = epsilon (Shannon 1959)."""
+
+    def information(loss: float) -> float:
+        return math.log(k) - binary_entropy(loss) - loss * math.log(k - 1)
+
+    if epsilon >= math.log(k):
+        return
+    loss = scipy.optimize.brentq(lambda d: information(d) - epsilon, 1e-12, 1 - 1 / k, xtol=1e-15)
+    solution = solved(MutualInformationPrivacy(epsilon), HammingLoss(), inputs=k)
+    is_proved(solution)
+    assert math.isclose(solution.value, loss, rel_tol=1e-8)
+    assert math.isclose(solution.privacy[0].leakage, epsilon, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.35])
+def test_rate_distortion_of_a_skewed_bit(p: float) -> None:
+    """h(p) - h(D) = epsilon for a bit of bias p, below its entropy."""
+    epsilon = 0.4 * binary_entropy(p)
+    wanted = binary_entropy(p) - epsilon
+    loss = scipy.optimize.brentq(lambda d: binary_entropy(d) - wanted, 1e-12, p, xtol=1e-15)
+    solution = solved(MutualInformationPrivacy(epsilon), HammingLoss(), Prior([p, 1 - p]), inputs=2)
+    is_proved(solution)
+    assert math.isclose(solution.value, loss, rel_tol=1e-8)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("epsilon", [0.1, 0.6])
+def test_hamming_loss_under_maximal_leakage(k: int, epsilon: float) -> None:
+    """Sum_x Q(x|x) <= Sum_y max_x Q(y|x), so that one is right e**epsilon times in k at most."""
+    solution = solved(MaximalLeakage(epsilon), HammingLoss(), inputs=k)
+    is_proved(solution)
+    assert math.isclose(solution.value, 1 - math.exp(epsilon) / k, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.1), (1, 0.01), (2, 0.5), (0, 0.2)])
+def test_hamming_loss_under_approximate_ldp(k: int, epsilon: float, delta: float) -> None:
+    """Tell the truth with probability delta, else answer by k-ary randomized response.
+
+    With S = {x}: Q(x|x) <= e Q(x|x') + delta; summed over all pairs it bounds Sum_x Q(x|x).
+    """
+    e = math.exp(epsilon)
+    solution = solved(ApproximateLDP(epsilon, delta), HammingLoss(), inputs=k)
+    is_proved(solution)
+    assert math.isclose(solution.value, (1 - delta) * (k - 1) / (e + k - 1), rel_tol=1e-9)
+
+
+UTILITIES: dict[str, Callable[[int], Any]] = {
+    "hamming": lambda _: HammingLoss(),
+    "absolute": lambda _: MeanAbsoluteError(),
+    "worst case": lambda _: MeanSquaredDistance(worst_case=True),
+    "matrix": lambda k: Distortion([[(3 * x + 5 * y) % 7 for y in range(4)] for x in range(k)]),
+}
+
+
+@st.composite
+def problems(draw: st.DrawFn, kinds: tuple[str, ...], count: int = 1) -> Problem:
+    k = draw(st.integers(1, 4))
+    positive = st.sampled_from(["0.01", "0.1", "0.5", "1", "2", "4"]).map(Fraction)
+    notions = []
+    for _ in range(count):
+        kind = draw(st.sampled_from((*kinds, "ldp", "lip") if count > 1 else kinds))
+        epsilon = draw(positive)
+        plain = {"ldp": LDP, "lip": LIP}.get(kind)
+        notions.append(plain(epsilon) if plain else of_kind(kind, epsilon, draw(deltas)))
+    utility = UTILITIES[draw(st.sampled_from(sorted(UTILITIES)))](k)
+    return Problem(range(k), notions, utility, prior=draw(priors(k)))
+
+
+def equals_the_textbook(problem: Problem) -> None:
+    solution = design(problem)
+    scale = float(problem.utility.cost(problem.domain, problem.prior, problem.outputs).max())
+    informed = any(isinstance(notion, MutualInformationPrivacy) for notion in problem.privacy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the oracle may be inaccurate
+        reference = SOLVERS["textbook" if informed else "textbook:HIGHS"](problem).value
+    assert abs(float(solution.value) - reference) <= 1e-6 * max(1.0, scale)
+    assert solution.value - solution.bound <= 1e-7 * scale
+    verify(json.loads(json.dumps(solution.document())))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_problems_equal_their_textbook(kind: str) -> None:
+    @examples(40)
+    @given(problems((kind,)))
+    def run(problem: Problem) -> None:
+        equals_the_textbook(problem)
+
+    run()
+
+
+@examples(60)
+@given(problems(KINDS, count=2))
+def test_intersections_equal_their_textbook(problem: Problem) -> None:
+    equals_the_textbook(problem)
+
+
+def written_out(kind: str, epsilon: float, delta: float) -> float:
+    """Return the least mean absolute error on 0..3 at the prior 0.1, ..., 0.4, from formulas."""
+    P, e = np.array([0.1, 0.2, 0.3, 0.4]), math.exp(epsilon)
+    Q = cp.Variable((4, 4), nonneg=True)
+    law = P @ Q
+    stated = [cp.sum(Q, axis=1) == 1]
+    if kind == "maximal-leakage":
+        stated.append(cp.sum(cp.max(Q, axis=0)) <= e)
+    elif kind == "mutual-information":
+        divergences = [cp.sum(cp.rel_entr(Q[x], law)) for x in range(4)]
+        stated.append(P @ cp.hstack(divergences) <= epsilon)
+    elif kind == "approximate-ldp":
+        for x, z in itertools.permutations(range(4), 2):
+            stated.append(cp.sum(cp.pos(Q[x] - e * Q[z])) <= delta)
+    else:
+        for x in range(4):
+            stated += [
+                cp.sum(cp.pos(Q[x] - e * law)) <= e * delta,
+                cp.sum(cp.pos(law - e * Q[x])) <= delta,
+            ]
+    gaps = np.abs(np.subtract.outer(range(4), range(4)))
+    loss = cp.sum(cp.multiply(P[:, None] * gaps, Q))
+    return float(cp.Problem(cp.Minimize(loss), stated).solve(solver="CLARABEL"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.4, 0.05), (1, 0.002)])
+def test_value_is_that_of_the_formulas(kind: str, epsilon: float, delta: float) -> None:
+    notion = of_kind(kind, epsilon, delta)
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    solution = solved(notion, MeanAbsoluteError(), prior)
+    is_proved(solution)
+    assert math.isclose(solution.value, written_out(kind, epsilon, delta), rel_tol=1e-6)
+    # and a user who states the notion alone gets the same
+    Q = cp.Variable((4, 4), nonneg=True)
+    loss = MeanAbsoluteError().objective(Q, Domain.range(4), prior, range(4))
+    stated = notion.constraints(Q, Domain.range(4), prior)
+    alone = cp.Problem(cp.Minimize(loss), [*stated, cp.sum(Q, axis=1) == 1])
+    assert math.isclose(solution.value, alone.solve(solver="CLARABEL"), rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("route", ["conic", "cvxpy:CLARABEL", "cvxpy:ECOS", "cvxpy:SCS"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_routes_agree(kind: str, route: str) -> None:
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    notion = of_kind(kind, "0.5", "0.02")
+    best = solved(notion, MeanAbsoluteError(), prior)
+    other = solved(notion, MeanAbsoluteError(), prior, route=route)
+    assert math.isclose(best.value, other.value, rel_tol=1e-5)
+    assert other.bound <= best.value
+    assert best.bound <= other.value
+    accuracy = solved(notion, BayesAccuracy(), prior, route=route)
+    assert math.isclose(
+        accuracy.value, 1 - solved(notion, HammingLoss(), prior).value, rel_tol=1e-5
+    )
+    assert accuracy.bound >= accuracy.value
+    assert accuracy.decoder is not None
+
+
+@pytest.mark.parametrize(
+    ("approximate", "plain"), [(ApproximateLDP(1, 0), LDP(1)), (ApproximateLIP(1, 0), LIP(1))]
+)
+@pytest.mark.parametrize(
+    "utility",
+    [
+        HammingLoss(),
+        MeanAbsoluteError(worst_case=True),
+        PosteriorMeanSquaredError(),
+        MutualInformation(),
+    ],
+    ids=repr,
+)
+def test_without_delta_the_optimum_is_the_plain_one(
+    approximate: Notion, plain: Notion, utility: Any
+) -> None:
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    values = [solved(notion, utility, prior) for notion in (approximate, plain)]
+    is_proved(values[0])
+    assert math.isclose(values[0].value, values[1].value, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "notion",
+    [MaximalLeakage(0), MutualInformationPrivacy(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
+)
+def test_without_a_budget_nothing_is_told(notion: Notion) -> None:
+    solution = solved(notion, HammingLoss(), Prior([0.1, 0.2, 0.3, 0.4]))
+    is_proved(solution)
+    assert solution.value == Fraction(3, 5)
+    assert solution.route == "closed-form: independent release"
+    assert solution.privacy[0].leakage == 0
+
+
+def test_information_does_not_speak_of_inputs_that_never_occur() -> None:
+    prior = Prior([0, 0.5, 0.5])
+    solution = solved(MutualInformationPrivacy(0), MeanAbsoluteError(worst_case=True), prior, 3)
+    is_proved(solution)
+    assert solution.value == pytest.approx(0.5)  # 1 and 2 alike at even odds; 0 tells itself
+    assert MaximalLeakage(0).holds(solution.channel) is False
+
+
+@pytest.mark.parametrize(
+    "notion",
+    [
+        ApproximateLDP(1, 1),
+        ApproximateLIP(1, 1),
+        MaximalLeakage(1.4),
+        MutualInformationPrivacy(1.4),
+    ],
+)
+def test_a_budget_that_nothing_breaks_binds_nothing(notion: Notion) -> None:
+    """Then every route is open, and the optimum is that of the other notions."""
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    alone = solved(notion, HammingLoss(), prior)
+    assert alone.value == 0
+    assert alone.route == "closed-form: identity"
+    for utility in (HammingLoss(), PosteriorMeanSquaredError(), MutualInformation()):
+        both = solved([LDP(1), notion], utility, prior)
+        is_proved(both)
+        assert math.isclose(both.value, solved(LDP(1), utility, prior).value, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("notion", [ApproximateLDP(1, 0.1), MutualInformationPrivacy(0.2)])
+@pytest.mark.parametrize("utility", [PosteriorMeanSquaredError(), MutualInformation()], ids=repr)
+def test_what_extreme_rays_would_solve_is_refused(notion: Notion, utility: Any) -> None:
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(UnsupportedError, match=f"utility.objective: .* beside {notion.name}"):
+        solved(notion, utility, prior)
+
+
+@pytest.mark.parametrize("route", ["linear-program", "linear-program:ipm", "extreme-rays"])
+def test_routes_by_columns_are_refused(route: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"route: .* about the whole channel"):
+        solved(MaximalLeakage(0.5), HammingLoss(), route=route)
+
+
+def test_conditions_add_up() -> None:
+    """An intersection is no better than either part, and as good where it implies the other."""
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    ldp, rule = LDP(1), MutualInformationPrivacy(0.05)
+    parts = [solved(notion, HammingLoss(), prior).value for notion in (ldp, rule)]
+    both = solved([ldp, rule], HammingLoss(), prior)
+    is_proved(both)
+    assert both.value > max(parts)
+    # ln(e**1) bounds the information of any 1-LDP channel
+    implied = solved([ldp, MutualInformationPrivacy(1)], HammingLoss(), prior)
+    is_proved(implied)
+    assert math.isclose(implied.value, parts[0], rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["approximate-ldp", "approximate-lip"])
+@pytest.mark.parametrize("utility", [HammingLoss(), MeanSquaredDistance(worst_case=True)], ids=repr)
+def test_sums_may_be_added_as_they_are_broken(
+    kind: str, utility: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large program has only those that were broken; the optimum and its proof are the same."""
+    problem = Problem(
+        range(8), of_kind(kind, "1", "0.03"), utility, prior=Prior.from_counts(range(1, 9))
+    )
+    whole = design(problem)
+    monkeypatch.setattr("mechdesign.routes.conic.non_conic.ALL_AT_ONCE", 0)
+    by_rounds = design(problem)
+    is_proved(by_rounds)
+    assert math.isclose(whole.value, by_rounds.value, rel_tol=1e-9)
+    assert any("as they were broken" in note for note in by_rounds.notes)
+
+
+# --- bounds
+
+
+@st.composite
+def weighed(draw: st.DrawFn, kind: str, k: int, m: int) -> dict[str, Any]:
+    """Any evidence of the right form, good or bad."""
+    weight = st.integers(0, 40).map(lambda n: n / 20)
+    sides = {
+        "approximate-ldp": ["excess"],
+        "approximate-lip": ["excess-upper", "excess-lower"],
+        "maximal-leakage": ["largest"],
+        "mutual-information": [],
+    }[kind]
+    rows = []
+    for side in sides:
+        pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
+        if side != "excess":
+            pairs = [(x, 0) for x in range(k)]
+        one = st.tuples(st.integers(0, m - 1), st.sampled_from(pairs or [(0, 0)]), weight)
+        drawn = draw(st.lists(one, max_size=12 if pairs else 0))
+        rows.append(
+            {
+                "notion": 0,
+                "side": side,
+                "output": [y for y, _, _ in drawn],
+                "x": [x for _, (x, _), _ in drawn],
+                "other": [z for _, (_, z), _ in drawn],
+                "weight": [w for _, _, w in drawn],
+            }
+        )
+    mass = draw(st.lists(st.integers(1, 9), min_size=k, max_size=k))
+    table: dict[str, Any] = {"weights": mass, "rows": rows}
+    if kind == "mutual-information":
+        level = st.integers(-30, 30).map(lambda n: n / 10)
+        levels = draw(st.lists(level, min_size=k, max_size=k))
+        price = draw(st.sampled_from([0.1, 0.5, 1.0, 3.0]))
+        table["information"] = {"multipliers": {"0": price}, "levels": levels}
+    return table
+
+
+@examples(300)
+@given(st.data())
+def test_no_private_channel_is_below_any_bound(data: st.DataObject) -> None:
+    """Whatever the weights, the bound holds for a channel of just the leakage that is allowed."""
+    kind, k = data.draw(st.sampled_from(KINDS)), data.draw(st.integers(1, 3))
+    prior, m = data.draw(priors(k)), 3
+    rows = [_padded(data.draw(channels(1, most_outputs=m)), m) for _ in range(k)]
+    channel = Channel.from_matrix(rows)
+    delta = data.draw(deltas)
+    leakage = of_kind(kind, 1, delta).leakage(channel, prior)
+    assume(leakage < 30)
+    utility = Distortion(
+        [[(3 * x + 5 * y) % 7 for y in range(m)] for x in range(k)],
+        worst_case=data.draw(st.booleans()),
+    )
+    problem = Problem(range(k), of_kind(kind, repr(leakage), delta), utility, prior=prior)
+    bound = dual_bound(read_statement(problem.to_table()), data.draw(weighed(kind, k, m)))
+    assert bound <= utility.value(channel, prior, problem.outputs)
+
+
+def _padded(channel: Channel, m: int) -> list[float]:
+    row = channel.matrix[0].tolist()
+    return row + [0.0] * (m - len(row))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(kind: str) -> None:
+    @examples(40)
+    @given(channels(3), priors(3), budgets("0.01"), deltas)
+    def run(channel: Channel, prior: Prior, epsilon: Fraction, delta: Fraction) -> None:
+        notion = of_kind(kind, epsilon, delta)
+        problem = Problem(range(3), [notion, LDP(5)], HammingLoss(), prior=prior)
+        rows, _ = repair(problem.cone, channel.matrix)
+        done = mixed(problem.cone, problem.channel_constraints, rows, prior)
+        assert all(sum(row) == WHOLE and min(row) >= 0 for row in done.tolist())
+        result = Channel(done)
+        assert notion.holds(result, prior)
+        assert LDP(5).holds(result)
+        if notion.holds(Channel(rows), prior):
+            assert (done == rows).all()
+
+    run()
+
+
+# --- files
+
+
+@pytest.fixture(scope="module")
+def documents() -> dict[str, dict[str, Any]]:
+    prior = Prior([0.1, 0.2, 0.3, 0.4])
+    return {
+        kind: solved(of_kind(kind, epsilon, "0.05"), MeanAbsoluteError(), prior).document()
+        for kind, epsilon in zip(KINDS, ("1", "0.4", "0.4", "0.4"), strict=True)
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_and_loaded(kind: str, tmp_path: Path) -> None:
+    notion = of_kind(kind, "0.4", "0.05")
+    solution = solved([notion, LDP(2)], MeanAbsoluteError(), Prior([0.1, 0.2, 0.3, 0.4]))
+    save(solution, tmp_path / "x.json")
+    saved = load_channel(tmp_path / "x.json")
+    assert saved.channel == solution.channel
+    assert saved.verified.bound == solution.bound
+    claim = saved.document["privacy"][0]
+    assert claim["notion"] == kind
+    assert claim["epsilon"] == 0.4
+    assert claim.get("delta") == (0.05 if kind.startswith("approximate") else None)
+    assert f"{kind}, epsilon = 0.4" in repr(solution)
+
+
+def refused(document: dict[str, Any], match: str) -> None:
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError, match=match):
+        verify(document)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_false_claims_are_refused(kind: str, documents: dict[str, dict[str, Any]]) -> None:
+    good = documents[kind]
+    verify(copy.deepcopy(good))
+
+    for factor, match in ((0.999, "leaks more"), (1.001, "leaks less")):
+        lie = copy.deepcopy(good)
+        lie["privacy"][0]["leakage"] *= factor
+        refused(lie, match)
+    lie = copy.deepcopy(good)
+    lie["problem"]["privacy"][0]["epsilon"] = "0.3"
+    lie["privacy"][0]["epsilon"] = 0.3
+    refused(lie, "not private")
+    lie = copy.deepcopy(good)
+    lie["bound"] = math.nextafter(lie["value"], math.inf)
+    refused(lie, "the bound proved is")
+    if kind.startswith("approximate"):
+        lie = copy.deepcopy(good)
+        lie["privacy"][0]["delta"] = 0.04
+        refused(lie, "the delta claimed")
+        lie["problem"]["privacy"][0]["delta"] = "0.04"
+        refused(lie, "not private")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_false_evidence_is_refused(kind: str, documents: dict[str, dict[str, Any]]) -> None:
+    good = documents[kind]
+    if kind == "mutual-information":
+        lie = copy.deepcopy(good)
+        lie["certificate"]["dual"]["information"]["multipliers"]["0"] *= -1
+        refused(lie, "expected a number >= 0")
+        lie = copy.deepcopy(good)
+        lie["certificate"]["dual"]["information"]["multipliers"]["0"] *= 1.2
+        refused(lie, "the bound proved is")
+        lie = copy.deepcopy(good)
+        lie["certificate"]["dual"]["information"]["levels"][1] += 0.1
+        refused(lie, "the bound proved is")
+        lie = copy.deepcopy(good)
+        del lie["certificate"]["dual"]["information"]["levels"][1]
+        refused(lie, "not all levels")
+        lie = copy.deepcopy(good)
+        lie["certificate"]["dual"]["information"]["levels"][1] = 1e6
+        refused(lie, "far above")
+        return
+    blocks = [b for b in good["certificate"]["dual"]["rows"] if b["weight"]]
+    number = good["certificate"]["dual"]["rows"].index(blocks[0])
+
+    def block(document: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = document["certificate"]["dual"]["rows"][number]
+        return found
+
+    lie = copy.deepcopy(good)
+    block(lie)["weight"][0] *= -1
+    refused(lie, "expected a number >= 0")
+    lie = copy.deepcopy(good)
+    block(lie)["weight"] = [2 * w for w in block(lie)["weight"]]
+    refused(lie, "the bound proved is")
+    lie = copy.deepcopy(good)
+    block(lie)["x"][0] = 4
+    refused(lie, "a row that does not exist")
+    lie = copy.deepcopy(good)
+    block(lie)["side"] = "excess-upper" if kind != "approximate-lip" else "largest"
+    refused(lie, "of another notion")
+    lie = copy.deepcopy(good)
+    block(lie)["side"] = "upper"
+    refused(lie, "the side 'upper'|no row|not known to the checker")
+
+
+@pytest.mark.parametrize(
+    ("privacy", "match"),
+    [
+        ('notion = "approximate-ldp"\nepsilon = 1', "privacy.delta: .* required"),
+        ('notion = "approximate-ldp"\nepsilon = 1\ndelta = -0.1', "privacy.delta: .* from 0 to 1"),
+        ('notion = "approximate-lip"\nepsilon = 1\ndelta = 1.5', "privacy.delta: .* from 0 to 1"),
+        ('notion = "approximate-lip"\nepsilon = -1\ndelta = 0.5', "privacy.epsilon: .* >= 0"),
+        ('notion = "maximal-leakage"\nepsilon = 1\ndelta = 0', "privacy.delta: .* one of the keys"),
+        ('notion = "mutual-information"\nepsilon = "much"', "privacy.epsilon: .* a finite number"),
+        ('notion = "mutual-informatoin"\nepsilon = 1', "did you mean 'mutual-information'"),
+    ],
+)
+def test_wrong_files_are_refused(privacy: str, match: str, tmp_path: Path) -> None:
+    file = tmp_path / "problem.toml"
+    file.write_text(
+        "[domain]\nsize = 3\n[prior]\nuniform = true\n"
+        f'[privacy]\n{privacy}\n[utility]\nobjective = "hamming"\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(InputError, match=match):
+        load_problem(file)
+
+
+@pytest.mark.parametrize("notion", [ApproximateLIP(1, 0.1), MutualInformationPrivacy(1)], ids=repr)
+def test_a_prior_is_asked_for(notion: Notion) -> None:
+    with pytest.raises(InputError, match=f"prior: .*{notion.name}"):
+        Problem(range(3), notion, HammingLoss())

@@ -1,0 +1,451 @@
+"""Pictures: what is drawn is what is given, every axis says what it shows, and nothing is cut."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    ApproximateLDP,
+    Channel,
+    DifferentialIdentifiability,
+    HammingLoss,
+    HighLowLDP,
+    MetricPrivacy,
+    MutualInformation,
+    Prior,
+    Problem,
+    design,
+    leakages,
+    min_epsilon,
+    plots,
+    relations,
+    trace_frontier,
+    trade_off,
+)
+from mechdesign.accounting import error_region
+from mechdesign.designs.frontier import Frontier, FrontierPoint
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.notions import Notion
+from mechdesign.plots import polytope
+from tests.strategies import channels, examples, priors
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["$yes$", "no"])
+SKEWED = Prior([0.2, 0.8])
+THREE = Prior([0.2, 0.3, 0.5])
+
+
+def axes() -> Axes:
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def drawn(ax: Axes) -> Axes:
+    """Draw for good, and see that no text is outside the picture."""
+    figure = ax.figure
+    figure.canvas.draw()
+    width, height = figure.canvas.get_width_height()
+    for text in [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.texts]:
+        if text.get_text() and text.get_visible() and ax.axison:
+            box = text.get_window_extent()
+            assert box.x0 >= -1
+            assert box.y0 >= -1
+            assert box.x1 <= width + 1
+            assert box.y1 <= height + 1
+    return ax
+
+
+def legend(ax: Axes) -> list[str]:
+    found = ax.get_legend()
+    assert found is not None
+    return [text.get_text() for text in found.get_texts()]
+
+
+def ticks(axis: object) -> list[str]:
+    return [text.get_text() for text in axis.get_ticklabels()]  # type: ignore[attr-defined]
+
+
+# channels and posteriors
+
+
+def test_a_channel_is_its_matrix() -> None:
+    ax = axes()
+    assert plots.plot_channel(WARNER, ax, "Warner for $5") is ax
+    drawn(ax)
+    (image,) = ax.images
+    assert np.array_equal(image.get_array(), WARNER.matrix)
+    assert [text.get_text() for text in ax.texts] == ["0.750", "0.250", "0.250", "0.750"]
+    assert ticks(ax.yaxis) == [r"\$yes\$", "no"]
+    assert ax.get_title() == r"Warner for \$5"
+    assert [other.get_ylabel() for other in ax.figure.axes[1:]] == ["Q(y|x)"]
+
+
+def test_a_large_channel_names_some_of_its_labels() -> None:
+    ax = drawn(plots.plot_channel(Channel.from_matrix(np.eye(60)), axes()))
+    assert not ax.texts
+    assert ticks(ax.xaxis) == [str(3 * n) for n in range(20)]
+
+
+@pytest.mark.parametrize("prior", [SKEWED, Prior([0.5, 0.5])])
+def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
+    ax = axes()
+    assert plots.plot_posterior(WARNER, prior, ax) is ax
+    drawn(ax)
+    heights = [bar.get_height() for bar in ax.patches]
+    p = prior.array
+    expected = [
+        p[x] * WARNER.matrix[x, y] / sum(p[z] * WARNER.matrix[z, y] for z in (0, 1))
+        for x in (0, 1)
+        for y in (0, 1)
+    ]
+    assert heights == pytest.approx(expected)
+    for x, lines in enumerate(ax.collections):
+        ends = np.array(lines.get_segments())
+        assert ends[:, :, 1] == pytest.approx(p[x])
+        middles = [b.get_x() + b.get_width() / 2 for b in ax.patches[2 * x : 2 * x + 2]]
+        assert ends[:, :, 0].mean(axis=1) == pytest.approx(middles)
+    assert legend(ax) == ["prior P(x)", r"\$yes\$", "no"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("output y (what is reported)", "posterior P(x|y)")
+
+
+def test_an_output_that_never_occurs_stays_empty() -> None:
+    channel = Channel.from_matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    ax = drawn(plots.plot_posterior(channel, Prior([0.5, 0.5, 0]), axes()))
+    heights = np.array([bar.get_height() for bar in ax.patches]).reshape(3, 3)
+    assert np.array_equal(heights, np.diag([1, 1, 0]))
+
+
+def test_many_posteriors_are_a_map_of_log_lifts() -> None:
+    k, prior = 20, Prior.uniform(20)
+    channel = design(Problem(range(k), LDP(1), HammingLoss())).channel
+    ax = drawn(plots.plot_posterior(channel, prior, axes(), "Twenty inputs"))
+    (image,) = ax.images
+    lift = np.log(channel.matrix / channel.matrix.mean(axis=0))
+    assert np.asarray(image.get_array()) == pytest.approx(lift)
+    assert image.get_clim() == pytest.approx((-np.abs(lift).max(), np.abs(lift).max()))
+    assert "nats" in ax.figure.axes[1].get_ylabel()
+
+
+def test_what_is_impossible_is_masked_on_the_map() -> None:
+    ax = drawn(plots.plot_posterior(Channel.from_matrix(np.eye(9)), Prior.uniform(9), axes()))
+    shown = ax.images[0].get_array()
+    assert np.array_equal(np.ma.getmaskarray(shown), ~np.eye(9, dtype=bool))
+    assert shown.compressed() == pytest.approx(math.log(9))
+
+
+@examples(8)
+@given(st.data())
+def test_any_posterior_can_be_drawn(data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, 9))
+    channel, prior = data.draw(channels(k)), data.draw(priors(k))
+    ax = drawn(plots.plot_posterior(channel, prior, axes()))
+    if ax.patches:
+        heights = np.array([bar.get_height() for bar in ax.patches]).reshape(k, -1)
+        assert heights.sum(axis=0) == pytest.approx(
+            [float(share > 0) for share in channel.output_distribution(prior)]
+        )
+
+
+# frontiers
+
+
+def frontier(notion: Notion, *epsilons: str) -> Frontier:
+    return trace_frontier(Problem(range(3), notion, HammingLoss(), prior=THREE), epsilons)
+
+
+def test_frontiers_are_lines_of_their_values() -> None:
+    curves = [frontier(notion, "2", "0.5", "1") for notion in (LDP(1), LIP(1))]
+    ax = axes()
+    assert plots.plot_frontier(curves, ax, "Two notions") is ax
+    drawn(ax)
+    assert len(ax.lines) == 2
+    assert not ax.collections  # nothing is undecided
+    for line, curve in zip(ax.lines, curves, strict=True):
+        by_budget = sorted((float(p.epsilon), float(p.solution.value)) for p in curve.points)
+        assert line.get_xydata() == pytest.approx(np.array(by_budget))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epsilon (nats)", "loss: hamming")
+    assert legend(ax) == ["ldp", "lip"]
+    colours, marks = ({getattr(line, get)() for line in ax.lines} for get in LINE_STYLES)
+    assert len(colours) == len(marks) == 2
+
+
+LINE_STYLES = ("get_color", "get_marker")
+
+
+def test_an_undecided_part_is_shaded_down_to_the_bound() -> None:
+    found = frontier(LDP(1), "1", "2")
+    wide = tuple(
+        FrontierPoint(p.epsilon, replace_bound(p.solution, Fraction("0.1"))) for p in found.points
+    )
+    ax = drawn(plots.plot_frontier(Frontier(found.problem, wide), axes(), labels=["mine"]))
+    (shade,) = ax.collections
+    heights = shade.get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(0.1)
+    assert heights.max() == pytest.approx(max(float(p.solution.value) for p in wide))
+    assert legend(ax) == ["mine", "mine: undecided, down to the proved bound"]
+
+
+def replace_bound(solution: object, bound: Fraction) -> object:
+    import dataclasses
+
+    return dataclasses.replace(solution, bound=bound)  # type: ignore[type-var]
+
+
+def test_budgets_without_a_channel_and_the_wanted_loss_are_marked() -> None:
+    curve = frontier(DifferentialIdentifiability(2), "0.5", "0.9", "1.5", "2.5")
+    reach = min_epsilon(curve.problem, "0.3", precision="1e-3")
+    ax = plots.plot_frontier(curve, axes(), reached=[reach], logarithmic=True)
+    drawn(ax)
+    line, crosses, wanted, star = ax.lines
+    assert crosses.get_xdata().tolist() == [0.5, 0.9]  # ln 2.5 = 0.916 is needed
+    assert line.get_xdata().tolist() == [1.5, 2.5]
+    assert set(wanted.get_ydata()) == {0.3}
+    assert star.get_xydata().tolist() == [[float(reach.epsilon), 0.3]]
+    assert legend(ax)[1:] == [
+        "differential-identifiability: infeasible",
+        f"0.3 from epsilon = {float(reach.epsilon):.4g} on",
+    ]
+    assert ax.get_xscale() == "log"
+    assert {"0.5", "1", "2"} <= set(ticks(ax.xaxis))
+
+
+def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    information = trace_frontier(Problem(range(3), LDP(1), MutualInformation()), [1])
+    with pytest.raises(InputError, match="one objective, given hamming, mutual-information"):
+        plots.plot_frontier([frontier(LDP(1), "1"), information], axes())
+    with pytest.raises(InputError, match="at least one"):
+        plots.plot_frontier([], axes())
+    with pytest.raises(InputError, match="labels: expected 1 names"):
+        plots.plot_frontier(information, axes(), labels=["a", "b"])
+    assert plots.plot_frontier(information, axes()).get_ylabel() == "gain: mutual-information"
+    plots.save_frontier_plot(information, tmp_path / "out.png")
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+# the polytope of three inputs
+
+
+def share_of(ax: Axes, places: np.ndarray) -> np.ndarray:
+    """Return the posteriors that points of the triangle stand for, one in a row."""
+    system = np.vstack([polytope.CORNERS.T, np.ones(3)])
+    return np.linalg.solve(system, np.column_stack([places, np.ones(len(places))]).T).T
+
+
+def marks(ax: Axes, label: str) -> np.ndarray:
+    (line,) = [line for line in ax.lines if line.get_label() == label]
+    return share_of(ax, line.get_xydata())
+
+
+def near(found: np.ndarray, expected: list[list[float]]) -> bool:
+    """Whether two sets of points are the same."""
+    distance = np.abs(found[:, None] - np.array(expected)[None]).max(axis=2)
+    return len(found) == len(expected) and bool((distance.min(axis=1) < 1e-8).all())
+
+
+def lifted(*columns: list[float]) -> list[list[float]]:
+    joint = [THREE.array * column for column in columns]
+    return [(j / j.sum()).tolist() for j in joint]
+
+
+E, ROOT = math.e, math.exp(0.5)
+RAYS: dict[str, tuple[Notion, list[list[float]]]] = {
+    # all columns with entries 1 and e but the constant ones
+    "ldp": (
+        LDP(1),
+        lifted([E, 1, 1], [1, E, 1], [1, 1, E], [1, E, E], [E, 1, E], [E, E, 1]),
+    ),
+    # one sensitive input: a ray with all inputs, and the others alone
+    "high-low": (HighLowLDP(1, [0]), lifted([E, 1, 1], [0, 1, 0], [0, 0, 1])),
+    # on a line every step is up or down by the whole budget
+    "metric": (
+        MetricPrivacy(1, "absolute"),
+        lifted([1, E, E * E], [E, 1, E], [1, E, 1], [E * E, E, 1]),
+    ),
+    # posteriors are at most so much times the prior: two inputs at the end of their range
+    "pml": (
+        PML("0.5"),
+        [
+            [0.2 * ROOT, 0.3 * ROOT, 1 - 0.5 * ROOT],
+            [0.2 * ROOT, 0, 1 - 0.2 * ROOT],
+            [1 - 0.5 * ROOT, 0, 0.5 * ROOT],
+            [0, 1 - 0.5 * ROOT, 0.5 * ROOT],
+            [0, 0.3 * ROOT, 1 - 0.3 * ROOT],
+        ],
+    ),
+    "pml, wide": (PML(3), [[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
+    "nothing is told": (LDP(0), [THREE.array.tolist()]),
+}
+
+
+@pytest.mark.parametrize("name", RAYS)
+def test_the_corners_are_the_rays_of_the_cone(name: str) -> None:
+    notion, expected = RAYS[name]
+    problem = Problem(range(3), notion, MutualInformation(), prior=THREE)
+    ax = axes()
+    assert plots.plot_polytope(problem, ax=ax) is ax
+    drawn(ax)
+    assert near(marks(ax, "extreme rays"), expected)
+    assert near(marks(ax, "prior"), [THREE.array.tolist()])
+    texts = {text.get_text() for text in ax.texts}
+    assert {"0", "1", "2", "P(0 | y)", "P(1 | y)", "P(2 | y)", "0.2", "0.8"} <= texts
+    assert ax.get_title() == repr(notion)
+
+
+@pytest.mark.parametrize("notion", [LIP("0.8"), LDP(2), MetricPrivacy("0.3", "absolute")])
+def test_the_outputs_of_a_channel_are_where_their_posteriors_are(notion: Notion) -> None:
+    problem = Problem(range(3), notion, MutualInformation(), prior=THREE)
+    channel = design(problem).channel
+    ax = drawn(plots.plot_polytope(problem, channel, axes()))
+    (circles,) = [found for found in ax.collections if isinstance(found, PathCollection)]
+    places = share_of(ax, np.asarray(circles.get_offsets()))
+    assert pytest.approx(channel.posterior(THREE)) == places.T
+    areas, shares = circles.get_sizes(), THREE.array @ channel.matrix
+    assert (areas - areas.min()) / 420 == pytest.approx(shares - shares.min())
+    for where in ax.child_axes or [ax]:  # magnified where it is small
+        named = [t.get_text() for t in where.texts if t.get_color() == plots.style.VERMILION]
+        assert ", ".join(named).split(", ") == [str(y) for y in channel.outputs]
+    assert bool(ax.child_axes) == (notion == MetricPrivacy("0.3", "absolute"))
+
+
+def test_the_scale_of_an_input_is_on_its_side() -> None:
+    """The text 0.2 of an input stands beside a point of an edge at which its share is 0.2."""
+    problem = Problem(["a", "b", "c"], LDP(1), MutualInformation(), prior=THREE)
+    ax = plots.plot_polytope(problem, ax=axes())
+    numbers = [text for text in ax.texts if text.get_text() == "0.2"]
+    places = share_of(ax, np.array([text.get_position() for text in numbers]))
+    assert len(numbers) == 3
+    for x, place in enumerate(places):
+        assert place[x] == pytest.approx(0.2, abs=0.03)
+        assert place[(x + 2) % 3] < 0  # just outside the edge to the input after
+
+
+@pytest.mark.parametrize(
+    ("problem", "channel", "kind", "message"),
+    [
+        (Problem(range(2), LDP(1), HammingLoss()), None, InputError, "three inputs, given 2"),
+        (Problem(range(3), LDP(1), HammingLoss()), WARNER, InputError, r"three .* \(3, 2\)"),
+        (
+            Problem(range(3), LDP(1), HammingLoss(), prior=[0, 0.5, 0.5]),
+            None,
+            InputError,
+            "prior: expected a probability > 0",
+        ),
+        (
+            Problem(range(3), ApproximateLDP(1, "0.1"), HammingLoss()),
+            None,
+            UnsupportedError,
+            "conditions on single columns, given approximate-ldp",
+        ),
+    ],
+)
+def test_what_has_no_polytope_is_refused(
+    problem: Problem, channel: Channel | None, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        plots.plot_polytope(problem, channel, axes())
+
+
+# tests, leakages, relations
+
+
+def test_an_error_region_and_its_tests() -> None:
+    curve, region = trade_off(WARNER, "$yes$", "no"), error_region(1)
+    ax = axes()
+    assert plots.plot_error_region(curve, region, ax) is ax
+    drawn(ax)
+    (shade,) = ax.patches
+    corner = 1 / (1 + math.e)
+    assert shade.get_xy()[:3] == pytest.approx(np.array([[0, 1], [corner, corner], [1, 0]]))
+    edge, tests, guessing = ax.lines
+    assert edge.get_xydata() == pytest.approx(shade.get_xy()[:3])
+    assert tests.get_xydata().tolist() == [[0, 1], [0.25, 0.25], [1, 0]]
+    assert guessing.get_xydata().sum(axis=1).tolist() == [1, 1]
+    assert legend(ax) == ["allowed at 1 nats", r"best tests, \$yes\$ against no", "guessing"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("false alarm rate", "missed detection rate")
+    assert ax.get_aspect() == 1
+
+
+def test_several_tests_and_a_one_sided_region() -> None:
+    curve = trade_off(WARNER, "no", "$yes$")
+    two = plots.plot_error_region([curve, curve], error_region(1, "inf"), axes(), labels=["p", "q"])
+    assert legend(drawn(two)) == ["allowed at 1, inf nats", "p", "q", "guessing"]
+    assert len(plots.plot_error_region([curve], ax=axes()).patches) == 0
+    with pytest.raises(InputError, match="labels: expected 1 names"):
+        plots.plot_error_region(curve, ax=axes(), labels=[])
+
+
+def test_leakages_are_bars_with_their_numbers() -> None:
+    mangat = Channel.from_matrix([[1, 0], ["1/4", "3/4"]])
+    found = leakages(mangat, SKEWED)
+    ax = axes()
+    assert plots.plot_leakages(found, ax, "Mangat") is ax
+    drawn(ax)
+    values = [row.value for row in found.rows]
+    assert math.inf in values
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == [value if value < math.inf else 0 for value in values]
+    assert ticks(ax.yaxis) == [row.notion for row in found.rows]
+    words = [text.get_text() for text in ax.texts]
+    assert words == [f"{value:.4g}" if value < math.inf else "infinite" for value in values]
+    assert ax.get_xlabel() == "leakage (nats)"
+    bottom, top = ax.get_ylim()
+    assert bottom > top  # the first on top
+
+
+def test_relations_are_pairs_of_bars() -> None:
+    found = relations(LIP(1), SKEWED)
+    ax = axes()
+    assert plots.plot_relations(found, ax) is ax
+    drawn(ax)
+    widths = [bar.get_width() for bar in ax.patches]
+    sides = [[row.tight for row in found.rows], [row.bound for row in found.rows]]
+    expected = [0 if v is None or math.isinf(v) else v for side in sides for v in side]
+    assert widths == pytest.approx(expected)
+    assert legend(ax) == ["exactly", "bound in closed form"]
+    assert ax.get_title() == "LIP(epsilon=1) implies"
+
+
+# what all have in common
+
+
+def test_new_axes_are_made_where_none_are_given() -> None:
+    problem = Problem(range(3), LDP(1), MutualInformation(), prior=THREE)
+    channel = design(problem).channel
+    made = [
+        plots.plot_channel(channel),
+        plots.plot_posterior(channel, THREE),
+        plots.plot_frontier(trace_frontier(problem, [1])),
+        plots.plot_polytope(problem, channel),
+        plots.plot_error_region(trade_off(channel, 0, 1), error_region(1)),
+        plots.plot_leakages(leakages(channel, THREE)),
+        plots.plot_relations(relations(LDP(1), THREE)),
+    ]
+    for ax in made:
+        assert isinstance(drawn(ax), Axes)
+        plt.close(ax.figure)
+    assert len({id(ax.figure) for ax in made}) == len(made)
+
+
+def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    for name in ("out.png", "out.PDF", "out.svg"):
+        plots.save_channel_plot(WARNER, tmp_path / name)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.PDF", "out.png", "out.svg"]
+    with pytest.raises(InputError, match="a file that can be written"):
+        plots.save_channel_plot(WARNER, tmp_path / "no" / "out.png")
+    with pytest.raises(InputError, match=r"ends in \.png"):
+        plots.save_channel_plot(WARNER, tmp_path / "out.jpg")

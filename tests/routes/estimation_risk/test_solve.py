@@ -1,0 +1,785 @@
+"""Estimating the distribution of the inputs: l2-risk and tv-risk, at a prior and in the worst case.
+
+The risks are written out again in floating point, from M = Q diag(1 / Q'p) Q'. Optima come from
+cvxpy and SciPy over rays that `strategies` finds by brute force, and from formulas in the papers.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.estimation_risk import (
+    estimation_bound,
+    reference_prior,
+    risk_of,
+    risk_value,
+)
+from mechdesign.certify.bounds.inverse_information import inverse_information
+from mechdesign.certify.bounds.theorems import THEOREMS
+from mechdesign.certify.channel_file import prove
+from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, balanced_subsets
+from mechdesign.errors import (
+    CertificateError,
+    InfeasibleError,
+    InputError,
+    SolverError,
+    UnsupportedError,
+)
+from mechdesign.notions import Notion
+from mechdesign.utilities import EstimationRisk
+from tests.documents import sealed
+from tests.strategies import cases, channels, columns_of, examples, priors, rays, statement_of
+
+FloatArray = Any
+
+PROBLEMS = Path(__file__).resolve().parents[3] / "problems" / "estimation"
+SKEWED = ["0.1", "0.2", "0.3", "0.4"]
+FACTOR = math.sqrt(1 / (2 * math.pi))
+
+
+# --- the risks, written out -----------------------------------------------------------------------
+
+
+def information(Q: FloatArray, p: FloatArray) -> FloatArray:
+    return (Q / (p @ Q)) @ Q.T
+
+
+def float_risk(Q: FloatArray, p: FloatArray, utility: EstimationRisk) -> float:
+    variances = np.diag(np.linalg.inv(information(Q, p))) - p**2
+    if isinstance(utility, md.L2Risk):
+        return float(variances.sum())
+    return float(FACTOR * np.sqrt(np.maximum(variances, 0)).sum())
+
+
+def estimator_risk(Q: FloatArray, W: FloatArray, p: FloatArray, utility: EstimationRisk) -> float:
+    """The risk at p of the estimator Sum_y h_y W_y, whatever it was made for; W is (outputs, k)."""
+    squares = (p @ Q) @ W**2 - (W.T @ Q.T @ p) ** 2
+    if isinstance(utility, md.L2Risk):
+        return float(squares.sum())
+    return float(FACTOR * np.sqrt(np.maximum(squares, 0)).sum())
+
+
+def least_l2(R: FloatArray, p: FloatArray) -> float:
+    """The least l2-risk over mixtures of rays, ``(k, n)``, by cvxpy."""
+    law = p @ R
+    k = len(p)
+    theta = cp.Variable(R.shape[1], nonneg=True)
+    M = sum(theta[i] * np.outer(R[:, i], R[:, i]) / law[i] for i in range(R.shape[1]))
+    top = cp.trace(cp.Variable((k, k), symmetric=True))
+    X = top.args[0]
+    block = cp.bmat([[X, np.eye(k)], [np.eye(k), M]])
+    stated = cp.Problem(cp.Minimize(top), [R @ theta == 1, (block + block.T) / 2 >> 0])
+    stated.solve(solver="CLARABEL")
+    return float(stated.value) - float(p @ p)
+
+
+def least_tv(R: FloatArray, p: FloatArray) -> float:
+    """The least tv-risk over mixtures of rays, by a general method from several starts."""
+    law = p @ R
+    spread = np.einsum("ai,bi->iab", R, R) / law[:, None, None]
+
+    def risk(theta: FloatArray) -> float:
+        M = np.tensordot(np.maximum(theta, 0), spread, 1)
+        return float(FACTOR * np.sqrt(np.maximum(np.diag(np.linalg.inv(M)) - p**2, 1e-12)).sum())
+
+    rng, best = np.random.default_rng(0), math.inf
+    for _ in range(4):
+        weights = rng.uniform(0.5, 1.5, R.shape[1])
+        start, _ = scipy.optimize.nnls(
+            np.vstack([R, 1e-3 * np.eye(R.shape[1])]), np.append(np.ones(len(R)), 1e-3 * weights)
+        )
+        found = scipy.optimize.minimize(
+            risk,
+            start,
+            method="SLSQP",
+            bounds=[(0, None)] * R.shape[1],
+            constraints={"type": "eq", "fun": lambda theta: R @ theta - 1},
+            options={"ftol": 1e-13, "maxiter": 500},
+        )
+        if found.success:
+            best = min(best, found.fun)
+    return best
+
+
+def solved(
+    notion: Notion | list[Notion],
+    utility: EstimationRisk,
+    k: int,
+    prior: Any = None,
+    route: str = "auto",
+) -> md.Solution:
+    return md.design(md.Problem(range(k), notion, utility, prior=prior), route=route)
+
+
+def subset_risk(k: int, epsilon: float) -> float:
+    """tr M**-1 - 1/k of the best subset selection at the uniform prior (Ye and Barg 2018)."""
+    t = math.exp(epsilon)
+
+    def square(j: int) -> float:
+        return k**2 * (j * t**2 + k - j) / (j * t + k - j) ** 2
+
+    return min((k - 1) ** 2 / (square(j) - k) for j in range(1, k))
+
+
+BOTH: list[Callable[..., EstimationRisk]] = [md.L2Risk, md.TVRisk]
+
+NOTIONS: list[tuple[str, Callable[[], Notion | list[Notion]], int, list[str] | None]] = [
+    ("ldp", lambda: md.LDP(1), 4, SKEWED),
+    ("ldp, uniform", lambda: md.LDP("0.7"), 4, None),
+    ("lip", lambda: md.LIP("0.8"), 4, SKEWED),
+    ("pml", lambda: md.PML(1), 4, SKEWED),
+    ("high-low", lambda: md.HighLowLDP(1, [0, 2]), 4, SKEWED),
+    ("block", lambda: md.BlockLDP(1, [[0, 1], [2, 3]]), 4, SKEWED),
+    ("metric", lambda: md.MetricPrivacy(1, "absolute"), 4, SKEWED),
+    (
+        "any matrix",
+        lambda: md.ContextAwareLDP([["inf", 1, 2], ["0.5", "inf", 1], ["inf", "1.5", "inf"]]),
+        3,
+        ["0.5", "0.2", "0.3"],
+    ),
+    ("both", lambda: [md.LIP(1), md.LDP("1.5")], 3, ["0.2", "0.3", "0.5"]),
+    (
+        "uncertain prior",
+        lambda: md.BoundedPriorLIP(1, lower=["0.1"] * 3, upper=["0.6"] * 3),
+        3,
+        ["0.2", "0.3", "0.5"],
+    ),
+]
+IDS = [name for name, *_ in NOTIONS]
+
+
+# --- the value and the estimator ------------------------------------------------------------------
+
+
+@examples(60)
+@given(st.data())
+def test_the_risk_is_that_of_the_formula(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 4))
+    channel, prior = data.draw(channels(k, 1, 6)), data.draw(priors(k, 1))
+    Q, p = channel.matrix, prior.array
+    M = information(Q, p)
+    for make in BOTH:
+        utility = make()
+        if np.linalg.cond(M) > 1e12:
+            continue
+        if np.linalg.cond(M) < 1e6:
+            expected = float_risk(Q, p, utility)
+            assert float(utility.value(channel, prior)) == pytest.approx(expected, rel=1e-8)
+        statement = statement_of(md.Problem(range(k), md.LDP(1), utility, prior=prior))
+        exact = columns_of(channel)
+        checked = risk_of(statement, exact, reference_prior(statement), up=True)
+        assert utility.value(channel, prior) == pytest.approx(checked, rel=1e-15)
+        assert checked >= risk_of(statement, exact, reference_prior(statement), up=False)
+
+
+@examples(40)
+@given(st.data())
+def test_the_inverse_is_within_its_error(data: st.DataObject) -> None:
+    """M X = 1 in rationals, to the error that is stated."""
+    k = data.draw(st.integers(1, 3))
+    channel, prior = data.draw(channels(k, 1, 4)), data.draw(priors(k, 1))
+    columns = columns_of(channel)
+    p = prior.probabilities
+    M = [[Fraction(0)] * k for _ in range(k)]
+    for q in columns:
+        law = sum(a * b for a, b in zip(p, q, strict=True))
+        for x, z in itertools.product(range(k), repeat=2):
+            M[x][z] += q[x] * q[z] / law if law else 0
+    try:
+        found = inverse_information(columns, p)
+    except CertificateError:
+        assert np.linalg.cond(np.array(M, dtype=float)) > 1e12
+        return
+    unit = 1 << found.bits
+    X = [[Fraction(entry, unit) for entry in row] for row in found.entries]
+    error = Fraction(found.error, unit)
+    # X - M**-1 = M**-1 (M X - 1): each entry of M (X - M**-1) is at most error times a row of M
+    for x, z in itertools.product(range(k), repeat=2):
+        product = sum(M[x][i] * X[i][z] for i in range(k))
+        assert abs(product - (x == z)) <= error * sum(abs(m) for m in M[x])
+
+
+@pytest.mark.parametrize(("notion", "k", "prior"), [n[1:] for n in NOTIONS], ids=IDS)
+@pytest.mark.parametrize("make", BOTH)
+def test_the_estimator_is_unbiased_with_the_variances_promised(
+    notion: Any, k: int, prior: Any, make: Any
+) -> None:
+    solution = solved(notion(), make(), k, prior)
+    Q, p = solution.channel.matrix, solution.problem.prior.array
+    exact = solution.decoder
+    assert exact is not None
+    # W Q' = 1: whatever the distribution, the mean of the estimate is it
+    for x, z in itertools.product(range(k), repeat=2):
+        mean = sum(
+            w[x] * Fraction(int(n), solution.channel.denominator)
+            for w, n in zip(exact, solution.channel.numerators[z].tolist(), strict=True)
+        )
+        assert abs(mean - (x == z)) < Fraction(1, 1 << 150)
+    W = np.array([[float(entry) for entry in column] for column in exact])
+    covariance = (W.T * (p @ Q)) @ W - np.outer(p, p)
+    wanted = np.linalg.inv(information(Q, p)) - np.outer(p, p)
+    assert covariance == pytest.approx(wanted, rel=1e-7, abs=1e-7)
+    assert estimator_risk(Q, W, p, make()) == pytest.approx(float(solution.value), rel=1e-7)
+
+
+def test_the_estimator_finds_the_distribution_of_samples() -> None:
+    solution = solved(md.LDP(2), md.L2Risk(), 4, SKEWED)
+    rng, n = np.random.default_rng(1), 200_000
+    truth = np.array([0.4, 0.1, 0.25, 0.25])
+    law = truth @ solution.channel.matrix
+    h = rng.multinomial(n, law / law.sum()) / n
+    assert solution.decoder is not None
+    W = np.array([[float(entry) for entry in column] for column in solution.decoder])
+    assert h @ W == pytest.approx(truth, abs=5 * math.sqrt(float(solution.value) / n))
+
+
+# --- the optimum ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("notion", "k", "prior"), [n[1:] for n in NOTIONS], ids=IDS)
+@pytest.mark.parametrize("route", ["auto", "estimation"])
+def test_the_l2_risk_is_least_over_all_mixtures_of_rays(
+    notion: Any, k: int, prior: Any, route: str
+) -> None:
+    solution = solved(notion(), md.L2Risk(), k, prior, route)
+    R = np.stack(rays(solution.problem), axis=1)
+    expected = least_l2(R / R.max(axis=0), solution.problem.prior.array)
+    assert solution.status == "optimal"
+    assert float(solution.bound) <= expected * (1 + 1e-6)
+    assert float(solution.value) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("notion", "k", "prior"), [n[1:] for n in NOTIONS], ids=IDS)
+def test_the_tv_risk_is_least_over_all_mixtures_of_rays(notion: Any, k: int, prior: Any) -> None:
+    solution = solved(notion(), md.TVRisk(), k, prior)
+    R = np.stack(rays(solution.problem), axis=1)
+    expected = least_tv(R / R.max(axis=0), solution.problem.prior.array)
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(expected, rel=1e-6)
+
+
+@examples(25)
+@given(st.data())
+def test_no_private_channel_is_below_the_bound(data: st.DataObject) -> None:
+    """Random mixtures of rays are private channels: none has less risk than is proved."""
+    name, notion, k, _ = data.draw(st.sampled_from(NOTIONS))
+    utility = data.draw(st.sampled_from(BOTH))()
+    prior = data.draw(priors(k, 1))
+    solution = solved(notion(), utility, k, prior)
+    assert solution.bound <= solution.value
+    assert solution.gap < 1e-6 or prior.array.max() > 0.75, name
+    R = np.stack(rays(solution.problem), axis=1)
+    R = R / R.mean(axis=0)
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    for _ in range(5):
+        target = scipy.optimize.linprog(rng.random(R.shape[1]), A_eq=R, b_eq=np.ones(k)).x
+        other = scipy.optimize.linprog(rng.random(R.shape[1]), A_eq=R, b_eq=np.ones(k)).x
+        theta = (target + other) / 2
+        Q = R[:, theta > 1e-9] * theta[theta > 1e-9]
+        if np.linalg.cond(information(Q, prior.array)) < 1e8:
+            risk = float_risk(Q, prior.array, utility)
+            assert risk >= float(solution.bound) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("k", "epsilon", "expected"),
+    [
+        (3, "0.5", 21.08987),
+        (3, "1", 5.02675),
+        (3, "2", 1.43972),
+        (4, "0.5", 37.50928),
+        (4, "1", 8.30622),
+        (4, "2", 1.98308),
+    ],
+)
+def test_known_values_under_ldp(k: int, epsilon: str, expected: float) -> None:
+    value = float(solved(md.LDP(epsilon), md.L2Risk(), k).value)
+    assert value == pytest.approx(expected, abs=6e-6)
+
+
+@pytest.mark.parametrize("k", range(2, 11))
+@pytest.mark.parametrize("epsilon", ["0.5", "1", "2"])
+def test_under_ldp_the_best_subset_selection_is_optimal(k: int, epsilon: str) -> None:
+    """By the closed form and its theorem, and by the numeric route that knows neither."""
+    expected = subset_risk(k, float(epsilon))
+    for route in ("auto", "estimation"):
+        l2 = solved(md.LDP(epsilon), md.L2Risk(), k, route=route)
+        tv = solved(md.LDP(epsilon), md.TVRisk(), k, route=route)
+        assert l2.status == tv.status == "optimal"
+        assert float(l2.value) == pytest.approx(expected, rel=1e-9)
+        assert float(tv.value) == pytest.approx(FACTOR * math.sqrt(k * expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [16, 32])
+def test_subset_selection_on_many_inputs_needs_few_subsets(k: int) -> None:
+    for epsilon in ("0.5", "2"):
+        solution = solved(md.LDP(epsilon), md.L2Risk(), k)
+        assert solution.gap < 1e-9
+        assert float(solution.value) == pytest.approx(subset_risk(k, float(epsilon)), rel=1e-9)
+        assert solution.channel.shape[1] <= k * (k + 1) // 2
+
+
+@pytest.mark.parametrize(("size", "chosen"), [(1, 1), (4, 0), (6, 2), (13, 4), (16, 5), (31, 9)])
+def test_balanced_subsets_cover_pairs_as_all_subsets_do(size: int, chosen: int) -> None:
+    members, weights = balanced_subsets(size, chosen)
+    assert (members.sum(axis=0) == chosen).all()
+    assert weights.sum() == pytest.approx(1, abs=1e-14)
+    pairs = (members * weights) @ members.T
+    assert np.diag(pairs) == pytest.approx(chosen / size, abs=1e-12)
+    if size > 1:
+        rest = pairs[~np.eye(size, dtype=bool)]
+        assert rest == pytest.approx(chosen * (chosen - 1) / (size * (size - 1)), abs=1e-12)
+
+
+def test_balanced_arrangements_treat_pairs_alike() -> None:
+    values = (3.0, 3.0, 3.0, 1.5, *(0.25,) * 9)
+    columns, weights = balanced_arrangements(values)
+    assert (np.sort(columns, axis=0) == np.sort(values)[:, None]).all()
+    assert columns.shape[1] < 13 * 12 * math.comb(11, 2)
+    pairs = (columns * weights) @ columns.T
+    total, squares = sum(values), sum(v * v for v in values)
+    assert np.diag(pairs) == pytest.approx(squares / 13, rel=1e-12)
+    off = (total**2 - squares) / (13 * 12)
+    assert pairs[~np.eye(13, dtype=bool)] == pytest.approx(off, rel=1e-12)
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("worst_case", [False, True])
+@pytest.mark.parametrize(
+    "notion",
+    [lambda: md.LIP("0.5"), lambda: md.PML(1), lambda: md.AsymmetricLift("0.9", "0.3")],
+    ids=["lip", "pml", "lift"],
+)
+def test_lifts_at_the_uniform_prior(make: Any, worst_case: bool, notion: Any) -> None:
+    """The closed form is what all rays give, also where randomized response leaks too much."""
+    for k in (4, 5):
+        closed = solved(notion(), make(worst_case), k, md.Prior.uniform(k))
+        listed = solved(notion(), make(worst_case), k, md.Prior.uniform(k), route="estimation")
+        assert closed.route == "closed-form: subset selection by lifts"
+        assert closed.certificate["dual"] is None
+        assert closed.status == listed.status == "optimal"
+        assert float(closed.value) == pytest.approx(float(listed.value), rel=1e-9)
+
+
+def test_lifts_of_many_inputs_at_the_uniform_prior() -> None:
+    k, low, high = 20, math.exp(-1), math.e
+    raised = int(k * (1 - low) / (high - low))
+    between = k - raised * high - (k - 1 - raised) * low
+    square = raised * high**2 + between**2 + (k - 1 - raised) * low**2
+    solution = solved(md.LIP(1), md.L2Risk(), k, md.Prior.uniform(k))
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx((k - 1) ** 2 / (square - k), rel=1e-9)
+    assert solution.channel.shape[1] <= k * (k + 1) // 2
+
+
+def test_high_low_values() -> None:
+    """The best single size is optimal for s = 5, k = 20; for s = 4, k = 8 two sizes are mixed."""
+    five = solved(md.HighLowLDP(1, range(5)), md.L2Risk(), 20)
+    assert five.route == "closed-form: high-low subset selection"
+    assert float(five.value) == pytest.approx(10.9886, abs=5e-5)
+    four = solved(md.HighLowLDP(1, range(4)), md.L2Risk(), 8)
+    one_size = solved(md.HighLowLDP(1, range(4)), md.L2Risk(), 8, route="closed-form")
+    assert (five.status, four.status, one_size.status) == ("optimal", "optimal", "bounded")
+    assert float(four.value) == pytest.approx(8.9915, abs=5e-5)
+    assert float(one_size.value) == pytest.approx(9.0132, abs=5e-5)
+    assert one_size.bound == pytest.approx(four.bound, rel=1e-9)
+
+
+def test_one_sensitive_input_is_mangats_design() -> None:
+    solution = solved(md.HighLowLDP(1, [0]), md.L2Risk(), 5)
+    hide = math.exp(-1)
+    mangat = np.hstack([np.full((5, 1), hide), np.vstack([np.zeros(4), np.eye(4) * (1 - hide)])])
+    mangat[0, 0] = 1
+    assert solution.channel.matrix == pytest.approx(mangat, abs=1e-12)
+    assert solution.status == "optimal"
+
+
+def test_blocks_are_problems_of_their_own() -> None:
+    """With a prior that is uniform inside blocks, M falls apart, and so does the risk."""
+    blocks = [[0, 1, 2, 3], [4, 5, 6], [7]]
+    solution = solved(md.BlockLDP(1, blocks), md.L2Risk(), 8)
+    assert solution.route == "closed-form: block subset selection"
+    assert solution.status == "optimal"
+    # a block of mass s/8: v + |p|**2 scales with the mass
+    total = sum(len(b) / 8 * (subset_risk(len(b), 1) + 1 / len(b)) for b in blocks[:2]) + 1 / 8
+    assert float(solution.value) == pytest.approx(total - 1 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_where_lip_randomized_response_is_private_it_is_optimal(make: Any) -> None:
+    closed = solved(md.LIP(2), make(), 3, ["0.2", "0.3", "0.5"])
+    by_rays = solved(md.LIP(2), make(), 3, ["0.2", "0.3", "0.5"], route="estimation")
+    assert closed.route == "closed-form: LIP randomized response"
+    assert closed.status == by_rays.status == "optimal"
+    assert float(closed.value) == pytest.approx(float(by_rays.value), rel=1e-9)
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_without_privacy_it_is_the_risk_of_the_sample(make: Any, worst_case: bool) -> None:
+    free = md.ContextAwareLDP([["inf"] * 4] * 4)
+    solution = solved(free, make(worst_case), 4, SKEWED)
+    p = np.full(4, 1 / 4) if worst_case else np.array([0.1, 0.2, 0.3, 0.4])
+    expected = 1 - p @ p if make is md.L2Risk else FACTOR * np.sqrt(p * (1 - p)).sum()
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(expected, rel=1e-12)
+
+
+def test_too_many_rays_still_give_a_private_channel_and_an_honest_bound() -> None:
+    problem = md.Problem(md.Domain.grid(3, 4, 1), md.MetricPrivacy(2, "euclidean"), md.L2Risk())
+    solution = md.design(problem)
+    assert solution.bound <= solution.value
+    assert any("local search" in note for note in solution.notes)
+    Q, p = solution.channel.matrix, problem.prior.array
+    assert float(solution.value) == pytest.approx(float_risk(Q, p, md.L2Risk()), rel=1e-7)
+    # randomized response by distance is another private channel
+    distance = np.array([[math.dist(a, b) for b in problem.domain] for a in problem.domain])
+    exponential = np.exp(-distance)
+    exponential /= exponential.sum(axis=1, keepdims=True)
+    assert float(solution.value) < float_risk(exponential, p, md.L2Risk())
+
+
+def brute_force(problem: md.Problem) -> FloatArray:
+    found = np.stack(rays(problem), axis=1)
+    return found / found.max(axis=0)
+
+
+def on_a_line() -> float:
+    """The largest over distributions, by a direct search, of the least risk at each."""
+    R = brute_force(md.Problem(range(3), md.MetricPrivacy(1, "absolute"), md.L2Risk()))
+
+    def at(logits: FloatArray) -> float:
+        p = np.exp(np.append(logits, 0.0))
+        return -least_l2(R, p / p.sum())
+
+    found = scipy.optimize.minimize(at, [0.1, 0.2], method="Nelder-Mead", options={"fatol": 1e-9})
+    return float(-found.fun)
+
+
+def on_the_web() -> float:
+    """Eight kinds, four sensitive: the rays are written out."""
+    raised = [c for c in itertools.product([1.0, math.e], repeat=4) if max(c) > 1]
+    R = np.column_stack([*(np.append(c, np.ones(4)) for c in raised), *np.eye(8)[4:]])
+    return least_l2(R / R.max(axis=0), np.full(8, 1 / 8))
+
+
+def rare_answers() -> float:
+    problem = md.Problem(range(4), md.LIP(1), md.TVRisk(), prior=SKEWED)
+    return least_tv(brute_force(problem), problem.prior.array)
+
+
+LIBRARY: dict[str, Callable[[], float]] = {
+    "city_blocks": lambda: subset_risk(6, 1) + 1 / 6 - 1 / 24,
+    "favourite_colour": lambda: subset_risk(6, 1),
+    "line_worst_case": on_a_line,
+    "rare_answers": rare_answers,
+    "web_categories": on_the_web,
+}
+
+
+def test_each_problem_of_the_library_is_computed_here() -> None:
+    assert {path.stem for path in PROBLEMS.glob("*.toml")} == set(LIBRARY)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_what_the_library_expects_is_computed_without_it(name: str) -> None:
+    problem = md.load_problem(PROBLEMS / f"{name}.toml")
+    assert problem.expected is not None
+    assert problem.expected.value == pytest.approx(LIBRARY[name](), rel=1e-6)
+
+
+# --- the worst case -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("notion", "k", "prior"), [n[1:] for n in NOTIONS], ids=IDS)
+@pytest.mark.parametrize("make", BOTH)
+def test_the_worst_case_is_a_saddle_point(notion: Any, k: int, prior: Any, make: Any) -> None:
+    """No distribution makes the estimator worse than the value, no channel is better at p*."""
+    utility = make(worst_case=True)
+    solution = solved(notion(), utility, k, prior)
+    assert solution.status == "optimal"
+    Q, value = solution.channel.matrix, float(solution.value)
+    assert solution.decoder is not None
+    W = np.array([[float(entry) for entry in column] for column in solution.decoder])
+    assert pytest.approx(np.eye(k), abs=1e-9) == Q @ W
+    rng = np.random.default_rng(0)
+    corners = list(np.eye(k))
+    for p in [*corners, *rng.dirichlet(np.ones(k), 300), *rng.dirichlet(np.full(k, 0.2), 300)]:
+        assert estimator_risk(Q, W, p, utility) <= value * (1 + 1e-9)
+    named = (solution.certificate["dual"] or {}).get("prior")
+    worst = np.array([float(Fraction(q)) for q in named]) if named else np.full(k, 1 / k)
+    assert estimator_risk(Q, W, worst, utility) == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.parametrize(("notion", "k", "prior"), [n[1:] for n in NOTIONS[:7]], ids=IDS[:7])
+def test_the_worst_case_is_the_largest_of_the_least_l2_risks(
+    notion: Any, k: int, prior: Any
+) -> None:
+    solution = solved(notion(), md.L2Risk(worst_case=True), k, prior)
+    R = np.stack(rays(solution.problem), axis=1)
+    named = (solution.certificate["dual"] or {}).get("prior")
+    worst = np.array([float(Fraction(q)) for q in named]) if named else np.full(k, 1 / k)
+    value = float(solution.value)
+    assert least_l2(R / R.max(axis=0), worst) == pytest.approx(value, rel=1e-5)
+    rng = np.random.default_rng(0)
+    for p in rng.dirichlet(np.ones(k), 5):
+        assert least_l2(R / R.max(axis=0), p) <= value * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_under_ldp_the_worst_case_is_the_uniform_distribution(make: Any) -> None:
+    for k in (3, 5):
+        uniform = solved(md.LDP(1), make(), k)
+        for route in ("auto", "estimation"):
+            worst = solved(md.LDP(1), make(worst_case=True), k, route=route)
+            assert worst.status == "optimal"
+            assert float(worst.value) == pytest.approx(float(uniform.value), rel=1e-9)
+
+
+@examples(30)
+@given(st.data())
+def test_the_worst_case_value_is_above_the_risk_at_any_distribution(data: st.DataObject) -> None:
+    k = data.draw(st.integers(2, 4))
+    channel, prior = data.draw(channels(k, 1, 6)), data.draw(priors(k, 1))
+    if np.linalg.cond(information(channel.matrix, prior.array)) > 1e6:
+        return
+    other = data.draw(priors(k, 1)).array
+    for make in BOTH:
+        utility = make(worst_case=True)
+        value = utility.value(channel, prior)
+        W = np.array([[float(e) for e in column] for column in utility.decoder(channel, prior)])
+        assert estimator_risk(channel.matrix, W, other, utility) <= float(value) * (1 + 1e-9)
+        statement = statement_of(md.Problem(range(k), md.LDP(1), utility))
+        checked = risk_value(statement, columns_of(channel), list(prior))
+        assert float(value) == pytest.approx(float(checked), rel=1e-12)
+        # the sum of the c_x . p - p_x**2 is concave, so its largest value is found by climbing
+        if make is md.L2Risk:
+            climbed = scipy.optimize.minimize(
+                lambda p, W=W, u=utility: -estimator_risk(channel.matrix, W, p, u),
+                np.full(k, 1 / k),
+                method="SLSQP",
+                bounds=[(0, 1)] * k,
+                constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+                options={"ftol": 1e-13},
+            )
+            assert float(value) == pytest.approx(-climbed.fun, rel=1e-6)
+
+
+@examples(80)
+@given(st.data())
+def test_any_notion_is_solved_and_proved(data: st.DataObject) -> None:
+    """Random notions and priors, ties, zeros and infinities included."""
+    case = data.draw(cases())
+    utility = data.draw(st.sampled_from(BOTH))(data.draw(st.booleans()))
+    if case.prior.minimum == 0 and not utility.worst_case:
+        return
+    try:
+        problem = md.Problem(case.domain, case.notion, utility, prior=case.prior)
+    except InfeasibleError:
+        return
+    solution = md.design(problem)
+    assert solution.bound <= solution.value
+    if utility.worst_case or isinstance(utility, md.L2Risk) or case.prior.array.max() <= 0.75:
+        assert solution.status == "optimal"
+    assert verify(document_of(solution)).value == solution.value
+    Q, p = solution.channel.matrix, case.prior.array
+    if not utility.worst_case and np.linalg.cond(information(Q, p)) < 1e8:
+        assert float(solution.value) == pytest.approx(float_risk(Q, p, utility), rel=1e-5)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_what_cannot_be_estimated_is_said_so(make: Any) -> None:
+    with pytest.raises(InfeasibleError, match="lets the distribution be estimated"):
+        md.Problem(range(3), md.LDP(0), make())
+    with pytest.raises(InfeasibleError, match="rows of 1 and 2 equal"):
+        md.Problem(range(3), md.ContextAwareLDP([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), make())
+    with pytest.raises(InputError, match=r"prior: .*above 0"):
+        md.Problem(range(3), md.LDP(1), make(), prior=[0, "0.5", "0.5"])
+    worst = md.design(md.Problem(range(3), md.LDP(1), make(True), prior=[0, "0.5", "0.5"]))
+    assert worst.status == "optimal"
+    with pytest.raises(InputError, match="worst_case"):
+        make(worst_case="yes")
+    constant = md.Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"]])
+    with pytest.raises(InputError, match="independent"):
+        make().value(constant, md.Prior.uniform(2))
+    with pytest.raises(SolverError, match=r"risk is infinite|too small"):
+        md.design(md.Problem(range(3), md.LDP("1e-18"), make()))
+    with pytest.raises(UnsupportedError, match="labels"):
+        md.design(md.Problem(range(4), md.LDP(1), make(), outputs=["a", "b"]))
+    with pytest.raises(UnsupportedError, match="convex"):
+        md.design(md.Problem(range(3), md.LDP(1), make()), route="cvxpy:CLARABEL")
+
+
+def test_one_input_needs_no_report() -> None:
+    for make, worst in itertools.product(BOTH, (False, True)):
+        for route in ("auto", "estimation"):
+            solution = solved(md.LDP(1), make(worst), 1, route=route)
+            assert solution.status == "optimal"
+            assert float(solution.value) == pytest.approx(0, abs=1e-30)
+
+
+# --- the saved file -------------------------------------------------------------------------------
+
+SAVED = [
+    ("by rays", lambda: md.LIP(1), 3, ["0.2", "0.3", "0.5"]),
+    ("by classes", lambda: md.HighLowLDP(1, [0, 1, 2]), 5, None),
+    ("by theorem", lambda: md.LDP(1), 4, None),
+    ("by theorem, whatever the prior", lambda: md.LDP(1), 4, SKEWED),
+]
+
+
+def document_of(solution: md.Solution) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(json.dumps(solution.document()))
+    return document
+
+
+@pytest.mark.parametrize(
+    ("notion", "k", "prior"), [s[1:] for s in SAVED], ids=[s[0] for s in SAVED]
+)
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_a_saved_file_proves_itself_and_lies_are_found(
+    notion: Any, k: int, prior: Any, make: Any, worst_case: bool
+) -> None:
+    solution = solved(notion(), make(worst_case), k, prior)
+    document = document_of(solution)
+    found = verify(document)
+    assert found.value == solution.value
+    assert found.bound >= Fraction(repr(document["bound"]))
+    assert solution.status == "optimal"
+
+    wrong = copy.deepcopy(document)
+    wrong["channel"]["decoder"][0][0] *= 1 + 1e-6
+    with pytest.raises(CertificateError, match="decoder"):
+        verify(sealed(wrong))
+    wrong = copy.deepcopy(document)
+    wrong["value"] *= 1 - 1e-9
+    with pytest.raises(CertificateError, match="value"):
+        verify(sealed(wrong))
+    wrong = copy.deepcopy(document)
+    wrong["bound"] *= 1 + 1e-8
+    with pytest.raises(CertificateError, match="bound"):
+        verify(sealed(wrong))
+
+    if document["certificate"]["dual"] is None:
+        return
+    for change in ("estimator", "potential"):
+        wrong = copy.deepcopy(document)
+        data = wrong["certificate"]["dual"][change]
+        row = data[0] if change == "estimator" else data
+        row[1] *= 1.01
+        wrong["certificate"]["theorem"] = None
+        with pytest.raises(CertificateError, match=r"bound proved|tells apart"):
+            verify(sealed(wrong))
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_another_reference_prior_is_another_claim(make: Any) -> None:
+    """With the least favourable prior changed, value and estimator no longer fit."""
+    document = document_of(solved(md.LIP(1), make(True), 3, ["0.2", "0.3", "0.5"]))
+    document["certificate"]["dual"]["prior"] = ["0.1", "0.4", "0.5"]
+    with pytest.raises(CertificateError):
+        verify(sealed(document))
+    document["certificate"]["dual"]["prior"] = ["0", "0.5", "0.5"]
+    with pytest.raises(CertificateError, match="without zeros"):
+        verify(sealed(document))
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_a_bound_holds_for_any_data(make: Any, worst_case: bool) -> None:
+    """Whatever the vectors, prices and tangents, what they prove is below the optimum."""
+    rng = np.random.default_rng(0)
+    solution = solved(md.LIP(1), make(worst_case), 3, ["0.2", "0.3", "0.5"], "estimation")
+    statement = statement_of(solution.problem)
+    good = solution.certificate["dual"]
+    assert estimation_bound(statement, good) == pytest.approx(solution.bound, rel=1e-12)
+    for size in (1e-3, 0.1, 1.0):
+        dual = copy.deepcopy(good)
+        A = np.array(dual["estimator"]) * rng.uniform(1 - size / 2, 1 + size / 2, (3, 3))
+        if make is md.TVRisk:
+            np.fill_diagonal(A, 1.0)
+            dual["tangents"] = (np.array(dual["tangents"]) * rng.uniform(1, 1 + size, 3)).tolist()
+        dual["estimator"] = A.tolist()
+        dual["potential"] = (np.array(dual["potential"]) + size * rng.normal(size=3)).tolist()
+        assert estimation_bound(statement, dual) < solution.bound
+
+
+def test_data_of_the_wrong_form_is_refused() -> None:
+    solution = solved(md.HighLowLDP(1, [0, 1, 2]), md.TVRisk(), 5)
+    statement, good = statement_of(solution.problem), solution.certificate["dual"]
+    changes: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
+        ("potential", lambda d: d["potential"].pop(), "one price and one row"),
+        ("estimator", lambda d: d["estimator"].pop(), "one price and one row"),
+        ("row", lambda d: d["estimator"][0].pop(), "one price and one row"),
+        ("diagonal", lambda d: d["estimator"][0].__setitem__(0, 2.0), "a 1 for each"),
+        ("tangents", lambda d: d["tangents"].pop(), "one tangent"),
+        ("negative", lambda d: d["tangents"].__setitem__(0, -1.0), "above 0"),
+        ("search", lambda d: d.__setitem__("search", "luck"), "not known"),
+        ("alike", lambda d: d["potential"].__setitem__(1, 0.0), "tells apart"),
+        ("alike rows", lambda d: d["estimator"][1].__setitem__(0, 0.5), "tells apart"),
+    ]
+    for _, change, message in changes:
+        dual = copy.deepcopy(good)
+        change(dual)
+        with pytest.raises(CertificateError, match=message):
+            estimation_bound(statement, dual)
+    by_rays = solved(md.LIP(1), md.L2Risk(), 3, ["0.2", "0.3", "0.5"], "estimation")
+    dual = {**by_rays.certificate["dual"], "search": "classes"}
+    with pytest.raises(CertificateError, match="one budget"):
+        estimation_bound(statement_of(by_rays.problem), dual)
+
+
+def test_a_tangent_that_would_cross_the_curve_is_refused() -> None:
+    """Below sqrt(p) - sqrt(p (1 - p)) the line is above the curve where that can be reached."""
+    solution = solved(md.HighLowLDP(1, [0]), md.TVRisk(), 2, ["0.2", "0.8"], "estimation")
+    statement, dual = statement_of(solution.problem), copy.deepcopy(solution.certificate["dual"])
+    p = 0.8
+    t = math.sqrt(p) - math.sqrt(p * (1 - p))
+    dual["tangents"][1] = t * 1.001
+    estimation_bound(statement, dual)
+    dual["tangents"][1] = t * 0.999
+    with pytest.raises(CertificateError, match="too small a deviation"):
+        estimation_bound(statement, dual)
+
+
+def test_the_theorem_of_subset_selection_asks_for_its_condition() -> None:
+    theorem = THEOREMS["subset-selection"]
+    skewed = statement_of(md.Problem(range(4), md.LDP(1), md.L2Risk(), prior=SKEWED))
+    other = statement_of(md.Problem(range(4), md.LDP(1), md.MutualInformation()))
+    lip = statement_of(md.Problem(range(4), md.LIP(1), md.L2Risk(True), prior=SKEWED))
+    metric = statement_of(md.Problem(range(3), md.MetricPrivacy(1, "absolute"), md.L2Risk()))
+    for statement in (skewed, other, lip, metric):
+        with pytest.raises(CertificateError, match="subset selection needs"):
+            theorem(statement)
+    worst = statement_of(md.Problem(range(4), md.LDP(1), md.L2Risk(True), prior=SKEWED))
+    assert float(theorem(worst)) == pytest.approx(subset_risk(4, 1), rel=1e-12)
+    huge = statement_of(md.Problem(range(4), md.LDP(5000), md.L2Risk()))
+    assert float(theorem(huge)) == pytest.approx(3 / 4)
+
+
+def test_a_singular_channel_in_a_file_is_refused() -> None:
+    solution = solved(md.LDP(1), md.L2Risk(), 2)
+    statement = statement_of(solution.problem)
+    half = 1 << 61
+    with pytest.raises(CertificateError, match="risk is infinite"):
+        prove(statement, {"theorem": None, "dual": None}, [[half, half]] * 2, [0, 1], 62)

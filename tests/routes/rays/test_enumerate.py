@@ -1,0 +1,50 @@
+"""Which rays are neighbours is decided in bits: no rounding, no linear algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mechdesign.routes.rays import enumerate as rays
+
+
+def adjacent_by_definition(
+    tight: np.ndarray, bad: np.ndarray, good: np.ndarray, k: int
+) -> set[tuple[int, int]]:
+    """Pairs that share at least k - 2 tight rows, which no third ray has all of."""
+    found = set()
+    for a in bad.tolist():
+        for b in good.tolist():
+            both = tight[a] & tight[b]
+            holders = [c for c in range(len(tight)) if (tight[c] | ~both).all()]
+            if both.sum() >= k - 2 and holders == sorted((a, b)):
+                found.add((a, b))
+    return found
+
+
+@pytest.mark.parametrize("rows", [1, 7, 63, 64, 65, 130])
+@pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
+@pytest.mark.parametrize("old_numpy", [False, True])
+def test_neighbours_are_those_of_the_definition(
+    rows: int, chunk: int, old_numpy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rays, "CHUNK", chunk)
+    if old_numpy:
+        monkeypatch.delattr(np, "bitwise_count", raising=False)
+    rng = np.random.default_rng(rows)
+    tight = rng.random((24, rows)) < 0.6
+    order = rng.permutation(24)
+    bad, good = order[:9], order[9:20]
+    for k in (2, 2 + rows // 3, 2 + rows):
+        first, second = rays._adjacent(tight, bad, good, k, lambda: False)
+        pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+        assert len(pairs) == len(first)
+        assert pairs == adjacent_by_definition(tight, bad, good, k)
+
+
+def test_there_may_be_none() -> None:
+    none = np.zeros(0, dtype=np.intp)
+    first, second = rays._adjacent(
+        np.ones((3, 4), dtype=bool), none, np.arange(3), 2, lambda: False
+    )
+    assert len(first) == len(second) == 0

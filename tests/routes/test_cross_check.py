@@ -1,0 +1,235 @@
+"""Every solver on every problem that it takes: one value."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import problems.families
+import solvers
+from mechdesign.files import load_problem
+from mechdesign.notions import BoundedPriorLIP, MutualInformationPrivacy
+from mechdesign.problem import Problem
+from mechdesign.utilities import (
+    BayesAccuracy,
+    ColumnUtility,
+    EstimationRisk,
+    LinearUtility,
+    PosteriorMeanSquaredError,
+)
+from problems.families import FAMILIES
+from solvers import SOLVERS, SolverResult, UnsuitableError, libqif
+from solvers.definitions import loss, rows
+from solvers.vertices import extreme_rays
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = {
+    path.relative_to(ROOT / "problems").as_posix(): path
+    for path in sorted((ROOT / "problems").glob("*/*.toml"))
+    if "data = {" not in path.read_text(encoding="utf-8")
+}
+
+CLOSED_FORMS = {
+    "bounded_prior/survey_ball.toml",
+    "bounded_prior/survey_box.toml",
+    "bounded_prior/survey_list.toml",
+    "classic/mangat_drug_survey.toml",
+    "classic/randomized_response.toml",
+    "classic/warner.toml",
+    "estimation/city_blocks.toml",
+    "estimation/favourite_colour.toml",
+    "lip/rare_disease.toml",
+    "lip/rare_disease_epsilon_0_5.toml",
+    "lip/rare_disease_epsilon_3.toml",
+    "lip/sum_of_children.toml",
+    "lip/survey_three_answers.toml",
+    "lip/three_levels_epsilon_2_5.toml",
+    "pml/survey.toml",
+}
+"""Problems that a closed form solves."""
+
+NEARLY = {"estimation/web_categories.toml"}
+"""Problems for which a closed form is good, and not the best."""
+
+FAMILY_SIZES = {
+    "euclidean-grid": (2, 3),
+    "manhattan-grid": (2, 3),
+    "block-grid": (2, 4),
+}
+"""The others are tried with 1, 2, 3 and 6 inputs."""
+
+MOST_FOR_ALL_RAYS = 8
+
+MOST_UNKNOWNS = {
+    "textbook": 600,
+    "cvxpy": 20_000,
+    "vectorised": 20_000,
+    "linear-program:simplex": 20_000,
+    "libqif": 20_000,
+}
+"""k * k * m up to which the slower solvers are asked."""
+
+
+@lru_cache
+def stated(name: str) -> Problem:
+    if name in LIBRARY:
+        return load_problem(LIBRARY[name])
+    family, size = name.split()
+    return FAMILIES[family](int(size))
+
+
+def is_scalar_error(problem: Problem) -> bool:
+    utility = problem.utility
+    return isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram
+
+
+def takes(solver: str, name: str) -> bool:
+    """Return whether a solver is asked for a problem."""
+    problem = stated(name)
+    if solver == "closed-form":
+        return name in CLOSED_FORMS
+    if isinstance(problem.utility, EstimationRisk):
+        return solver == "ours"
+    if not problem.is_conic:
+        informed = any(isinstance(notion, MutualInformationPrivacy) for notion in problem.privacy)
+        convex = solver.startswith(("cvxpy", "textbook")) and not (informed and "HIGHS" in solver)
+        return solver == "ours" or convex
+    if solver == "vertices":
+        many_priors = isinstance(problem.privacy[0], BoundedPriorLIP)
+        return len(problem.domain) <= (5 if many_priors else MOST_FOR_ALL_RAYS)
+    if isinstance(problem.utility, ColumnUtility):
+        if isinstance(problem.utility, BayesAccuracy):
+            return solver in ("ours", "extreme-rays") or solver.startswith("linear-program")
+        scalar = is_scalar_error(problem)
+        return solver in ("ours", "extreme-rays") or (scalar and solver == "decoder-grid")
+    if solver in ("decoder-grid", "extreme-rays"):
+        return False
+    if solver == "libqif" and not (libqif.is_installed() and libqif.suits(problem)):
+        return False
+    size = len(problem.domain) ** 2 * len(problem.outputs or ())
+    most = [MOST_UNKNOWNS.get(key, math.inf) for key in (solver, solver.partition(":")[0])]
+    return size <= min(most)
+
+
+FAMILY_NAMES = [
+    f"{family} {size}" for family in FAMILIES for size in FAMILY_SIZES.get(family, (1, 2, 3, 6))
+]
+NAMES = [*LIBRARY, *FAMILY_NAMES]
+QUICK = (
+    "ours",
+    "decoder-grid",
+    "extreme-rays",
+    "linear-program:ipm",
+    "direct-lp",
+    "textbook",
+    "vertices",
+)
+CELLS = [(name, solver) for name in LIBRARY for solver in SOLVERS if takes(solver, name)]
+CELLS += [(name, solver) for name in FAMILY_NAMES for solver in QUICK if takes(solver, name)]
+
+
+@lru_cache
+def reference(name: str) -> float:
+    """Return the value in the file, or that of a solver that shares nothing with the library."""
+    problem = stated(name)
+    if problem.expected is not None:
+        return problem.expected.value
+    linear = isinstance(problem.utility, LinearUtility)
+    if is_scalar_error(problem) and len(problem.domain) > 4:  # the published formula holds there
+        f, p = np.arange(len(problem.domain)), problem.prior.array
+        shrink = math.exp(-float(problem.privacy[0].epsilon))  # type: ignore[attr-defined]
+        return float((p @ f**2 - (p @ f) ** 2) * (1 - (1 - shrink) ** 2))
+    return SOLVERS["direct-lp" if linear else "vertices"](problem).value
+
+
+@pytest.mark.parametrize(("name", "solver"), CELLS)
+def test_value(name: str, solver: str) -> None:
+    result = SOLVERS[solver](stated(name))
+    assert isinstance(result, SolverResult)
+    assert result.name == solver
+    assert result.seconds >= 0
+    assert result.matrix.min() >= -1e-7
+    assert np.allclose(result.matrix.sum(axis=1), 1, atol=1e-7)
+    assert math.isclose(result.value, reference(name), rel_tol=1e-6, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_closed_forms_are_listed(name: str) -> None:
+    if name in CLOSED_FORMS | NEARLY:
+        found = SOLVERS["closed-form"](stated(name))
+        assert found.name == "closed-form"
+        assert name not in NEARLY or 1.001 < found.value / reference(name) < 1.01
+    else:
+        with pytest.raises(UnsuitableError):
+            SOLVERS["closed-form"](stated(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compiled_rows_and_losses_are_the_definitions(name: str) -> None:
+    """Row by row, up to scale: what the library compiles is what the definitions say."""
+    problem = stated(name)
+    if len(problem.domain) > 25:
+        pytest.skip("large, and no different")
+    if not problem.is_conic:
+        pytest.skip("a notion about the whole channel has no rows")
+    if isinstance(problem.utility, LinearUtility):
+        compiled = problem.utility.loss(problem.domain, problem.outputs or ()).array
+        assert np.allclose(compiled, loss(problem), rtol=1e-14, atol=0)
+    ours, theirs = unit(problem.cone.matrix().toarray()), unit(rows(problem).astype(float))
+    if isinstance(problem.privacy[0], BoundedPriorLIP):  # redundant priors may be listed
+        assert all(np.abs(ours - row).max(axis=1).min() < 1e-12 for row in theirs)
+        assert all(np.abs(theirs - row).max(axis=1).min() < 1e-12 for row in ours)
+    else:
+        assert np.allclose(ours, theirs, rtol=1e-12, atol=1e-15)
+
+
+def unit(G: np.ndarray) -> np.ndarray:
+    """Scale rows to largest entry 1, and sort them."""
+    if len(G) == 0:
+        return G
+    scaled = G / np.abs(G).max(axis=1, keepdims=True)
+    return scaled[np.lexsort(scaled.round(9).T)]
+
+
+def test_lip_ball_and_box_with_eight_inputs() -> None:
+    """Past the sizes of the random tests; the vertices are tried in all 40 320 orders."""
+    for family in ("bounded-prior-ball", "bounded-prior-box"):
+        problem = FAMILIES[family](8, seed=5)
+        value = SOLVERS["ours"](problem).value
+        assert math.isclose(value, SOLVERS["textbook"](problem).value, rel_tol=1e-6)
+
+
+def test_rays_of_ldp() -> None:
+    """Entries in {1, e^epsilon}, not all equal: 2^k - 2 of them."""
+    for k in (2, 3, 4):
+        rays = extreme_rays(rows(FAMILIES["ldp-numeric"](k)))
+        assert len(rays) == 2**k - 2
+        assert set(np.unique(rays.round(12))) == {1.0, round(math.exp(-1), 12)}
+
+
+def test_rays_of_high_low() -> None:
+    """2^s - 1 + (k - s) of them, s inputs being sensitive."""
+    for k, s in ((4, 1), (4, 2), (4, 3), (3, 3)):
+        count = 2**s - 1 + (k - s) - (k == s)
+        assert len(extreme_rays(rows(FAMILIES["high-low"](k, sensitive=s)))) == count
+
+
+@pytest.mark.parametrize("module", [solvers, problems.families])
+def test_examples_in_docstrings(module: object) -> None:
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def test_the_library_does_not_know_the_solvers() -> None:
+    for path in (ROOT / "mechdesign").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            imported = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if isinstance(node, ast.Import):
+                imported = [alias.name for alias in node.names]
+            roots = {name.partition(".")[0] for name in imported}
+            assert not roots & {"solvers", "problems", "benchmarks", "tests"}, path

@@ -1,0 +1,436 @@
+"""Limits: whatever ends a search, its channel is private, and its bound is on the right side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    ApproximateLDP,
+    BayesAccuracy,
+    BoundedPriorLIP,
+    ColumnUtility,
+    ContextAwareLDP,
+    Distortion,
+    HammingLoss,
+    L2Risk,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    MutualInformationPrivacy,
+    PosteriorMeanSquaredError,
+    Problem,
+    Solution,
+    SolverError,
+    TVRisk,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
+from mechdesign.routes.conic.non_conic import solve_whole
+from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.routes.estimation_risk.solve import solve_estimation
+from mechdesign.routes.fallback import fallback
+from mechdesign.routes.limits import OPTIMAL, Limits, Progress
+from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.linear_program import Part, solve_linear
+from mechdesign.routes.rays import enumerate as rays
+from mechdesign.routes.rays.extreme_rays import solve_by_rays
+from mechdesign.routes.rays.ray_classes import RayClasses
+from solvers.base import FloatArray
+from tests.strategies import examples
+
+HISTOGRAM = PosteriorMeanSquaredError(histogram=True)
+SCALAR = PosteriorMeanSquaredError()
+
+
+def uneven(k: int) -> list[Fraction]:
+    """A prior that no permutation keeps, all of it in hundredths or so."""
+    weights = [3 + 7 * x % 11 + 5 * (x % 3) for x in range(k)]
+    return [Fraction(w, sum(weights)) for w in weights]
+
+
+def budgets(k: int) -> list[list[Fraction]]:
+    """Budgets that differ by pair, and by direction."""
+    return [
+        [Fraction(0) if x == z else Fraction(4 + (3 * x + 5 * z) % 13, 10) for z in range(k)]
+        for x in range(k)
+    ]
+
+
+class TwoGuesses(ColumnUtility):
+    """An accuracy of the user's own: one of two guesses is right."""
+
+    name = "two-guesses"
+    sense = "maximize"
+
+    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        both: FloatArray = np.sort(prior[:, None] * columns, axis=0)[-2:].sum(axis=0)
+        return both
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem that takes a search, and the route for it."""
+
+    problem: Problem
+    route: str = "auto"
+
+
+CASES = {
+    "histogram, lifts": Case(Problem(range(12), LIP(1), HISTOGRAM, prior=uneven(12))),
+    "histogram, any cone": Case(
+        Problem(range(6), ContextAwareLDP(budgets(6)), HISTOGRAM, prior=uneven(6))
+    ),
+    "information, lifts": Case(Problem(range(12), LIP(1), MutualInformation(), prior=uneven(12))),
+    "information, any cone": Case(
+        Problem(range(6), ContextAwareLDP(budgets(6)), MutualInformation(), prior=uneven(6))
+    ),
+    "scalar, lifts": Case(Problem(range(30), LIP(1), SCALAR, prior=uneven(30))),
+    "scalar, any cone": Case(
+        Problem(range(9), ContextAwareLDP(budgets(9)), SCALAR, prior=uneven(9))
+    ),
+    "risk, classes of rays": Case(Problem(range(7), LDP(1), L2Risk(worst_case=True)), "estimation"),
+    "risk, roots": Case(Problem(range(7), LDP(1), TVRisk()), "estimation"),
+    "whole channel": Case(
+        Problem(range(9), ApproximateLDP(1, "0.01"), MeanAbsoluteError(), prior=uneven(9))
+    ),
+    "information bounded": Case(
+        Problem(range(6), MutualInformationPrivacy("0.2"), MeanAbsoluteError(), prior=uneven(6))
+    ),
+    "linear program": Case(
+        Problem(range(12), MetricPrivacy("0.2", "absolute"), MeanAbsoluteError(), prior=uneven(12)),
+        "linear-program",
+    ),
+    "worst case": Case(Problem(range(9), LIP(1), HammingLoss(worst_case=True), prior=uneven(9))),
+    "guess": Case(
+        Problem(range(9), ContextAwareLDP(budgets(9)), BayesAccuracy(), prior=uneven(9)),
+        "extreme-rays",
+    ),
+    "of one's own": Case(Problem(range(9), LIP(1), TwoGuesses(), prior=uneven(9))),
+}
+
+
+def is_private(problem: Problem, solution: Solution) -> bool:
+    """Every notion is claimed, and the exact checker has agreed."""
+    kept = problem.cone.holds(solution.channel)
+    return kept and len(solution.privacy) == len(problem.privacy)
+
+
+def as_loss(problem: Problem, number: Fraction) -> float:
+    """An objective with its sign changed where it is a gain."""
+    return float(-number if problem.utility.is_maximised else number)
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.1])
+@pytest.mark.parametrize("name", CASES)
+def test_a_time_limit_leaves_a_private_channel_and_an_honest_bound(
+    name: str, seconds: float
+) -> None:
+    problem, route = CASES[name].problem, CASES[name].route
+    solution = design(problem, route=route, time_limit=seconds)
+    assert is_private(problem, solution)
+    assert as_loss(problem, solution.bound) <= as_loss(problem, solution.value)
+    noted = any("time limit" in note for note in solution.notes)
+    assert noted == (solution.status != "optimal") or seconds > 1e-6
+    verify(solution.document())
+
+
+def test_the_limit_ends_a_search_that_would_take_minutes() -> None:
+    problem = Problem(range(60), MetricPrivacy("0.1", "absolute"), SCALAR, prior=uneven(60))
+    solution = design(problem, time_limit=1)
+    assert any("time limit" in note for note in solution.notes)
+    assert solution.bound <= solution.value
+    assert is_private(problem, solution)
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.02])
+@pytest.mark.parametrize("name", CASES)
+def test_a_gap_that_is_wanted_is_met_and_ends_the_search_no_later(name: str, gap: float) -> None:
+    problem, route = CASES[name].problem, CASES[name].route
+    all_rounds: list[Progress] = []
+    rounds: list[Progress] = []
+    best = design(problem, route=route, progress=all_rounds.append)
+    found = design(problem, route=route, gap=gap, progress=rounds.append)
+    assert is_private(problem, found)
+    least = as_loss(problem, best.bound)
+    assert as_loss(problem, found.bound) <= as_loss(problem, best.value)
+    assert least <= as_loss(problem, found.value) + 1e-12
+    assert len(rounds) <= len(all_rounds)
+    assert found.gap <= gap or best.gap > gap
+    verify(found.document())
+
+
+@pytest.mark.parametrize("name", ["histogram, lifts", "scalar, lifts", "scalar, any cone"])
+def test_a_large_gap_takes_fewer_rounds_than_a_small_one(name: str) -> None:
+    told: dict[float, list[Progress]] = {0.3: [], OPTIMAL: []}
+    for gap, rounds in told.items():
+        design(CASES[name].problem, gap=gap, progress=rounds.append)
+    assert 1 <= len(told[0.3]) < len(told[OPTIMAL])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_told_is_on_the_right_side(name: str) -> None:
+    """A bound that is told is below the optimum; a value is not below what is proved."""
+    problem, route = CASES[name].problem, CASES[name].route
+    told: list[Progress] = []
+    solution = design(problem, route=route, progress=told.append)
+    value, bound = as_loss(problem, solution.value), as_loss(problem, solution.bound)
+    slack = 1e-9 * max(1.0, abs(value))
+    assert all(math.isnan(p.bound) or p.bound <= value + slack for p in told)
+    assert all(math.isnan(p.value) or p.value >= bound - slack for p in told)
+    assert [p.seconds for p in told] == sorted(p.seconds for p in told)
+
+
+Engine = Callable[[Problem, Limits], RawSolution]
+
+ENGINES: dict[str, Engine] = {
+    "histogram, lifts": solve_by_rays,
+    "information, lifts": solve_by_rays,
+    "scalar, lifts": solve_decoder_grid,
+    "scalar, any cone": solve_decoder_grid,
+    "risk, classes of rays": solve_estimation,
+    "risk, roots": solve_estimation,
+}
+
+
+@dataclass
+class Stopped:
+    """Limits that the user interrupts after some rounds."""
+
+    after: int
+    told: list[Progress] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.limits = Limits(watch=self.watch)
+
+    def watch(self, progress: Progress) -> None:
+        self.told.append(progress)
+        self.limits.interrupted = len(self.told) >= self.after
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_interrupt_leaves_what_was_found(name: str, rounds: int) -> None:
+    problem = CASES[name].problem
+    optimum = as_loss(problem, design(problem).bound)
+    stopped = Stopped(rounds)
+    raw = ENGINES[name](problem, stopped.limits)
+    assert stopped.limits.ended == "interrupted"
+    assert len(stopped.told) == rounds
+    assert np.allclose(raw.matrix.sum(axis=1), 1, atol=1e-6)
+    assert raw.dual is not None
+    last = stopped.told[-1]
+    assert last.bound <= optimum + 1e-9 * abs(optimum)
+    assert optimum <= last.value + 1e-9 * abs(optimum)
+
+
+@pytest.mark.parametrize("name", ["histogram, lifts", "information, lifts", "scalar, lifts"])
+def test_values_and_bounds_are_the_best_so_far(name: str) -> None:
+    stopped = Stopped(1000)
+    ENGINES[name](CASES[name].problem, stopped.limits)
+    values, bounds = ([getattr(p, side) for p in stopped.told] for side in ("value", "bound"))
+    assert len(values) > 2
+    assert values == sorted(values, reverse=True)
+    assert bounds == sorted(bounds)
+
+
+@pytest.mark.parametrize("utility", [HISTOGRAM, MutualInformation()])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_an_interrupt_of_climbing(
+    utility: ColumnUtility, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rays are too many, the bound comes last, and there is one all the same."""
+    problem = Problem(range(5), ContextAwareLDP(budgets(5)), utility, prior=uneven(5))
+    optimum = as_loss(problem, design(problem).bound)
+    monkeypatch.setattr(rays, "MOST_RAYS", 5)
+    stopped = Stopped(rounds)
+    raw = solve_by_rays(problem, stopped.limits)
+    assert stopped.limits.ended == "interrupted"
+    assert raw.dual is not None
+    assert raw.dual.search == "boxes"
+    assert all(p.bound <= optimum <= p.value + 1e-9 for p in stopped.told)
+    values = [p.value for p in stopped.told]
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("utility", [HISTOGRAM, MutualInformation()])
+def test_climbing_within_a_gap(utility: ColumnUtility, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(range(4), ContextAwareLDP(budgets(4)), utility, prior=uneven(4))
+    monkeypatch.setattr(rays, "MOST_RAYS", 4)
+    found, best = design(problem, gap=0.1), design(problem)
+    assert best.gap < found.gap <= 0.1
+    assert as_loss(problem, found.bound) <= as_loss(problem, best.value)
+
+
+@pytest.mark.parametrize("risk", [L2Risk(worst_case=True), TVRisk(worst_case=True), TVRisk()])
+@pytest.mark.parametrize("notion", [LDP(1), LDP("0.1")])
+def test_classes_cut_short_need_few_outputs(notion: LDP, risk: L2Risk | TVRisk) -> None:
+    """All 2**14 - 2 rays are in use when the search begins; few of them tell as much."""
+    problem = Problem(range(14), notion, risk)
+    assert RayClasses.of(problem.cone) is not None
+    raw = solve_estimation(problem, Stopped(1).limits)
+    assert raw.matrix.shape[1] <= 14 * 15 + 1
+    solution = design(problem, route="estimation", time_limit=1e-9)
+    assert len(solution.channel.outputs) <= 14 * 15 + 1
+    assert 0.01 < solution.gap < 1
+
+
+def test_a_risk_of_many_rays_cannot_do_with_too_few() -> None:
+    problem = Problem(range(16), LIP(1), L2Risk(), prior=uneven(16))
+    with pytest.raises(SolverError, match="time limit of 1e-09 s"):
+        design(problem, time_limit=1e-9)
+    solution = design(problem, time_limit=2)
+    assert is_private(problem, solution)
+    assert 0 < solution.bound < solution.value
+
+
+# --- linear programs ------------------------------------------------------------------------------
+
+
+def assignment(n: int) -> LinearProgram:
+    """A program that takes both methods of HiGHS hundreds of steps."""
+    rng = np.random.default_rng(0)
+    one = np.ones(2 * n)
+    pairs = [(x, x * n + y) for x in range(n) for y in range(n)]
+    pairs += [(n + y, x * n + y) for x in range(n) for y in range(n)]
+    A = sp.csr_array((np.ones(len(pairs)), tuple(np.array(pairs).T)))
+    return LinearProgram(rng.uniform(size=n * n), A, one, one)
+
+
+class AskedOften(Limits):
+    """Limits that are over when asked for the so-manieth time."""
+
+    asked = 0
+    most = 20
+
+    def over(self) -> bool:
+        self.asked += 1
+        self.ended = "asked often enough" if self.asked > self.most else ""
+        return bool(self.ended)
+
+
+@pytest.mark.parametrize("method", ["simplex", "ipm"])
+def test_highs_asks_between_its_steps(method: str) -> None:
+    limits = AskedOften()
+    with pytest.raises(SolverError, match=rf"HiGHS \({method}\) stopped: asked often enough"):
+        solve_lp(assignment(60), method, limits)
+    assert limits.asked > limits.most
+
+
+@pytest.mark.parametrize("method", ["simplex", "ipm"])
+def test_highs_stops_when_time_is_over(method: str) -> None:
+    words = rf"HiGHS \({method}\) stopped: the time limit of 0.02 s was reached"
+    with pytest.raises(SolverError, match=words):
+        solve_lp(assignment(250), method, Limits(seconds=0.02))
+
+
+def test_enough_time_changes_nothing() -> None:
+    program = assignment(20)
+    free, limited = (
+        solve_lp(program, "simplex", limits).primal for limits in (None, Limits(seconds=1000))
+    )
+    assert np.array_equal(free, limited)
+
+
+def test_sets_of_priors_that_were_not_all_met_still_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worst priors are added in rounds; the first has a bound, its channel takes a repair."""
+    notion = BoundedPriorLIP("0.5", lower=["0.05"] * 5, upper=["0.5"] * 5)
+    problem = Problem(range(5), notion, MeanAbsoluteError(), prior=uneven(5))
+    best = design(problem, route="linear-program")
+    assert any("rounds" in note for note in best.notes)
+    solve_once = Part._solve_once
+
+    def only_once(part: Part, limits: Limits) -> None:
+        solve_once(part, limits)
+        limits.interrupted = True
+
+    monkeypatch.setattr(Part, "_solve_once", only_once)
+    found = design(problem, route="linear-program")
+    assert is_private(problem, found)
+    assert found.bound <= best.value <= found.value + Fraction(1, 10**9)
+    assert found.status == "bounded"
+
+
+@pytest.mark.parametrize("name", sorted(set(TIME_LIMITS) & set(cp.installed_solvers())))
+def test_solvers_of_cvxpy_know_their_time_limit(name: str) -> None:
+    problem = Problem(range(3), LDP(1), HammingLoss())
+    raw = solve_conic(problem, name, Limits(seconds=60))
+    assert raw.matrix == pytest.approx(solve_conic(problem, name).matrix, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["CLARABEL", "HIGHS"])
+def test_solvers_of_cvxpy_stop_when_time_is_over(name: str) -> None:
+    problem = Problem(range(30), MetricPrivacy("0.2", "absolute"), MeanAbsoluteError())
+    with pytest.raises(SolverError, match=f"{name} .*: the time limit of 0.01 s"):
+        solve_conic(problem, name, Limits(seconds=0.01))
+    with pytest.raises(SolverError, match=f"{name} was not started: the time limit"):
+        solve_conic(problem, name, Limits(seconds=0.0))
+
+
+def test_an_interrupt_stops_what_is_next() -> None:
+    limits = Limits()
+    limits.interrupted = True
+    problem = CASES["whole channel"].problem
+    for solve in (solve_whole, solve_linear):
+        with pytest.raises(SolverError, match="interrupted"):
+            solve(problem, "simplex", limits)
+    with pytest.raises(SolverError, match="interrupted"):
+        solve_conic(problem, "CLARABEL", limits)
+
+
+# --- the last resort ------------------------------------------------------------------------------
+
+
+@given(st.data())
+@examples(30)
+def test_the_last_resort_is_the_best_output(data: st.DataObject) -> None:
+    k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    entries = st.integers(0, 9).map(lambda n: Fraction(n, 3))
+    loss = data.draw(st.lists(st.lists(entries, min_size=m, max_size=m), min_size=k, max_size=k))
+    worst_case = data.draw(st.booleans())
+    problem = Problem(
+        range(k),
+        LDP(data.draw(st.sampled_from([0, 1, 20]))),
+        Distortion(loss, worst_case=worst_case),
+        outputs=range(m),
+        prior=uneven(k),
+    )
+    attempt = fallback(problem)
+    assert attempt is not None
+    raw = attempt.run(Limits())
+    assert (raw.matrix == raw.matrix[0]).all()
+    sent = int(np.flatnonzero(raw.matrix[0])[0])
+    assert raw.matrix[0].sum() == raw.matrix[0, sent] == 1
+
+    def total(y: int) -> Fraction:
+        losses = [row[y] for row in loss]
+        if worst_case:
+            return max(losses)
+        return sum((p * v for p, v in zip(uneven(k), losses, strict=True)), Fraction(0))
+
+    assert total(sent) == pytest.approx(min(total(y) for y in range(m)))
+
+
+def test_the_last_resort_where_there_is_none() -> None:
+    assert fallback(CASES["risk, roots"].problem) is None
+    gain = TwoGuesses()
+    own = Problem(range(3), LDP(1), gain, prior=uneven(3))
+    attempt = fallback(own)
+    assert attempt is not None
+    raw = attempt.run(Limits())
+    p = sorted(uneven(3))
+    assert raw.numeric_bound == pytest.approx(1)  # where X is told, one of two guesses is right
+    assert gain.gain(raw.matrix, own.prior.array)[0] == pytest.approx(float(p[1] + p[2]))

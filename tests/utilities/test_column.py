@@ -1,0 +1,572 @@
+"""Sums of gains over outputs: what they are worth, and that no private channel is worth more.
+
+The optimum is found a second time by listing all extreme rays with Qhull (``solvers/polytope.py``),
+from rows and gains typed from the definitions; the prices in a certificate are held against these
+rays too. Neither uses the rows, the rays or the checker of the library.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BayesAccuracy,
+    BlockLDP,
+    BoundedPriorLIP,
+    Channel,
+    ColumnUtility,
+    ContextAwareLDP,
+    Domain,
+    HighLowLDP,
+    InputError,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    Solution,
+    UnsupportedError,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.notions import Notion
+from solvers import UnsuitableError
+from solvers.base import FloatArray
+from solvers.definitions import rows
+from solvers.gains import error_left, gain
+from solvers.polytope import extreme_rays
+from solvers.vertices import best_mixture, rays_of
+from solvers.vertices import extreme_rays as rays_by_choices
+from tests.strategies import DIGITS, channels, decimal, examples, exp, priors
+
+CLOSE = 1e-6
+"""How far a value may be from that of all rays, relative to it."""
+
+NOTHING = 1e-11
+"""Values that rounding in floats leaves of 0, relative to the objective's scale."""
+
+
+# --- random problems ------------------------------------------------------------------------------
+
+
+def _context_aware(k: int, rng: np.random.Generator) -> Notion:
+    def entry(x: int, z: int) -> Any:
+        if x != z and rng.random() < 0.3:
+            return "inf"
+        return 0 if rng.random() < 0.03 else hundredths(rng, 5)
+
+    return ContextAwareLDP([[entry(x, z) for z in range(k)] for x in range(k)])
+
+
+def _block(k: int, rng: np.random.Generator) -> Notion:
+    member = rng.integers(0, 3, k)
+    blocks = [np.flatnonzero(member == b).tolist() for b in sorted(set(member.tolist()))]
+    return BlockLDP(hundredths(rng), blocks)
+
+
+def _bounded_prior(k: int, rng: np.random.Generator) -> Notion:
+    members = [Prior.from_counts(rng.integers(1, 30, k).tolist()) for _ in range(2)]
+    return BoundedPriorLIP(hundredths(rng, 30), priors=members)
+
+
+NOTIONS: dict[str, Callable[[int, np.random.Generator], Notion]] = {
+    "ldp": lambda _k, rng: LDP(hundredths(rng)),
+    "lip": lambda _k, rng: LIP(hundredths(rng)),
+    "pml": lambda _k, rng: PML(hundredths(rng)),
+    "lift": lambda _k, rng: AsymmetricLift(hundredths(rng), hundredths(rng)),
+    "context-aware": _context_aware,
+    "high-low": lambda k, rng: HighLowLDP(
+        hundredths(rng), rng.choice(k, int(rng.integers(1, k + 1)), replace=False).tolist()
+    ),
+    "block": _block,
+    "metric": lambda _k, rng: MetricPrivacy(hundredths(rng, 10, 150), "absolute"),
+    "bounded-prior": _bounded_prior,
+    "lip, long prior": lambda _k, rng: LIP(hundredths(rng)),
+    "pml, long prior": lambda _k, rng: PML(hundredths(rng)),
+}
+
+OBJECTIVES: dict[str, Callable[[int, np.random.Generator], ColumnUtility]] = {
+    "histogram": lambda _k, _rng: PosteriorMeanSquaredError(histogram=True),
+    "information": lambda _k, _rng: MutualInformation(),
+    "accuracy": lambda _k, _rng: BayesAccuracy(),
+    "share": lambda k, rng: PosteriorMeanSquaredError(
+        [int(n <= k // 3) for n in rng.permutation(k)]
+    ),
+    "numbers": lambda k, rng: PosteriorMeanSquaredError(rng.integers(-5, 10, k).tolist()),
+}
+
+
+def hundredths(rng: np.random.Generator, least: int = 10, most: int = 300) -> Fraction:
+    return Fraction(int(rng.integers(least, most + 1)), 100)
+
+
+def drawn(notion: str, objective: str, k: int, seed: int) -> Problem:
+    rng = np.random.default_rng([k, seed, list(NOTIONS).index(notion), *objective.encode()])
+    counts = rng.integers(1, 30, k)
+    if "long" in notion:
+        counts = rng.integers(10**8, 10**9, k)
+    if seed % 2 and k > 2:  # an input that never occurs, and two as likely as each other
+        counts[rng.integers(k)] = 0
+        counts[1], counts[2] = counts[[1, 2]].max(), counts[[1, 2]].max()
+    prior = Prior.from_counts(counts.tolist())
+    return Problem(range(k), NOTIONS[notion](k, rng), OBJECTIVES[objective](k, rng), prior=prior)
+
+
+LIFTS = ("lip", "pml", "lift", "lip, long prior", "pml, long prior")
+SPLIT = ("histogram", "information")
+
+CASES = [
+    (notion, objective, k, seed)
+    for k in range(2, 9)
+    for notion in NOTIONS
+    for objective in OBJECTIVES
+    for seed in range({2: 1, 3: 2, 4: 2, 5: 2, 6: 2, 7: 1, 8: 1}[k])
+    if (k < 7 or objective not in ("share", "numbers") or notion in ("ldp", "lip"))
+    and ("long" not in notion or objective in SPLIT)
+]
+CASES += [(notion, objective, k, 0) for k in (9, 10) for notion in LIFTS for objective in SPLIT]
+
+
+def test_there_are_enough_cases() -> None:
+    assert len(CASES) >= 300
+    assert sum(k >= 7 for _, _, k, _ in CASES) >= 24
+
+
+def test_every_search_of_the_checker_is_met() -> None:
+    searches = {
+        notion: design(drawn(notion, "information", 9, 0)).certificate["dual"]["search"]
+        for notion in ("ldp", "lip", "lip, long prior")
+    }
+    assert searches == {"ldp": "rays", "lip": "sums", "lip, long prior": "boxes"}
+
+
+@pytest.mark.parametrize(("notion", "objective", "k", "seed"), CASES)
+def test_design_is_the_best_mixture_of_all_rays(
+    notion: str, objective: str, k: int, seed: int
+) -> None:
+    problem = drawn(notion, objective, k, seed)
+    rays = rays_of(problem)
+    worth = gain(problem, rays)
+    solution = design(problem)
+    held = hold(solution, best_mixture(rays, worth)[0], error_left(problem))
+    assert solution.status == "optimal" or abs(held) < NOTHING
+    if not prices_in(solution):  # a linear program or decoders found it: rays must find it too
+        solution = design(problem, route="extreme-rays")
+        assert math.isclose(float(solution.value), held, rel_tol=2e-6, abs_tol=NOTHING * 100)
+    hold_prices(solution, rays, worth, error_left(problem))
+
+
+def hold(solution: Solution, most: float, whole: float | None) -> float:
+    """Hold the value and the side of the bound against the most that all rays give."""
+    true = most if whole is None else whole - most
+    slack = NOTHING * (1 if whole is None else max(whole, 1e-300))
+    assert math.isclose(float(solution.value), true, rel_tol=CLOSE, abs_tol=slack)
+    worst_first = [float(solution.bound), true, float(solution.value)]
+    if solution.problem.utility.is_maximised:
+        worst_first.reverse()
+    slack += 1e-9 * abs(true)
+    assert worst_first[0] <= worst_first[1] + slack
+    assert worst_first[1] <= worst_first[2] + slack
+    sign = -1 if solution.problem.utility.is_maximised else 1
+    assert sign * solution.bound <= sign * solution.value
+    return float(solution.value)
+
+
+def prices_in(solution: Solution) -> bool:
+    return (solution.certificate["dual"] or {}).get("search") in ("rays", "sums", "boxes")
+
+
+def hold_prices(
+    solution: Solution, rays: FloatArray, worth: FloatArray, whole: float | None
+) -> None:
+    """What a certificate's prices prove on the oracle's own rays is the bound that is claimed.
+
+    Sum_y g(q_y) <= Sum u + c with c the most of g(r) - u . r over rays of law 1. The bound may also
+    be that of no privacy, or of a theorem, where that is better.
+    """
+    certificate, problem = solution.certificate, solution.problem
+    u, law = np.array(certificate["dual"]["potential"]), rays @ problem.prior.array
+    occurs = law > 1e-12
+    assert (rays @ u)[~occurs].min(initial=0) >= -1e-9
+    surplus = float(((worth - rays @ u)[occurs] / law[occurs]).max())
+    most = float(u.sum()) + surplus
+    bound = float(solution.bound) if whole is None else whole - float(solution.bound)
+    slack = 1e-9 * max(1.0, abs(most))
+    # rays and sums are searched to the end, boxes until the bound is near enough
+    searched = CLOSE * abs(most) if certificate["dual"]["search"] == "boxes" else 0.0
+    assert bound <= most + searched + slack
+    nothing_private = best_mixture(np.eye(len(u)), gain(problem, np.eye(len(u))))[0]
+    if certificate["theorem"] is None and bound < nothing_private - slack:
+        assert bound >= most - slack
+
+
+# --- the oracle -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("notion", [name for name in NOTIONS if name != "metric"])
+def test_qhull_finds_the_rays_that_all_choices_of_rows_give(notion: str) -> None:
+    """But for metrics, where budgets that add up do not do so in floats, and rays come apart."""
+    for k, seed in itertools.product((1, 2, 3, 4), range(4)):
+        if (notion, k) == ("high-low", 1):
+            continue
+        G = rows(drawn(notion, "histogram", k, seed))
+        if len(G) > 16:
+            continue
+        by_choices, by_qhull = rays_by_choices(G), extreme_rays(G.astype(float))
+        assert by_choices.shape == by_qhull.shape
+        for ray in by_choices:
+            assert np.abs(by_qhull - ray).max(axis=1).min() < 1e-9
+
+
+@pytest.mark.parametrize("k", range(2, 9))
+def test_qhull_finds_as_many_rays_as_are_known(k: int) -> None:
+    """2^k - 2 for LDP; 2^s - 1 + (k - s) for high-low with s < k; 2^(k-1) on a line."""
+
+    def count(notion: Notion) -> int:
+        return len(extreme_rays(rows(Problem(range(k), notion, BayesAccuracy())).astype(float)))
+
+    assert count(LDP(1)) == 2**k - 2
+    assert count(MetricPrivacy(1, "absolute")) == (2 ** (k - 1) if k > 2 else 2)
+    for s in range(1, k):
+        assert count(HighLowLDP(1, range(s))) == 2**s - 1 + (k - s)
+    assert count(LDP(0)) == 1
+    assert count(ContextAwareLDP([["inf"] * k] * k)) == k
+
+
+@pytest.mark.parametrize("k", range(3, 9))
+def test_qhull_finds_the_corners_of_bounds_on_the_lift(k: int) -> None:
+    """All lifts at an end but one, and their number, by trying which they are."""
+    prior = Prior.from_counts(np.random.default_rng(k).integers(10, 30, k).tolist())
+    problem = Problem(range(k), AsymmetricLift("1.1", "0.6"), BayesAccuracy(), prior=prior)
+    P, low, high = prior.array, math.exp(-1.1), math.exp(0.6)
+    corners = list(lift_corners(P.tolist(), low, high))
+    found = extreme_rays(rows(problem).astype(float))
+    assert len(found) == len(corners)
+    for ray in found / (found @ P)[:, None]:
+        assert np.abs(np.array(corners) - ray).max(axis=1).min() < 1e-9
+
+
+def test_a_cone_too_thin_for_floats_is_left_alone() -> None:
+    with pytest.raises(UnsuitableError, match="too large"):
+        extreme_rays(rows(Problem(range(5), LDP(20), BayesAccuracy())).astype(float))
+    with pytest.raises(UnsuitableError, match="too many"):
+        extreme_rays(np.zeros((0, 20)))
+
+
+def lift_corners(P: Sequence[Any], low: Any, high: Any) -> Iterator[list[Any]]:
+    """Yield r with Sum P r = 1 and all entries at ``low`` or ``high`` but one in between."""
+    one = type(low)(1)
+    for j in range(len(P)):
+        for ends in itertools.product((low, high), repeat=len(P) - 1):
+            r = [*ends[:j], low, *ends[j:]]
+            rest = sum(
+                (p * v for x, (p, v) in enumerate(zip(P, r, strict=True)) if x != j), 0 * one
+            )
+            r[j] = (one - rest) / P[j]
+            if low < r[j] < high:
+                yield r
+
+
+# --- bounds to fifty digits -----------------------------------------------------------------------
+
+
+def columns_of_ldp(k: int, epsilon: Fraction) -> list[list[Decimal]]:
+    """Entries 1 and e**epsilon, not all equal, and the constant column."""
+    top = exp(epsilon)
+    found = itertools.product((Decimal(1), top), repeat=k)
+    return [list(column) for column in found]
+
+
+def worth_in_digits(objective: str, P: list[Decimal], q: list[Decimal]) -> Decimal:
+    joint = [DIGITS.multiply(p, v) for p, v in zip(P, q, strict=True)]
+    law = total(joint)
+    if objective == "accuracy":
+        return max(joint)
+    if objective == "histogram":
+        return DIGITS.divide(total(DIGITS.multiply(j, j) for j in joint), law)
+    pairs = zip(joint, q, strict=True)
+    return total(DIGITS.multiply(j, DIGITS.ln(DIGITS.divide(v, law))) for j, v in pairs if j)
+
+
+def total(terms: Any) -> Decimal:
+    found = Decimal(0)
+    for term in terms:
+        found = DIGITS.add(found, term)
+    return found
+
+
+@pytest.mark.parametrize("objective", ["histogram", "information", "accuracy"])
+@pytest.mark.parametrize("notion", ["ldp", "lip"])
+@pytest.mark.parametrize("k", [3, 4, 6])
+def test_no_column_beats_the_prices_to_fifty_digits(k: int, notion: str, objective: str) -> None:
+    """The bound in the file holds without any tolerance, and is no weaker than it must be."""
+    problem = drawn(notion, objective, k, seed=0)
+    document = design(problem, route="extreme-rays").document()
+    epsilon = problem.privacy[0].epsilon  # type: ignore[attr-defined]
+    P = [decimal(p) for p in problem.prior]
+    if notion == "ldp":
+        columns = columns_of_ldp(k, epsilon)
+    else:
+        columns = list(lift_corners(P, exp(-epsilon), exp(epsilon)))
+    u = [Decimal(repr(price)) for price in document["certificate"]["dual"]["potential"]]
+    surplus = max(
+        DIGITS.divide(
+            DIGITS.subtract(
+                worth_in_digits(objective, P, q),
+                total(DIGITS.multiply(a, b) for a, b in zip(u, q, strict=True)),
+            ),
+            total(DIGITS.multiply(a, b) for a, b in zip(P, q, strict=True)),
+        )
+        for q in columns
+    )
+    most, bound = DIGITS.add(total(u), surplus), Decimal(repr(document["bound"]))
+    if objective == "histogram":
+        assert bound <= 1 - most
+    else:
+        assert bound >= most
+    assert abs(bound - (1 - most if objective == "histogram" else most)) <= Decimal("1e-6") * bound
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def used_channels(draw: st.DrawFn) -> tuple[Channel, Prior]:
+    k = draw(st.integers(1, 5))
+    return draw(channels(k, most_outputs=6)), draw(priors(k))
+
+
+def joints(channel: Channel, prior: Prior) -> list[list[Fraction]]:
+    """Return Pr(X = x, Y = y) by output, leaving out outputs that never occur."""
+    found = [
+        [p * Fraction(q, channel.denominator) for p, q in zip(prior, column, strict=True)]
+        for column in channel.columns()
+    ]
+    return [joint for joint in found if any(joint)]
+
+
+@examples(150)
+@given(used_channels())
+def test_values_are_those_of_the_definitions(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    table, k = joints(channel, prior), len(prior)
+    assert BayesAccuracy().value(channel, prior) == sum(map(max, table))
+
+    # the squared distance of the posterior from the truth, input by input
+    histogram, error = Fraction(0), Fraction(0)
+    f = [Fraction(n * n - 3 * n, 2) for n in range(k)]
+    for joint in table:
+        posterior = [j / sum(joint) for j in joint]
+        mean = sum((p * v for p, v in zip(posterior, f, strict=True)), Fraction(0))
+        for x, j in enumerate(joint):
+            error += j * (f[x] - mean) ** 2
+            histogram += j * sum((posterior[z] - (x == z)) ** 2 for z in range(k))
+    assert PosteriorMeanSquaredError(histogram=True).value(channel, prior) == histogram
+    assert PosteriorMeanSquaredError(f).value(channel, prior) == error
+
+    # entropies: H(X) + H(Y) - H(X, Y)
+    def entropy(law: Any) -> Decimal:
+        terms = [decimal(p) for p in law if p]
+        return -total(DIGITS.multiply(p, DIGITS.ln(p)) for p in terms)
+
+    pairs = itertools.chain.from_iterable(table)
+    true = entropy(prior) + entropy(map(sum, table)) - entropy(pairs)
+    value = decimal(MutualInformation().value(channel, prior))
+    assert true - Decimal("1e-26") <= value <= true + Decimal("1e-26")
+
+
+UTILITIES: dict[str, ColumnUtility] = {
+    "histogram": PosteriorMeanSquaredError(histogram=True),
+    "numbers": PosteriorMeanSquaredError([3, -1, 2, 7]),
+    "information": MutualInformation(),
+    "accuracy": BayesAccuracy(),
+}
+
+
+@pytest.mark.parametrize("name", UTILITIES)
+def test_gains_are_homogeneous_and_convex_and_add_up(name: str) -> None:
+    utility, rng = UTILITIES[name], np.random.default_rng(0)
+    for trial in range(50):
+        counts = rng.integers(0, 9, 4)
+        prior = Prior.from_counts((counts if counts.any() else counts + 1).tolist())
+        P = prior.array
+        a, b = rng.random((2, 4, 7)) * (rng.random((2, 4, 7)) < 0.8)
+        one, other = utility.gain(a, P), utility.gain(b, P)
+        assert np.allclose(utility.gain(a * 7.5, P), 7.5 * one, rtol=1e-12, atol=1e-14)
+        assert (utility.gain(a + b, P) <= one + other + 1e-12).all()
+
+        matrix = rng.integers(0, 9, (4, 5))
+        matrix[:, trial % 5] += 1
+        channel = Channel.from_matrix([[Fraction(int(n), int(sum(r))) for n in r] for r in matrix])
+        whole = float(utility.offset(channel.inputs, prior))
+        made = float(utility.gain(channel.matrix, P).sum())
+        value = float(utility.value(channel, prior))
+        assert math.isclose(value, made if utility.is_maximised else whole - made, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["histogram", "information"])
+def test_a_gain_that_splits_adds_up_over_inputs(name: str) -> None:
+    utility, rng = UTILITIES[name], np.random.default_rng(1)
+    for _ in range(50):
+        P = rng.dirichlet(np.ones(4))
+        r = rng.random(4) * (rng.random(4) < 0.8) + 1e-9
+        r /= P @ r
+        parts = utility.coordinate_gain(np.arange(4), r, P)
+        assert math.isclose(parts.sum(), utility.gain(r[:, None], P)[0], rel_tol=1e-9)
+    assert UTILITIES["accuracy"].coordinate_gain(np.arange(4), r, P) is None
+    assert UTILITIES["numbers"].coordinate_gain(np.arange(4), r, P) is None
+
+
+@st.composite
+def processed(draw: st.DrawFn) -> tuple[Channel, Channel, Prior]:
+    channel, prior = draw(used_channels())
+    after = draw(channels(len(channel.outputs), most_outputs=6))
+    return channel, channel.then(after), prior
+
+
+@examples(150)
+@given(processed())
+def test_no_post_processing_is_worth_more(case: tuple[Channel, Channel, Prior]) -> None:
+    channel, after, prior = case
+    f = list(range(len(prior)))
+    for utility in (PosteriorMeanSquaredError(histogram=True), PosteriorMeanSquaredError(f)):
+        assert utility.value(after, prior) >= utility.value(channel, prior)
+    assert BayesAccuracy().value(after, prior) <= BayesAccuracy().value(channel, prior)
+    information = MutualInformation().value
+    assert information(after, prior) <= information(channel, prior) + Fraction(1, 2**140)
+
+
+@examples(100)
+@given(used_channels())
+def test_what_the_curator_reads_attains_the_value(case: tuple[Channel, Prior]) -> None:
+    channel, prior = case
+    labels = channel.inputs.labels
+    guesses = BayesAccuracy().decoder(channel, prior)
+    beliefs = PosteriorMeanSquaredError(histogram=True).decoder(channel, prior)
+    right, squares = Fraction(0), Fraction(0)
+    for y, column in enumerate(channel.columns()):
+        joint = [p * Fraction(q, channel.denominator) for p, q in zip(prior, column, strict=True)]
+        right += joint[labels.index(guesses[y])]
+        assert sum(beliefs[y]) == 1
+        for x, j in enumerate(joint):
+            squares += j * sum((b - (x == z)) ** 2 for z, b in enumerate(beliefs[y]))
+        if not any(joint):  # a report that never comes tells nothing
+            assert beliefs[y] == prior.probabilities
+            assert guesses[y] == labels[list(prior).index(max(prior))]
+    assert right == BayesAccuracy().value(channel, prior)
+    assert squares == PosteriorMeanSquaredError(histogram=True).value(channel, prior)
+    assert MutualInformation().decoder(channel, prior) is None
+
+
+# --- edges ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("notion", ["ldp", "lip", "pml"])
+def test_one_input_tells_nothing(notion: str, objective: str) -> None:
+    solution = design(drawn(notion, objective, 1, seed=0))
+    value = 1 if objective == "accuracy" else 0
+    assert solution.value == solution.bound == value
+    assert solution.status == "optimal"
+    verify(json.loads(json.dumps(solution.document())))
+
+
+@pytest.mark.parametrize("notion", [LDP(0), LIP(0), PML(0), AsymmetricLift(0, "inf")])
+def test_epsilon_zero_leaves_what_the_prior_tells(notion: Notion) -> None:
+    prior = Prior([0.5, 0.2, 0.2, 0.1])
+
+    def best(utility: ColumnUtility) -> Fraction:
+        solution = design(Problem(range(4), notion, utility, prior=prior))
+        assert solution.status == "optimal"
+        assert len(solution.channel.outputs) == 1
+        verify(json.loads(json.dumps(solution.document())))
+        return solution.value
+
+    assert best(BayesAccuracy()) == Fraction(1, 2)
+    assert best(MutualInformation()) == 0
+    assert best(PosteriorMeanSquaredError(histogram=True)) == 1 - prior.mean(prior)
+    assert best(PosteriorMeanSquaredError()) == prior.mean([0, 1, 4, 9]) - prior.mean(range(4)) ** 2
+
+
+@pytest.mark.parametrize("utility", UTILITIES.values(), ids=UTILITIES)
+def test_without_limits_everything_is_told(utility: ColumnUtility) -> None:
+    prior = Prior([0.5, 0.2, 0.2, 0.1])
+    solution = design(Problem(range(4), ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior))
+    identity = Channel.from_matrix(np.eye(4))
+    assert math.isclose(solution.value, utility.value(identity, prior), rel_tol=1e-12)
+    assert solution.status == "optimal"
+
+
+def test_histogram_and_values_together_are_refused() -> None:
+    with pytest.raises(InputError, match="not both"):
+        PosteriorMeanSquaredError([1, 0], histogram=True)
+    with pytest.raises(InputError, match="true or false"):
+        PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
+    # words have a histogram, and no numbers
+    Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError(histogram=True))
+    with pytest.raises(InputError, match="one number for each input"):
+        Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError())
+
+
+def test_a_concave_objective_is_not_given_to_a_convex_solver() -> None:
+    for name in ("histogram", "numbers", "information"):
+        problem = Problem(range(4), LDP(1), UTILITIES[name])
+        with pytest.raises(UnsupportedError, match="convex"):
+            design(problem, route="cvxpy:CLARABEL")
+
+
+def test_binary_histogram_error_is_twice_that_of_the_survey() -> None:
+    """The two indicators of two inputs differ by their sign and a constant."""
+    for notion in (LDP("0.7"), LIP("0.7"), PML("0.7"), ContextAwareLDP([[0, 1], ["inf", 0]])):
+        survey, histogram = (
+            design(Problem([0, 1], notion, utility, prior=[0.3, 0.7])).value
+            for utility in (PosteriorMeanSquaredError(), PosteriorMeanSquaredError(histogram=True))
+        )
+        assert math.isclose(histogram, 2 * survey, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("k", [3, 5, 8])
+def test_accuracy_under_ldp_and_a_uniform_prior_is_that_of_randomized_response(k: int) -> None:
+    solution = design(Problem(range(k), LDP(1), BayesAccuracy()), route="extreme-rays")
+    assert math.isclose(solution.value, math.e / (math.e + k - 1), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["histogram", "information"])
+def test_uniform_prior_under_ldp_is_best_served_by_subsets_of_one_size(objective: str) -> None:
+    """By symmetry some optimum mixes subset selections: j entries e**epsilon, the others 1."""
+    k, epsilon = 7, 1.25
+    problem = Problem(range(k), LDP("1.25"), UTILITIES[objective])
+    per_size = [
+        np.where(np.arange(k) < j, math.exp(epsilon), 1.0)
+        / (j * math.exp(epsilon) + k - j)  # all its shifts sum to 1
+        for j in range(k)
+    ]
+    best = max(k * gain(problem, np.array([column]))[0] for column in per_size)
+    value = float(design(problem).value)
+    assert math.isclose(value if objective == "information" else 1 - value, best, rel_tol=1e-9)
+
+
+def test_words_and_grids_have_what_numbers_have() -> None:
+    """Only the prior and the notion matter, not what the inputs are called."""
+    prior = [0.4, 0.3, 0.2, 0.1]
+    for utility in (MutualInformation(), BayesAccuracy(), UTILITIES["histogram"]):
+        values = {
+            design(Problem(domain, LIP(1), utility, prior=prior)).value
+            for domain in (Domain.range(4), Domain(["a", "b", "c", 4]), Domain.grid(2, 2))
+        }
+        assert len(values) == 1
