@@ -31,10 +31,13 @@ class PriorSet(ABC):
         The number of inputs.
     denominator
         A whole number that makes every vertex integer.
+    members
+        The priors that the set was given as, where it was given as a list; else none.
     """
 
     size: int
     denominator: int
+    members: tuple[Weights, ...] = ()
 
     @abstractmethod
     def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
@@ -119,7 +122,7 @@ class PriorList(PriorSet):
             if len(prior) != len(members[0]):
                 expected = f"{len(members[0])} probabilities, as in the first"
                 raise InputError(f"priors[{i}]", expected, f"{len(prior)} probabilities")
-        self.members: tuple[Weights, ...] = tuple(prior.probabilities for prior in members)
+        self.members = tuple(prior.probabilities for prior in members)
         self.size = len(members[0])
         self.denominator = math.lcm(*(p.denominator for prior in members for p in prior))
         self._numerators = [self._over(prior) for prior in self.members]

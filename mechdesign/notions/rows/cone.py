@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,10 @@ from mechdesign.channel import Channel
 from mechdesign.exact import as_fraction
 from mechdesign.notions.rows.equations import Basis, null_space
 from mechdesign.prior_sets import Weights
+
+if TYPE_CHECKING:
+    from mechdesign.notions.rows.lift_rows import LiftRows
+    from mechdesign.notions.rows.pair_rows import PairRows
 
 BEYOND = Fraction(10**300)
 """An epsilon at which every row holds that any epsilon can mend."""
@@ -120,6 +124,14 @@ class Family(ABC):
     @abstractmethod
     def largest_base(self) -> float:
         """The largest base of a bound: it sets the rounding error of :meth:`estimate`."""
+
+    def ratio_rows(self) -> PairRows | None:
+        """Return these rows as bounds on ratios of two entries; None if they are not."""
+        return None
+
+    def lift_rows(self) -> LiftRows | None:
+        """Return these rows as bounds on the lift; None if they are not."""
+        return None
 
     @abstractmethod
     def binds(self) -> bool:

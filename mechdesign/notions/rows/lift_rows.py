@@ -58,6 +58,10 @@ class LiftRows(Family):
         self._upper = None if upper is None else exp_lower(upper.exponent(epsilon))
         self._lower = None if lower is None else exp_lower(lower.exponent(epsilon))
 
+    def lift_rows(self) -> LiftRows:
+        """Return these rows."""
+        return self
+
     def sides(self) -> list[tuple[str, Bound]]:
         """Return the sides that are bounded, each with its bound."""
         both = [("upper", self.upper), ("lower", self.lower)]
@@ -65,7 +69,7 @@ class LiftRows(Family):
 
     def is_for(self, prior: Weights) -> bool:
         """Return whether the lift is bounded for that prior and no other."""
-        return isinstance(self.priors, PriorList) and set(self.priors.members) == {prior}
+        return set(self.priors.members) == {prior}
 
     def ends(self) -> tuple[float, float]:
         """Return the least and the largest lift as floats, 0 and inf where there is no bound."""

@@ -65,6 +65,10 @@ class PairRows(Family):
         np.fill_diagonal(self.index, FREE)
         self.size = len(index)
 
+    def ratio_rows(self) -> PairRows:
+        """Return these rows."""
+        return self
+
     @cached_property
     def _limits(self) -> list[Fraction]:
         return [exp_lower(b.exponent(self.epsilon)) * b.factor for b in self.bounds]

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone, Family, Multipliers
-from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.lp.extended_formulation import compress, stacked
@@ -72,10 +71,11 @@ class ColumnRows:
 
 def _listed(family: Family) -> tuple[Weights, ...]:
     """Return the priors that rows on lifts are stated for, none for rows on ratios."""
-    if not isinstance(family, LiftRows):
+    lifts = family.lift_rows()
+    if lifts is None:
         return ()
-    members = few_listed(family)
+    members = few_listed(lifts)
     if not members:
         expected = "bounds on the lift for a short list of priors"
-        raise UnsupportedError("privacy.priors", expected, repr(family.priors))
+        raise UnsupportedError("privacy.priors", expected, repr(lifts.priors))
     return members

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.routes.base import Dual
 from mechdesign.routes.presolve.shortest_paths import closure, lengths
 
@@ -99,9 +98,10 @@ def ratio_lengths(cone: Cone) -> FloatArray | None:
     """
     found = np.full((cone.size, cone.size), np.inf)
     for family in cone.families:
-        if not isinstance(family, PairRows):
+        pairs = family.ratio_rows()
+        if pairs is None:
             return None
-        np.minimum(found, lengths(family), out=found)
+        np.minimum(found, lengths(pairs), out=found)
     return found
 
 

@@ -138,8 +138,9 @@ class LiftPricer:
     @classmethod
     def of(cls, problem: Problem, cost: FloatArray, scale: float) -> Self | None:
         """Return it if one notion bounds the lift for the prior of the problem."""
-        (family, *more), prior = problem.cone.families, problem.prior
-        if more or not isinstance(family, LiftRows) or not family.is_for(prior.probabilities):
+        (only, *more), prior = problem.cone.families, problem.prior
+        family = only.lift_rows()
+        if more or family is None or not family.is_for(prior.probabilities):
             return None
         low, high = family.ends()
         if low >= 1 or high <= 1 or (high == np.inf and not prior.array.all()):

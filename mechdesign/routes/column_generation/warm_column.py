@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.column_generation.column_rows import ColumnRows
@@ -41,8 +40,8 @@ class HotColumn:
         self, cone: Cone, prior: FloatArray, tables: Sequence[tuple[Weights, ...]] | None = None
     ) -> None:
         if tables is None:
-            lifts = (isinstance(family, LiftRows) and family for family in cone.families)
-            tables = [family.priors.vertices() if family else () for family in lifts]
+            lifts = [family.lift_rows() for family in cone.families]
+            tables = [() if rows is None else rows.priors.vertices() for rows in lifts]
         self.size, self.rows = len(prior), ColumnRows(cone, tables)
         rows = self.rows.matrix()
         self._helpers = np.zeros(rows.shape[1] - self.size)

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import BoolArray, FloatArray
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.problem import Problem
 
 __all__ = ["Band", "Cheapest"]
@@ -88,18 +87,19 @@ class Band:
         support = problem.prior.array > 0
         prior = problem.prior.array[support]
         one = np.ones(len(prior))
-        if isinstance(family, PairRows):
-            pairs = family.index[~np.eye(family.size, dtype=bool)]
+        ratios, lifts = family.ratio_rows(), family.lift_rows()
+        if ratios is not None:
+            pairs = ratios.index[~np.eye(ratios.size, dtype=bool)]
             if pairs.size == 0 or pairs[0] == FREE or (pairs != pairs[0]).any():
                 return None
-            bound = family.bounds[pairs[0]]
-            width = float(bound.exponent(family.epsilon))
+            bound = ratios.bounds[pairs[0]]
+            width = float(bound.exponent(ratios.epsilon))
             if bound.factor != 1 or not LEAST_LOG_WIDTH < width <= MOST_LOG_WIDTH:
                 return None
             return cls(support, prior, one, np.exp(width) * one, False)
-        if not isinstance(family, LiftRows) or not family.is_for(problem.prior.probabilities):
+        if lifts is None or not lifts.is_for(problem.prior.probabilities):
             return None
-        widths = {side: float(bound.exponent(family.epsilon)) for side, bound in family.sides()}
+        widths = {side: float(bound.exponent(lifts.epsilon)) for side, bound in lifts.sides()}
         if min(widths.values(), default=np.inf) < LEAST_LOG_WIDTH:
             return None
         low = np.exp(-widths.get("lower", np.inf)) * one

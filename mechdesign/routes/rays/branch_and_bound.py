@@ -19,7 +19,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT, LiftRows
+from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
@@ -81,20 +81,20 @@ class BoxSearch:
         if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
             return None
         low, high, ratios = 0.0, np.inf, np.full((k, k), np.inf)
+        pairs: list[PairRows] = []
         for family in cone.families:
-            if isinstance(family, PairRows):
-                E = [
-                    min(LARGEST_EXPONENT, float(b.exponent(family.epsilon))) for b in family.bounds
-                ]
-                limits = np.append(np.exp(E) * family.factors, np.inf)[family.index]
+            rows, lifts = family.ratio_rows(), family.lift_rows()
+            if rows is not None:
+                pairs.append(rows)
+                E = [min(LARGEST_EXPONENT, float(b.exponent(rows.epsilon))) for b in rows.bounds]
+                limits = np.append(np.exp(E) * rows.factors, np.inf)[rows.index]
                 ratios = np.minimum(ratios, limits)
-            elif isinstance(family, LiftRows) and family.is_for(problem.prior.probabilities):
-                least, most = family.ends()
+            elif lifts is not None and lifts.is_for(problem.prior.probabilities):
+                least, most = lifts.ends()
                 low, high = max(low, least), min(high, most)
         np.fill_diagonal(ratios, 1.0)
         for y in range(k):  # chained
             ratios = np.minimum(ratios, ratios[:, [y]] * ratios[[y], :])
-        pairs = [family for family in cone.families if isinstance(family, PairRows)]
         budgets = {len(family.bounds) for family in pairs}
         program = (
             None

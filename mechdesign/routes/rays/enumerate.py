@@ -15,7 +15,6 @@ import numpy.typing as npt
 from mechdesign._typing import BoolArray, FloatArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.extended_formulation import chain_reduced
 from mechdesign.routes.rays.one_budget import OneBudget
@@ -58,7 +57,9 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     listed = None if budget is None else budget.subset_rays(MOST_LISTED)
     if listed is not None:
         return listed
-    reduced = [chain_reduced(f) if isinstance(f, PairRows) else f for f in cone.families]
+    reduced = [
+        f if (pairs := f.ratio_rows()) is None else chain_reduced(pairs) for f in cone.families
+    ]
     G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size

@@ -22,8 +22,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList, Weights
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.column_generation.master import Master, master
@@ -160,9 +159,9 @@ def _without_privacy(problem: Problem, utility: ColumnUtility) -> float:
 def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
     """Return the priors that the rows of the cone were written out for, by notion."""
     return {
-        n: family.priors.vertices()
+        n: lifts.priors.vertices()
         for n, family in enumerate(cone.families)
-        if isinstance(family, LiftRows) and not isinstance(family.priors, PriorList)
+        if (lifts := family.lift_rows()) is not None and not lifts.priors.members
     }
 
 

@@ -13,7 +13,6 @@ import math
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays.box_tree import Priced
@@ -47,9 +46,10 @@ class LiftPolytope:
     def of(cls, problem: Problem) -> LiftPolytope | None:
         """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
         (family, *more), utility = problem.cone.families, problem.utility
-        if more or not isinstance(family, LiftRows) or not isinstance(utility, ColumnUtility):
+        lifts = family.lift_rows()
+        if more or lifts is None or not isinstance(utility, ColumnUtility):
             return None
-        if not family.is_for(problem.prior.probabilities):
+        if not lifts.is_for(problem.prior.probabilities):
             return None
         boxes = BoxSearch.of(problem, utility)
         if boxes is None or boxes.high <= boxes.low:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions import Cone
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import FREE
 
 __all__ = ["OneBudget"]
 
@@ -46,10 +46,9 @@ class OneBudget:
     @classmethod
     def of(cls, cone: Cone) -> Self | None:
         """Return the form; None where the cone has no such form."""
-        (family, *more) = cone.families
-        if more or not isinstance(family, PairRows) or len(family.bounds) != 1:
-            return None
-        if family.bounds[0].factor != 1:
+        (only, *more) = cone.families
+        family = only.ratio_rows()
+        if more or family is None or len(family.bounds) != 1 or family.bounds[0].factor != 1:
             return None
         bounded = family.index != FREE
         k = family.size
