@@ -18,6 +18,9 @@ from mechdesign.text import format_table, printable
 
 __all__ = ["PrivacyClaim", "Solution"]
 
+SHORTEST = 0.005
+"""Seconds from which on the report names a phase."""
+
 
 @dataclass(frozen=True)
 class PrivacyClaim:
@@ -75,6 +78,9 @@ class Solution:
         What the curator reads from each output, where the objective comes with it.
     seconds
         Wall-clock time.
+    timings
+        Seconds by phase: ``compile`` (stating the problem, deciding on a route), ``presolve``,
+        ``solve``, ``repair`` and ``certify`` (the proof of privacy and of the bound).
     """
 
     problem: Problem
@@ -89,6 +95,7 @@ class Solution:
     certificate: dict[str, Any] = field(repr=False)
     decoder: tuple[Any, ...] | None
     seconds: float
+    timings: dict[str, float] = field(default_factory=dict)
 
     @property
     def gap(self) -> float:
@@ -135,6 +142,7 @@ class Solution:
             "privacy": [claim.to_json() for claim in self.privacy],
             "channel": channel,
             "seconds": self.seconds,
+            "timings": self.timings,
             "why": self.why,
             "considered": [{"name": c.name, "reason": c.reason} for c in self.considered],
             "notes": list(self.notes),
@@ -194,7 +202,9 @@ class Solution:
         lines.append(("", f"because {self.why}"))
         lines += [("considered", f"{c.name}: {c.reason}") for c in self.considered]
         lines += [("note", note) for note in self.notes]
-        lines.append(("seconds", f"{self.seconds:.2f}"))
+        long = {name: spent for name, spent in self.timings.items() if spent >= SHORTEST}
+        phases = ", ".join(f"{name} {spent:.2f}" for name, spent in long.items())
+        lines.append(("seconds", f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")))
         return lines
 
     def _table(self) -> str:

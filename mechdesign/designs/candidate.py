@@ -5,7 +5,6 @@ raw matrix and dual -> exact channel -> value, bound, certificate -> solution
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +20,7 @@ from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 from mechdesign.routes import Attempt, Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
+from mechdesign.routes.stopwatch import Stopwatch
 from mechdesign.solution import PrivacyClaim, Solution
 
 __all__ = ["Candidate"]
@@ -40,6 +40,8 @@ class Candidate:
         The answer of a route, and how it was come by.
     dual
         Evidence for the bound; None for what a theorem proves, or for none.
+    stopwatch
+        What measures the repair and the proof.
 
     Raises
     ------
@@ -54,12 +56,14 @@ class Candidate:
         raw: RawSolution,
         attempt: Attempt,
         dual: Dual | None,
+        stopwatch: Stopwatch,
     ) -> None:
         self.raw, self.why, self.maximised = raw, attempt.why, problem.utility.is_maximised
         self.problem, self.statement = problem, statement
-        rows, kept = repair(problem.cone, raw.matrix)
-        if not problem.is_conic:
-            rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
+        with stopwatch.phase("repair"):
+            rows, kept = repair(problem.cone, raw.matrix)
+            if not problem.is_conic:
+                rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
         labels = [raw.outputs[y] for y in kept]
         if problem.outputs is None:
             labels = list(range(len(kept)))
@@ -79,7 +83,8 @@ class Candidate:
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
         self._prove = partial(prove, statement, columns=columns, used=used, bits=self.channel.bits)
-        self.value, self.bound = self._prove(self.certificate)
+        with stopwatch.phase("certify"):
+            self.value, self.bound = self._prove(self.certificate)
 
     @property
     def reference(self) -> Prior:
@@ -106,14 +111,14 @@ class Candidate:
         return best
 
     def solution(
-        self, start: float, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
+        self, stopwatch: Stopwatch, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
     ) -> Solution:
         """Return the candidate as the answer.
 
         Parameters
         ----------
-        start
-            When the work began, as ``time.perf_counter`` has it.
+        stopwatch
+            What has measured the design so far.
         considered
             Closed forms that do not apply.
         notes
@@ -125,19 +130,22 @@ class Candidate:
             If the checker does not confirm a notion.
         """
         unused = _unused(self.problem, self.channel)
+        with stopwatch.phase("certify"):
+            privacy = _claims(self.problem, self.statement, self.channel)
         return Solution(
             problem=self.problem,
             channel=self.channel,
             value=self.value,
             bound=self.bound,
-            privacy=_claims(self.problem, self.statement, self.channel),
+            privacy=privacy,
             route=self.raw.route,
             why=self.why,
             considered=tuple(considered),
             notes=(*self.raw.notes, *unused, *notes),
             certificate=self.certificate,
             decoder=self.problem.utility.decoder(self.channel, self.reference),
-            seconds=time.perf_counter() - start,
+            seconds=stopwatch.seconds,
+            timings=dict(stopwatch.timings),
         )
 
 

@@ -6,7 +6,6 @@ problem -> rows and cost -> raw matrix and dual -> exact channel -> certified so
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -100,7 +99,7 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
-    start = time.perf_counter()
+    _check_problem(problem)
     own = _own_terms(problem, constraints, objective)
     problem = problem if own is None else own.problem
     with _limits(gap, time_limit, progress) as limits:
@@ -110,7 +109,7 @@ def design(
         notes.append(f"ended early: {limits.ended}")
     if own is not None:
         notes += own.notes(best.channel)
-    return best.solution(start, considered, notes)
+    return best.solution(limits.stopwatch, considered, notes)
 
 
 @contextmanager
@@ -141,7 +140,9 @@ def _best(
     symmetries: Iterable[Sequence[Any]] | None,
 ) -> tuple[Candidate, list[Considered], list[str]]:
     """Try the ways there are until one is good enough; return the best channel and bound."""
-    statement = read_statement(problem.to_table())
+    stopwatch = limits.stopwatch
+    with stopwatch.phase("compile"):
+        statement = read_statement(problem.to_table())
     considered: list[Considered] = []
     failures: list[str] = []
     best: Candidate | None = None
@@ -157,16 +158,18 @@ def _best(
     )
     for attempt in attempts:
         try:
-            raw = attempt.run(limits)
+            with stopwatch.phase("solve"):
+                raw = attempt.run(limits)
         except SolverError as error:
             failures.append(str(error))
             if limits.over():
                 break
             continue
-        more = None if attempt.numeric_bound is None else attempt.numeric_bound(limits)
+        with stopwatch.phase("solve"):
+            more = None if attempt.numeric_bound is None else attempt.numeric_bound(limits)
         dual = raw.dual or more
         try:
-            proved = Candidate(problem, statement, raw, attempt, dual)
+            proved = Candidate(problem, statement, raw, attempt, dual, stopwatch)
         except CertificateError as error:
             if not problem.utility.tells_inputs_apart:
                 raise
@@ -177,10 +180,16 @@ def _best(
             break
     last = fallback(problem) if best is None and limits.ended and own is None else None
     if last is not None:
-        best = Candidate(problem, statement, last.run(limits), last, None)
+        best = Candidate(problem, statement, last.run(limits), last, None, stopwatch)
     if best is None:
         raise SolverError("; ".join(failures) or "no route gave an answer")
     return best, considered, failures
+
+
+def _check_problem(given: object) -> None:
+    if not isinstance(given, Problem):
+        hint = "as in Problem(inputs, notion, utility, prior=...)"
+        raise InputError("problem", "a Problem", shown(given), hint)
 
 
 def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> UserTerms | None:

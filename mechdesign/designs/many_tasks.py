@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -19,13 +18,13 @@ from mechdesign.errors import (
     MechdesignError,
     SolverError,
     UnsupportedError,
-    shown,
 )
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution, ways
 from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.batching import most_together, shape
+from mechdesign.routes.stopwatch import Stopwatch
 from mechdesign.solution import Solution
 
 __all__ = ["Options", "Parts", "divided", "run"]
@@ -83,7 +82,7 @@ def run(asked: Sequence[tuple[int, Problem]], options: Options) -> list[Parts | 
     answers: list[Parts | MechdesignError] = []
     for place, problem in asked:
         try:
-            solution = found.get(place) or _alone(problem, options)
+            solution = found.get(place) or design(problem, route=options.route, gap=options.gap)
         except MechdesignError as error:
             answers.append(_placed(error, f"problems[{place}]"))
             continue
@@ -99,15 +98,9 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
     return error.within(name) if isinstance(error, InputError) else type(error)(f"{name}: {error}")
 
 
-def _alone(problem: Any, options: Options) -> Solution:
-    if not isinstance(problem, Problem):
-        raise InputError("problem", "a Problem", shown(problem))
-    return design(problem, route=options.route, gap=options.gap)
-
-
 def _together(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
     """Solve problems of one shape; those that a formula solves, or that fail, are left out."""
-    start = time.perf_counter()
+    stopwatch = Stopwatch()
     numeric: list[tuple[int, Problem, list[Considered]]] = []
     for place, problem in asked:
         considered: list[Considered] = []
@@ -116,26 +109,27 @@ def _together(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[in
     if not numeric:
         return {}
     try:
-        raws = solve_interior_batch([p for _, p, _ in numeric], Limits(options.aim()))
+        with stopwatch.phase("solve"):
+            raws = solve_interior_batch([p for _, p, _ in numeric], Limits(options.aim()))
     except (SolverError, UnsupportedError, np.linalg.LinAlgError):
         return {}
-    each = (time.perf_counter() - start) / len(numeric)
     found = {}
     for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):
-        solution = _certified(problem, raw, tuple(considered), each)
+        solution = _certified(problem, raw, tuple(considered), stopwatch.shared(len(numeric)))
         if solution is not None and solution.gap <= max(OPTIMAL_GAP, options.gap or 0):
             found[place] = solution
     return found
 
 
 def _certified(
-    problem: Problem, raw: RawSolution, considered: tuple[Considered, ...], seconds: float
+    problem: Problem, raw: RawSolution, considered: tuple[Considered, ...], stopwatch: Stopwatch
 ) -> Solution | None:
     """Repair and prove what a batch found; None if that fails."""
-    start = time.perf_counter() - seconds
     attempt = Attempt(lambda _: raw, WHY)
     try:
-        found = Candidate(problem, read_statement(problem.to_table()), raw, attempt, raw.dual)
-        return found.solution(start, considered)
+        with stopwatch.phase("compile"):
+            statement = read_statement(problem.to_table())
+        found = Candidate(problem, statement, raw, attempt, raw.dual, stopwatch)
+        return found.solution(stopwatch, considered)
     except CertificateError:
         return None

@@ -71,21 +71,23 @@ class Steps:
         """Design from where the last was; None where that is not how, or is not good enough."""
         if not ways.is_by_interior(problem):
             return None
-        start = time.perf_counter()
         limits = Limits(OPTIMAL if self._gap is None else self._gap, seconds)
         path = None if self._last is None else self._last.path
         attempt = ways.for_loss(problem, lambda p, within: ways.interior(p, within, path=path), WHY)
         try:
-            raw = attempt.run(limits)
-            statement = read_statement(problem.to_table())
-            candidate = Candidate(problem, statement, raw, attempt, raw.dual)
+            stopwatch = limits.stopwatch
+            with stopwatch.phase("solve"):
+                raw = attempt.run(limits)
+            with stopwatch.phase("compile"):
+                statement = read_statement(problem.to_table())
+            candidate = Candidate(problem, statement, raw, attempt, raw.dual, stopwatch)
         except (CertificateError, SolverError):
             return None
         notes = [f"ended early: {limits.ended}"] if limits.over() else []
         if not (candidate.is_within(limits.gap) or notes):
             return None
         self._last = raw
-        return candidate.solution(start, (), notes)
+        return candidate.solution(stopwatch, (), notes)
 
 
 def _limit(seconds: float) -> float | None:

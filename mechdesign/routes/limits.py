@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
+from mechdesign.routes.stopwatch import Stopwatch
+
 __all__ = ["OPTIMAL", "Limits", "Progress"]
 
 OPTIMAL = 1e-8
@@ -68,6 +70,8 @@ class Limits:
     ended: str = field(default="", init=False)
     """Why the search ended before its aim: a few words, or nothing."""
     interrupted: bool = field(default=False, init=False)
+    stopwatch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False)
+    """Where the seconds of each phase are counted."""
     _start: float = field(default_factory=time.perf_counter, init=False)
     _whole: Limits | None = field(default=None, init=False)
     _unit: float = field(default=0.0, init=False)
@@ -88,7 +92,7 @@ class Limits:
         With a unit it tells what this would, its numbers times the unit; else it tells nobody.
         """
         part = Limits(self.gap, self.left)
-        part._whole, part._unit = self, unit
+        part._whole, part._unit, part.stopwatch = self, unit, self.stopwatch
         return part
 
     def over(self) -> bool:

@@ -690,7 +690,7 @@ def test_a_wide_gap_is_not_optimal(documents: dict[str, Document]) -> None:
 
 # Any value whatever in any place.
 
-FREE = {"title", "source", "route", "why", "considered", "notes", "seconds"}
+FREE = {"title", "source", "route", "why", "considered", "notes", "seconds", "timings"}
 PROOF = {"certificate", "digest"}
 ODD: list[Any] = [None, True, -1, 0.3, 10**30, "x", "1/0", "1e9999999", [], {}, [[1]], math.nan]
 

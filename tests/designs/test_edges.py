@@ -38,6 +38,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
+from mechdesign.designs.many import design_many
 from tests.strategies import lp_optimum
 
 ROUTES = ("auto", "linear-program", "linear-program:ipm", "cvxpy:CLARABEL")
@@ -345,3 +346,12 @@ def test_a_grid_of_one_point() -> None:
     solution = solved(Problem(Domain.grid(1, 1), LDP(1), EuclideanDistance()))
     assert solution.value == 0
     assert solution.channel.outputs == ((0, 0),)
+
+
+@pytest.mark.parametrize("given", [LDP(1), "x", None, 3, [LDP(1)], Problem])
+def test_only_a_problem_is_designed(given: Any) -> None:
+    with pytest.raises(InputError, match=r"^problem: expected a Problem, given ") as caught:
+        design(given)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"^problems\[0\]\.problem: expected a Problem"):
+        design_many([given])

@@ -1,0 +1,45 @@
+"""Where the time of a design goes: seconds by phase, in the solution, its JSON and its report."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import pytest
+
+from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
+from mechdesign.designs.many import design_many
+from mechdesign.designs.warm_starts import Steps
+from mechdesign.routes.stopwatch import PHASES
+
+
+def skewed(k: int) -> Problem:
+    prior = [(x + 1) / (k * (k + 1) / 2) for x in range(k)]
+    return Problem(range(k), LDP(1), MeanAbsoluteError(), prior=prior)
+
+
+DESIGNS: dict[str, Callable[[], Solution]] = {
+    "formula": lambda: design(Problem(range(3), LDP(1), HammingLoss())),
+    "linear program": lambda: design(skewed(4)),
+    "batch": lambda: design_many([skewed(4), skewed(4)])[1],
+    "frontier": lambda: Steps(None, None).design(skewed(30)),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_phase_has_its_seconds_within_the_whole(name: str) -> None:
+    solution = DESIGNS[name]()
+    assert tuple(solution.timings) == PHASES
+    assert all(seconds >= 0 for seconds in solution.timings.values())
+    for phase in ("compile", "solve", "repair", "certify"):
+        assert solution.timings[phase] > 0, phase
+    assert sum(solution.timings.values()) <= solution.seconds
+    assert solution.to_json()["timings"] == solution.timings
+    assert pickle.loads(pickle.dumps(solution)).timings == solution.timings
+
+
+def test_the_report_names_the_phases_that_took_long() -> None:
+    solution = DESIGNS["formula"]()
+    solution.timings.update(dict.fromkeys(PHASES, 0.001), solve=0.25)
+    (line,) = [line for line in repr(solution).splitlines() if line.startswith("seconds")]
+    assert line.endswith("(solve 0.25)")
