@@ -34,6 +34,7 @@ from tqdm import tqdm
 # run as a file, it does not see the folders around the library, which are not installed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.start import set_data_folder
 from mechdesign.estimation.simplex import clipped, projected
 from mechdesign.files.disk import data_folder, write_atomically
 from mechdesign.mechanisms import (
@@ -190,6 +191,7 @@ def verdict(plain: list[dict[str, Any]], improved: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Run and print."""
+    set_data_folder()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--better-repetitions", type=int, default=3)

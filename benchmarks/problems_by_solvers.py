@@ -28,6 +28,7 @@ from typing import Any
 from benchmarks.design_speed import ROOT, machine, run_child
 from benchmarks.problem_child import start
 from benchmarks.problem_tables import page
+from benchmarks.start import set_data_folder
 from mechdesign.files import load_problem
 from mechdesign.files.disk import write_atomically
 from solvers import SOLVERS
@@ -185,6 +186,7 @@ def _write(path: Path, head: Record, found: Sequence[Record]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is asked for."""
+    set_data_folder()
     options = _options(arguments)
     places = Places.of(options.out, options.quick)
     document = run(

@@ -28,6 +28,7 @@ import matplotlib as mpl
 from benchmarks import figures_accounting, figures_relations, gowalla
 from benchmarks.atlas import FILES, build_atlas
 from benchmarks.papers import __main__ as papers
+from benchmarks.start import set_data_folder
 from mechdesign.files.disk import write_atomically
 
 __all__ = ["FIGURES", "PARTS", "Places", "Result", "main", "rebuild"]
@@ -184,6 +185,7 @@ def rebuild(names: Sequence[str], places: Places, options: Options) -> list[Resu
 
 def main(arguments: Sequence[str] | None = None) -> list[Result]:
     """Build what is asked for, and return what came of it."""
+    set_data_folder()
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.rebuild",
         description="Rebuild the atlas, every figure of the papers and their tables.",

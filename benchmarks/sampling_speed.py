@@ -30,6 +30,7 @@ import numpy as np
 # run as a file, it does not see the folders around the library, which are not installed
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.start import set_data_folder
 from mechdesign import Channel
 from mechdesign.channel import BITS
 from mechdesign.files.disk import write_atomically
@@ -260,6 +261,7 @@ def installed() -> dict[str, str]:
 
 def main() -> None:
     """Measure and print."""
+    set_data_folder()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1.0, help="of one run")
     parser.add_argument("--runs", type=int, default=5)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["HEAVY", "PROBLEM", "import_seconds", "loaded", "main"]
+__all__ = ["HEAVY", "PROBLEM", "import_seconds", "loaded", "main", "set_data_folder"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBLEM = "problems/lip/rare_disease.toml"
@@ -30,6 +30,16 @@ COMMANDS = {
     f"mechdesign solve {PROBLEM}": ("-m", "mechdesign", "solve", PROBLEM),
 }
 GOALS = {"import mechdesign": 0.25, f"mechdesign solve {PROBLEM}": 1.0}
+
+
+def set_data_folder() -> None:
+    """Set ``MECHDESIGN_DATA`` to ``shared/data`` beside the checkout, if it is there and unset.
+
+    Real data stay out of the repository, and the library looks for them nowhere by itself.
+    """
+    folder = ROOT.parent / "shared" / "data"
+    if folder.is_dir():
+        os.environ.setdefault("MECHDESIGN_DATA", str(folder))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,16 +1,19 @@
-"""What holds for all tests: no clock decides anything, and every run tries the same examples."""
+"""What holds for all tests: no clock decides anything, and where the data lie.
+
+By default every run tries the same examples. ``HYPOTHESIS_PROFILE=random`` tries new ones, five
+times as many where a test does not say how many; a failure then prints how to repeat it.
+"""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None, derandomize=True)
-settings.load_profile("house")
+from benchmarks.start import set_data_folder
 
-# Real data stay out of the repository: a folder beside the checkout is used where there is one.
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-if DATA.is_dir():
-    os.environ.setdefault("MECHDESIGN_DATA", str(DATA))
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, max_examples=500, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+set_data_folder()

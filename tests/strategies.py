@@ -55,7 +55,6 @@ DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 def examples(count: int) -> settings:
     return settings(
         max_examples=count,
-        derandomize=True,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )

@@ -25,6 +25,7 @@ from benchmarks.papers import EXPERIMENTS, NUMBERS, experiment, numbers
 from benchmarks.papers.base import MissingDataError, Pair, Panel, Row
 from benchmarks.papers.pictures import draw
 from benchmarks.papers.tables import PAPERS, as_json, as_markdown
+from benchmarks.start import set_data_folder
 from mechdesign.files.disk import write_atomically
 
 HERE = Path(__file__).resolve().parent
@@ -121,6 +122,7 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is asked for."""
+    set_data_folder()
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers", description=__doc__.splitlines()[0]
     )

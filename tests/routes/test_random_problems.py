@@ -64,7 +64,6 @@ MOST_ORDERED = 6
 random_problems = settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -2,7 +2,7 @@
 
 Weights w >= 0 on rows of the notion make v . q <= 0 for every private column q, so that the loss
 is at least its value plus any such v, whose minimum over rows on simplices is
-Sum_x min_y (cost[x][y] + v_y[x]). Where a real number enters, the bound uses the rational bound on
+Sum_x min_y (cost[x, y] + v_y[x]). Where a real number enters, the bound uses the rational bound on
 it that keeps the result below the truth.
 """
 

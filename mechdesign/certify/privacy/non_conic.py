@@ -158,9 +158,9 @@ def add_excess(
 def least_total(
     statement: Statement, information: dict[str, Any] | None, reduced: list[list[int]], scale: int
 ) -> Fraction:
-    """Return a number that Sum_xy reduced[x][y] Q[x,y] is not below for any private channel Q.
+    """Return a number that Sum_xy reduced[x, y] Q[x,y] is not below for any private channel Q.
 
-    Without information it is Sum_x min_y reduced[x][y], as rows lie on simplices. With a price v of
+    Without information it is Sum_x min_y reduced[x, y], as rows lie on simplices. With a price v of
     a nat, of all the notions that bound it together, let d = reduced / P_x where P_x > 0. For any
     levels b_x, with s = max_y Sum_x P_x exp((b_x - d[x,y]) / v),
 
