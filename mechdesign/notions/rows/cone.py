@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,10 @@ LEAST_STEP = 1e-290
 OF_SECRETS = "secret-"
 """What the name of a side of multipliers begins with where ``x`` and ``other`` number secrets."""
 
-__all__ = ["Bound", "Cone", "Family", "Multipliers", "Row"]
+NUMBERED = "row"
+"""The side of multipliers whose ``x`` is the number of a row in the order of the family."""
+
+__all__ = ["NUMBERED", "Bound", "CarryBack", "Cone", "Family", "Multipliers", "Row"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Multipliers:
     side
         Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
         (``x`` against the prior number ``other``); after :data:`OF_SECRETS` where the rows are on
-        secrets behind the inputs.
+        secrets behind the inputs; :data:`NUMBERED` where ``x`` numbers the rows of the family.
     output, x, other
         Integer arrays of one length.
     weight
@@ -96,6 +99,32 @@ class Multipliers:
     def is_of_secrets(self) -> bool:
         """Whether ``x`` numbers secrets, not inputs."""
         return self.side.startswith(OF_SECRETS)
+
+    @property
+    def refer_to_priors(self) -> bool:
+        """Whether ``other`` numbers the priors that rows on lifts are for."""
+        return self.side in ("upper", "lower")
+
+    def on_inputs(self, inputs: IntArray) -> Multipliers:
+        """Return the multipliers on the same rows where the input ``x`` is called ``inputs[x]``.
+
+        Rows that are not named by an input, those on secrets and numbered ones, keep their names.
+        """
+        if self.side == "ratio":
+            return replace(self, x=inputs[self.x], other=inputs[self.other])
+        return replace(self, x=inputs[self.x]) if self.refer_to_priors else self
+
+    def scaled(self, factor: float) -> Multipliers:
+        """Return the multipliers for costs that are ``factor`` times as large."""
+        return replace(self, weight=factor * self.weight)
+
+
+CarryBack: TypeAlias = Callable[
+    [tuple[Multipliers, ...], tuple[Weights, ...]],
+    tuple[tuple[Multipliers, ...], tuple[Weights, ...]],
+]
+"""Takes multipliers on the rows of a smaller family, and the priors they refer to, to those of the
+family that it was made from."""
 
 
 class Family(ABC):
@@ -143,7 +172,27 @@ class Family(ABC):
 
     @abstractmethod
     def restricted(self, inputs: IntArray) -> Family:
-        """Return the rows on some of the inputs, which share none with the others."""
+        """Return the rows on some of the inputs, which share none with the others.
+
+        Where multipliers number the rows, the numbers stay: rows on other inputs say 0 <= 0.
+        """
+
+    def merged(self, member_of: IntArray) -> tuple[Family, CarryBack] | None:
+        """Return the rows with one input for each class of inputs whose entries are equal.
+
+        Parameters
+        ----------
+        member_of
+            ``(size,)``: the class of each input, from 0.
+
+        Returns
+        -------
+        family, carry_back
+            Rows on columns with one entry for each class, and what takes multipliers on them back:
+            the terms w (e**-a left - right) of an input class sum to those on the class. None where
+            the rows cannot be stated so.
+        """
+        return None
 
     @abstractmethod
     def violation(self, column: Sequence[int]) -> str | None:
@@ -190,15 +239,43 @@ class Family(ABC):
     def holding(self, columns: Int64Array) -> BoolArray:
         """Say of each column whether it satisfies the rows for sure; no may mean perhaps."""
 
-    @abstractmethod
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Turn weights on the rows of :meth:`matrix`, ``(n_rows, n_outputs)``, to multipliers.
+        """Name the rows of dual variables for the rows of :meth:`matrix`.
+
+        Parameters
+        ----------
+        weights
+            ``(n_rows, n_outputs)`` numbers >= 0.
 
         Returns
         -------
         multipliers, priors
-            The weights, and the priors that those on lift rows refer to.
+            Those that are not 0, and the priors that those on lift rows refer to. Rows are named by
+            their numbers, unless the family knows better names.
         """
+        row, output = np.nonzero(weights > 0)
+        places = (output, row, np.zeros_like(row))
+        return [Multipliers(NUMBERED, *places, weight=weights[row, output])], ()
+
+    def add_terms(
+        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+    ) -> None:
+        """Add the terms w (e**-a left - right) of multipliers w to the costs of the entries of Q.
+
+        Parameters
+        ----------
+        costs
+            ``(size, n_outputs)``, changed in place. As no private column makes a term positive, the
+            sum over inputs of their least costs is then a lower bound on the optimum.
+        found
+            Multipliers on rows of this family.
+        priors
+            What those on lift rows refer to; none given: the vertices of the set.
+        """
+        G = self.matrix()
+        y, number = np.unique(found.output, return_inverse=True)
+        w = sp.csr_array((found.weight, (found.x, number)), shape=(G.shape[0], len(y)))
+        costs[:, y] += (G.T @ w).toarray()
 
     @abstractmethod
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:

@@ -195,6 +195,14 @@ class SecretRows(Family):
         found, priors = self.inner.read_dual(weights)
         return [about_secrets(m) for m in found], priors
 
+    def add_terms(
+        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+    ) -> None:
+        """Spread the terms of the inner family, on the secrets, over the inputs."""
+        of_secrets = np.zeros((len(self.laws), costs.shape[1]))
+        self.inner.add_terms(of_secrets, about_inputs(found), priors)
+        costs += self.array.T @ of_secrets
+
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Ask the inner family about B q and B times the direction.
 

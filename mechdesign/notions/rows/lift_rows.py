@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.exact import exp_lower
-from mechdesign.notions.rows.cone import Bound, Family, Multipliers, Row
+from mechdesign.notions.rows.cone import Bound, CarryBack, Family, Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 
 __all__ = ["LiftRows"]
@@ -129,6 +129,27 @@ class LiftRows(Family):
         part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
         return LiftRows(self.name, part, None, None, self.epsilon)
 
+    def merged(self, member_of: IntArray) -> tuple[LiftRows, CarryBack] | None:
+        """Add up the probabilities of each class.
+
+        It cannot be done for sets that are not lists, nor where two priors give all classes the
+        same: which of the two a multiplier was for would be lost.
+        """
+        whole = self.priors.members
+        sums = [_class_sums(prior, member_of) for prior in whole]
+        if not whole or len(set(sums)) < len(set(whole)):
+            return None
+        first = np.unique(member_of, return_index=True)[1]
+        prior_of = dict(zip(sums, whole, strict=True))
+
+        def carry_back(
+            found: tuple[Multipliers, ...], priors: tuple[Weights, ...]
+        ) -> tuple[tuple[Multipliers, ...], tuple[Weights, ...]]:
+            return tuple(m.on_inputs(first) for m in found), tuple(prior_of[p] for p in priors)
+
+        rows = LiftRows(self.name, PriorList(sums), self.upper, self.lower, self.epsilon)
+        return rows, carry_back
+
     def violation(self, column: Sequence[int]) -> str | None:
         """Compare the extreme entries with the extreme laws, exactly."""
         whole = self.priors.denominator
@@ -214,6 +235,17 @@ class LiftRows(Family):
                 row += self.size
         return found, vertices
 
+    def add_terms(
+        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+    ) -> None:
+        """Add the terms of each side: to one entry, and to all in proportion to the prior."""
+        shrink = math.exp(-float(dict(self.sides())[found.side].exponent(self.epsilon)))
+        of_entry, of_mean = (shrink, -1.0) if found.side == "upper" else (-1.0, shrink)
+        np.add.at(costs, (found.x, found.output), of_entry * found.weight)
+        table = np.array([[float(p) for p in prior] for prior in priors or self.priors.vertices()])
+        for y, which, weight in zip(found.output, found.other, found.weight, strict=True):
+            costs[:, y] += of_mean * weight * table[which]
+
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Solve the worst row of each side for t, and again while the worst prior changes.
 
@@ -258,3 +290,10 @@ class LiftRows(Family):
                         return None
                     needed = max(needed, -(-lack // gain))
         return needed
+
+
+def _class_sums(prior: Weights, member_of: IntArray) -> Weights:
+    sums = [Fraction(0)] * (int(member_of.max()) + 1)
+    for c, p in zip(member_of.tolist(), prior, strict=True):
+        sums[c] += p
+    return tuple(sums)

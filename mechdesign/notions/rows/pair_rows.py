@@ -8,6 +8,7 @@ Acharya et al. 2020, Definition 2 (context-aware LDP), and all that specialises 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.exact import exp_lower
-from mechdesign.notions.rows.cone import Bound, Family, Multipliers, Row
+from mechdesign.notions.rows.cone import Bound, CarryBack, Family, Multipliers, Row
 from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
 from mechdesign.prior_sets import Weights
 
@@ -130,6 +131,35 @@ class PairRows(Family):
         """The factor of each bound, as floats."""
         return np.array([float(bound.factor) for bound in self.bounds])
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of constrained pairs."""
+        return int((self.index != FREE).sum())
+
+    def lengths(self) -> FloatArray:
+        """Return E of shape ``(size, size)``: q_x <= e**E[x, x'] q_x', inf where no row is.
+
+        The diagonal is 0. In floating point, for use by algorithms only.
+
+        Examples
+        --------
+        >>> from mechdesign import ContextAwareLDP, Domain
+        >>> ContextAwareLDP([[0, 0.5], ["inf", 0]]).family(Domain(["a", "b"])).lengths()
+        array([[0. , 0.5],
+               [inf, 0. ]])
+        """
+        exponents = np.array([float(b.exponent(self.epsilon)) for b in self.bounds])
+        of_bound = np.append(exponents + np.log(self.factors), np.inf)
+        E: FloatArray = np.where(self.index == FREE, np.inf, of_bound[self.index])
+        np.fill_diagonal(E, 0.0)
+        return E
+
+    def on_pairs(self, kept: BoolArray) -> PairRows:
+        """Return the rows on some of the pairs, ``(size, size)`` truth values."""
+        index = np.where(kept, self.index, FREE)
+        x, other = np.nonzero(index != FREE)
+        return PairRows(self.name, self.bounds, index, self.epsilon, (x, other))
+
     def rows(self) -> Iterator[Row]:
         """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
         for x, other in np.argwhere(self.index != FREE).tolist():
@@ -167,6 +197,26 @@ class PairRows(Family):
             inside = (x != FREE) & (other != FREE)
             near = (x[inside], other[inside])
         return PairRows(self.name, self.bounds, index, self.epsilon, near)
+
+    def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
+        """Bound two classes by the tightest bound on any of their pairs."""
+        E = self.lengths()
+        order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last, and stays
+        x, other = np.unravel_index(order, E.shape)
+        n = int(member_of.max()) + 1
+        first, second = np.zeros((2, n, n), dtype=np.intp)
+        first[member_of[x], member_of[other]] = x
+        second[member_of[x], member_of[other]] = other
+
+        def carry_back(
+            found: tuple[Multipliers, ...], priors: tuple[Weights, ...]
+        ) -> tuple[tuple[Multipliers, ...], tuple[Weights, ...]]:
+            places = ((m, (m.x, m.other)) for m in found)
+            return tuple(replace(m, x=first[at], other=second[at]) for m, at in places), priors
+
+        index = self.index[first, second]
+        np.fill_diagonal(index, FREE)
+        return PairRows(self.name, self.bounds, index, self.epsilon), carry_back
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Compare every entry with those that bound it, in integers."""
@@ -275,6 +325,14 @@ class PairRows(Family):
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output]
         return [Multipliers("ratio", output, x[row], other[row], weight)], ()
+
+    def add_terms(
+        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+    ) -> None:
+        """Add w e**-a at x and -w factor at x'."""
+        b = self.index[found.x, found.other]
+        np.add.at(costs, (found.x, found.output), found.weight * self.inverse[b])
+        np.add.at(costs, (found.other, found.output), -found.weight * self.factors[b])
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Solve each broken row for t; a row whose slack does not grow with t cannot be mended."""

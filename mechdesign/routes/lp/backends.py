@@ -16,11 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.notions.rows.cone import Cone, Family, Multipliers
-from mechdesign.notions.rows.latent_rows import SecretRows, about_inputs
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior_sets import Weights
+from mechdesign.notions.rows.cone import Cone
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior.conversion import InteriorPart
 from mechdesign.routes.interior.method import Path
@@ -97,30 +93,8 @@ def reduced_costs(cone: Cone, cost: FloatArray, duals: Sequence[FamilyDual]) -> 
     reduced = cost.copy()
     for family, dual in zip(cone.families, duals, strict=True):
         for m in dual.multipliers:
-            _add_terms(reduced, family, m, dual.priors)
+            family.add_terms(reduced, m, dual.priors)
     return reduced
-
-
-def _add_terms(
-    reduced: FloatArray, family: Family, m: Multipliers, priors: tuple[Weights, ...]
-) -> None:
-    """Add w (e**-a left - right) of every weight to the reduced costs."""
-    if isinstance(family, SecretRows):
-        of_secrets = np.zeros((len(family.laws), reduced.shape[1]))
-        _add_terms(of_secrets, family.inner, about_inputs(m), priors)
-        reduced += family.array.T @ of_secrets
-    elif isinstance(family, PairRows):
-        b = family.index[m.x, m.other]
-        np.add.at(reduced, (m.x, m.output), m.weight * family.inverse[b])
-        np.add.at(reduced, (m.other, m.output), -m.weight * family.factors[b])
-    elif isinstance(family, LiftRows):
-        shrink = float(np.exp(-float(dict(family.sides())[m.side].exponent(family.epsilon))))
-        entry, law = (shrink, -1.0) if m.side == "upper" else (-1.0, shrink)
-        np.add.at(reduced, (m.x, m.output), entry * m.weight)
-        members = priors or family.priors.vertices()
-        table = np.array([[float(p) for p in prior] for prior in members])
-        for y, which, weight in zip(m.output, m.other, m.weight, strict=True):
-            reduced[:, y] += law * weight * table[which]
 
 
 def in_parts(cone: Cone, cost: FloatArray, limits: Limits, solve: Engine) -> Answer:

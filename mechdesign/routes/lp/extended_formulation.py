@@ -9,7 +9,7 @@ the original rows, since those are what a certificate speaks of.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -80,11 +80,24 @@ class Compressed:
 
 @singledispatch
 def compress(family: Family, _priors: tuple[Weights, ...] = ()) -> Compressed:
-    """Return the rows of a family in their compressed form.
+    """Return an extended formulation of the rows of a family on one column.
 
-    Lift rows are stated for the priors given; rows of other families need none.
+    Lift rows are stated for the priors given; rows of other families need none. A family of which
+    nothing is known here has no auxiliary variables: its rows stay as they are, each divided by its
+    largest coefficient, since the tolerances of solvers are absolute.
     """
-    raise TypeError(f"no compressed form is known for {type(family).__name__}")
+    G = family.matrix()
+    largest = np.asarray(abs(G).max(axis=1).todense()).ravel()
+    largest[largest == 0] = 1.0
+
+    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+        """Undo the scaling of the rows."""
+        found, _ = family.read_dual((np.maximum(weights, 0.0) / largest)[:, None])
+        return [replace(m, output=np.full(len(m.output), output)) for m in found]
+
+    A = sp.csr_array(sp.diags_array(1 / largest) @ G)
+    none = np.zeros(A.shape[0], dtype=bool)
+    return Compressed(A, none, (), shares_least=False, carry_back=carry_back)
 
 
 @compress.register

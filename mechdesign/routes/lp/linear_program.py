@@ -9,7 +9,7 @@ as they are broken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -146,10 +146,7 @@ def expected_cost(problem: Problem) -> tuple[FloatArray, float]:
 
 def renumbered(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:
     """Return multipliers of a part in terms of the inputs and the unit of the whole."""
-    if found.is_of_secrets:
-        return replace(found, weight=found.weight * scale)
-    other = inputs[found.other] if found.side == "ratio" else found.other
-    return Multipliers(found.side, found.output, inputs[found.x], other, found.weight * scale)
+    return found.on_inputs(inputs).scaled(scale)
 
 
 @dataclass
@@ -322,7 +319,7 @@ def few_listed(family: LiftRows) -> tuple[Weights, ...]:
 
 
 def _global_priors(found: Multipliers, block: _Block) -> Multipliers:
-    if found.side == "ratio" or found.is_of_secrets:  # a secret has one law, that of its notion
+    if not found.refer_to_priors:
         return found
     other = np.array(block.prior_numbers, dtype=np.intp)[found.other]
     return Multipliers(found.side, found.output, found.x, other, found.weight)

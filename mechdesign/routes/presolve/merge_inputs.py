@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +18,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.notions.rows.cone import Cone, Family, Multipliers
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.prior_sets import PriorList, Weights
+from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.lp.backends import reduced_costs
-from mechdesign.routes.presolve.shortest_paths import lengths
 
 __all__ = ["Merged", "merged"]
 
@@ -46,6 +41,8 @@ class Merged:
         The cone that was merged.
     whole_cost
         ``(n_inputs, n_outputs)``.
+    carry
+        For each family, what takes multipliers on its merged rows back.
     """
 
     cone: Cone
@@ -53,6 +50,7 @@ class Merged:
     member_of: IntArray
     whole: Cone
     whole_cost: FloatArray
+    carry: tuple[CarryBack, ...]
 
     @property
     def note(self) -> str:
@@ -71,30 +69,11 @@ class Merged:
         duals
             Weights on the rows of :attr:`cone`, one for each family, in the unit of :attr:`cost`.
         """
-        first = _first_members(self.member_of)
-        found = []
-        for n, (family, dual) in enumerate(zip(self.whole.families, duals, strict=True)):
-            moved = dual.multipliers
-            if isinstance(family, PairRows):
-                one, other = _tightest(family, self.member_of)
-                moved = tuple(
-                    Multipliers(m.side, m.output, one[m.x, m.other], other[m.x, m.other], m.weight)
-                    for m in moved
-                )
-            else:
-                moved = tuple(
-                    Multipliers(m.side, m.output, first[m.x], m.other, m.weight) for m in moved
-                )
-            found.append(FamilyDual(n, moved, self._whole_priors(n, dual.priors)))
+        found = [
+            FamilyDual(n, *carry(dual.multipliers, dual.priors))
+            for n, (carry, dual) in enumerate(zip(self.carry, duals, strict=True))
+        ]
         return self._evened(found)
-
-    def _whole_priors(self, n: int, priors: tuple[Weights, ...]) -> tuple[Weights, ...]:
-        """Return the priors on all inputs that those on classes came from."""
-        small, family = self.cone.families[n], self.whole.families[n]
-        if not (isinstance(small, LiftRows) and isinstance(family, LiftRows)):
-            return ()
-        members = dict(zip(small.priors.vertices(), family.priors.vertices(), strict=True))
-        return tuple(members[prior] for prior in priors)
 
     def _evened(self, duals: list[FamilyDual]) -> list[FamilyDual]:
         """Add weights inside the classes that give each member the same reduced cost."""
@@ -131,58 +110,20 @@ def merged(cone: Cone, cost: FloatArray) -> Merged | None:
     >>> small.note
     '3 inputs merged to 2, as rows must be equal'
     """
-    pairs = [family for family in cone.families if isinstance(family, PairRows)]
+    pairs = [rows for family in cone.families if (rows := family.ratio_rows()) is not None]
     if not pairs:
         return None
     member_of = Cone(pairs).equal_classes()
     n_classes = int(member_of.max()) + 1
     if n_classes == len(member_of):
         return None
-    families: list[Family] = []
-    for family in cone.families:
-        if isinstance(family, PairRows):
-            families.append(_merged_pairs(family, member_of))
-            continue
-        if not (isinstance(family, LiftRows) and isinstance(family.priors, PriorList)):
-            return None
-        sums = [_merged_prior(prior, member_of) for prior in family.priors.members]
-        if len(set(sums)) < len(set(family.priors.members)):
-            return None  # which of two priors a weight was on would be lost
-        families.append(
-            LiftRows(family.name, PriorList(sums), family.upper, family.lower, family.epsilon)
-        )
+    small = [found for family in cone.families if (found := family.merged(member_of)) is not None]
+    if len(small) < len(cone.families):
+        return None
+    families, carry = zip(*small, strict=True)
     total = np.zeros((n_classes, cost.shape[1]))
     np.add.at(total, member_of, cost)
-    return Merged(Cone(families), total, member_of, cone, cost)
-
-
-def _first_members(member_of: IntArray) -> IntArray:
-    return np.unique(member_of, return_index=True)[1]
-
-
-def _merged_prior(prior: Weights, member_of: IntArray) -> Weights:
-    sums = [Fraction(0)] * (int(member_of.max()) + 1)
-    for c, p in zip(member_of.tolist(), prior, strict=True):
-        sums[c] += p
-    return tuple(sums)
-
-
-def _tightest(family: PairRows, member_of: IntArray) -> IntArray:
-    """Return, of shape ``(2, n_classes, n_classes)``, the pair with the tightest bound."""
-    n = int(member_of.max()) + 1
-    E = lengths(family)
-    order = np.argsort(-E, axis=None, kind="stable")  # the shortest is written last, and stays
-    x, other = np.unravel_index(order, E.shape)
-    tightest = np.zeros((2, n, n), dtype=np.intp)
-    tightest[:, member_of[x], member_of[other]] = x, other
-    return tightest
-
-
-def _merged_pairs(family: PairRows, member_of: IntArray) -> PairRows:
-    x, other = _tightest(family, member_of)
-    index = family.index[x, other]
-    np.fill_diagonal(index, FREE)
-    return PairRows(family.name, family.bounds, index, family.epsilon)
+    return Merged(Cone(families), total, member_of, cone, cost, carry)
 
 
 def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
@@ -193,7 +134,7 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
     none is negative, which changes no bound: what one input gains at every output the other loses.
     """
     none = sp.csr_array((cone.size, cone.size))
-    ties = [f.forced_equal() if isinstance(f, PairRows) else none for f in cone.families]
+    ties = [none if f.ratio_rows() is None else f.forced_equal() for f in cone.families]
     graph = sp.csr_array(sum(ties, start=none))
     directed = [tie.toarray() > 0 for tie in ties]
     seen = np.zeros(cone.size, dtype=bool)
