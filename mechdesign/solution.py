@@ -183,7 +183,7 @@ class Solution:
             lines.append(("prior", "none given: taken as uniform"))
         lines += [("privacy", _privacy_line(claim)) for claim in self.privacy]
         loss = problem.utility.name
-        if getattr(problem.utility, "worst_case", False):
+        if problem.utility.worst_case:
             loss += f", worst case over the {problem.utility.worst_over}"
         lines.append(
             (

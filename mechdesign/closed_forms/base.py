@@ -13,15 +13,10 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Notion
+from mechdesign.notions.rows.cone import Family
+from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
-from mechdesign.utilities import (
-    BayesAccuracy,
-    ColumnUtility,
-    EstimationRisk,
-    MutualInformation,
-    PosteriorMeanSquaredError,
-    Utility,
-)
+from mechdesign.utilities import ColumnUtility, EstimationRisk
 
 __all__ = [
     "ClosedForm",
@@ -29,7 +24,7 @@ __all__ = [
     "Verdict",
     "best_when_informed",
     "decide",
-    "inputs_alike",
+    "lift_rows_at",
     "name_outputs",
     "the_notion",
 ]
@@ -135,11 +130,10 @@ def best_when_informed(problem: Problem) -> bool:
     return problem.expected_loss is not None
 
 
-def inputs_alike(utility: Utility) -> bool:
-    """Return whether the utility is a sum of gains that no permutation of the inputs changes."""
-    if isinstance(utility, PosteriorMeanSquaredError):
-        return utility.histogram
-    return isinstance(utility, MutualInformation | BayesAccuracy)
+def lift_rows_at(problem: Problem, family: Family) -> LiftRows | None:
+    """Return rows as bounds on the lift for the problem's prior and no other; None if not such."""
+    rows = family.lift_rows()
+    return rows if rows is not None and rows.is_for(problem.prior.probabilities) else None
 
 
 def the_notion(problem: Problem, kind: type[N]) -> N:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechdesign.closed_forms.balanced_subsets import balanced_arrangements
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, lift_rows_at
 from mechdesign.closed_forms.subset_selection import (
     LARGEST_LOW,
     MOST_INPUTS,
@@ -68,6 +68,4 @@ class LiftSubsetSelection(ClosedForm):
 def _sole_lift(problem: Problem) -> LiftRows | None:
     """Return the bounds on the lift for the problem's prior, if that is all that is asked."""
     (family, *more) = problem.cone.families
-    if more or not isinstance(family, LiftRows):
-        return None
-    return family if family.is_for(problem.prior.probabilities) else None
+    return None if more else lift_rows_at(problem, family)

@@ -12,7 +12,7 @@ from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.utilities import ColumnUtility, EstimationRisk, PosteriorMeanSquaredError
+from mechdesign.utilities import ColumnUtility, EstimationRisk
 
 __all__ = ["LIPRandomizedResponse", "in_region", "leakage_of_formula"]
 
@@ -107,9 +107,8 @@ def _outside(problem: Problem, epsilon: Fraction) -> str:
     leak = leakage_of_formula(prior, epsilon)
     ratio = f" = {leak / e:.3g} epsilon" if e > 0 else ""
     claim = ""
-    utility = problem.utility
-    if isinstance(utility, PosteriorMeanSquaredError) and not utility.histogram:
-        f = utility.values(problem.domain)
+    f = problem.utility.scalar_values(problem.domain)
+    if f is not None:
         variance = prior.mean([v * v for v in f]) - prior.mean(f) ** 2
         claimed = float(variance) * (1 - math.expm1(-e) ** 2)
         claim = f", and the {claimed:.6g} that it claims is out of reach"

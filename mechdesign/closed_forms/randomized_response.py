@@ -9,7 +9,6 @@ import numpy as np
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
-from mechdesign.utilities import HammingLoss
 
 __all__ = ["RandomizedResponse"]
 
@@ -32,10 +31,10 @@ class RandomizedResponse(ClosedForm):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
-        utility = problem.expected_loss
         if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
-        if not isinstance(utility, HammingLoss) or problem.outputs != problem.domain.labels:
+        alike = problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
+        if problem.expected_loss is None or not alike or problem.outputs != problem.domain.labels:
             return Verdict(False, "it is optimal for the Hamming loss on the domain")
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal for the uniform prior only")

@@ -8,12 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, inputs_alike, name_outputs
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, lift_rows_at, name_outputs
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
-from mechdesign.utilities import HammingLoss
 
 __all__ = ["UniformLift", "best_lift"]
 
@@ -43,7 +42,7 @@ class UniformLift(ClosedForm):
         """Ask for a bound on the lift alone, uniform priors, and inputs that are alike."""
         if _sole_lift(problem) is None:
             return Verdict(False, "it is for bounds on the lift at a uniform prior", relevant=False)
-        if not _alike(problem):
+        if not problem.utility.treats_inputs_alike(problem.domain, problem.outputs):
             return Verdict(
                 False, "it is for utilities to which all inputs are alike", relevant=False
             )
@@ -93,15 +92,6 @@ def best_lift(family: LiftRows) -> FloatArray:
 def _sole_lift(problem: Problem) -> LiftRows | None:
     """Return the bounds on the lift, if there are no others and the priors are uniform."""
     binding = [family for family in problem.cone.families if family.binds()]
-    family, own = binding[0] if len(binding) == 1 else None, problem.prior
-    if not isinstance(family, LiftRows) or not own.is_uniform:
+    if len(binding) != 1 or not problem.prior.is_uniform:
         return None
-    return family if family.is_for(own.probabilities) else None
-
-
-def _alike(problem: Problem) -> bool:
-    """Return whether a permutation of the inputs does not matter to the utility."""
-    utility = problem.utility
-    if isinstance(utility, HammingLoss) and not utility.worst_case:
-        return set(problem.domain.labels) <= set(problem.outputs or ())
-    return inputs_alike(utility)
+    return lift_rows_at(problem, binding[0])

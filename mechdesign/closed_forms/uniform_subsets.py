@@ -11,7 +11,6 @@ from mechdesign.closed_forms.base import (
     ClosedForm,
     Formula,
     Verdict,
-    inputs_alike,
     name_outputs,
     the_notion,
 )
@@ -47,7 +46,9 @@ class UniformSubsets(ClosedForm):
         """Ask for LDP alone, the uniform prior, and inputs that are alike."""
         if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
-        if not inputs_alike(problem.utility):
+        utility = problem.utility
+        alike = utility.treats_inputs_alike(problem.domain, problem.outputs)
+        if not (alike and isinstance(utility, ColumnUtility)):
             return Verdict(False, "it is for inputs that are alike", relevant=False)
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal at the uniform prior only")

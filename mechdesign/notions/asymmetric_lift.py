@@ -51,6 +51,11 @@ upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
         self.lower = _side(lower, "lower")
         self.upper = _side(upper, "upper")
 
+    @property
+    def bounds_lift_from_below(self) -> bool:
+        """Whether ``lower`` is finite."""
+        return self.lower is not None
+
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on each side that has a finite budget."""
         priors = PriorList([prior_for(self.name, domain, prior)])

@@ -60,6 +60,11 @@ class Notion(ABC):
         """Return the ``[privacy]`` table, numbers as exact text."""
 
     @property
+    def bounds_lift_from_below(self) -> bool:
+        """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
+        return False
+
+    @property
     def is_conic(self) -> bool:
         """Whether rows on columns say all that the notion says."""
         return True

@@ -48,6 +48,11 @@ epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^e
     def __init__(self, epsilon: Exact) -> None:
         self.epsilon = budget(epsilon)
 
+    @property
+    def bounds_lift_from_below(self) -> bool:
+        """True: every lift is at least e**-epsilon."""
+        return True
+
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on the lift from either side."""
         priors = PriorList([prior_for(self.name, domain, prior)])

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions import LIP, AsymmetricLift
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
-from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic
@@ -141,7 +139,7 @@ def by_symmetry(problem: Problem, limits: Limits, symmetry: Symmetry | None = No
 def symmetric(problem: Problem, symmetry: Symmetry) -> Iterator[Attempt]:
     """Yield ways to solve a problem with a linear loss by symmetries that the user has named."""
     why = "what the symmetries named leave is solved"
-    if not getattr(problem.utility, "worst_case", False):
+    if not problem.utility.worst_case:
         yield for_loss(problem, partial(interior, symmetry=symmetry), why)
     yield for_loss(problem, partial(by_symmetry, symmetry=symmetry), why)
 
@@ -167,7 +165,9 @@ def best_guess(
     The gap of the loss is to be as small as makes that of the accuracy small: it is at least that
     of guessing the likeliest input.
     """
-    guesses = Problem(problem.domain, problem.privacy, BayesAccuracy.as_loss, prior=problem.prior)
+    guesses = Problem(
+        problem.domain, problem.privacy, BayesAccuracy().linear_form, prior=problem.prior
+    )
     within = limits.part(unit=1.0)
     within.gap = limits.gap * float(max(problem.prior))
     raw = solve(guesses, within)
@@ -356,17 +356,9 @@ def estimations(problem: Problem) -> Iterator[Attempt]:
     """Yield the convex program over rays, for risks of estimation."""
     if isinstance(problem.utility, EstimationRisk):
         why = "the risk is convex in the weights of the extreme rays of the cone"
-        theorem = "erasure" if _bounds_lift_from_below(problem) else None
+        lifts = any(notion.bounds_lift_from_below for notion in problem.privacy)
+        theorem = "erasure" if lifts else None
         yield Attempt(lambda limits: _by_estimation(problem, limits), why, theorem)
-
-
-def _bounds_lift_from_below(problem: Problem) -> bool:
-    """Return whether a notion bounds the lift for the problem's prior from below."""
-    return any(
-        isinstance(notion, LIP | AsymmetricLift) and "lower" in dict(family.sides())
-        for notion, family in zip(problem.privacy, problem.cone.families, strict=True)
-        if isinstance(family, LiftRows)
-    )
 
 
 def whole_channels(problem: Problem) -> Iterator[Attempt]:

@@ -41,6 +41,9 @@ class Utility(ABC):
     tells_inputs_apart: ClassVar[bool] = False
     """Whether it is infinite unless all rows of the channel differ."""
 
+    worst_case: bool = False
+    """Whether it is the largest over :attr:`worst_over` in place of a mean."""
+
     worst_over: ClassVar[str] = "inputs"
     """What a worst case is taken over."""
 
@@ -48,6 +51,23 @@ class Utility(ABC):
     def is_maximised(self) -> bool:
         """Whether more is better."""
         return self.sense == "maximize"
+
+    @property
+    def linear_form(self) -> LinearUtility | None:
+        """A loss that is linear in the channel and as good to optimize; None if there is none.
+
+        For a linear loss it is the loss itself. Any other stands for a release of the best guess
+        of the input, as good as the reports that the guess is made from.
+        """
+        return None
+
+    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
+        """Return whether no permutation of the inputs, all equally likely, changes the optimum."""
+        return False
+
+    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
+        """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
+        return None
 
     @abstractmethod
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
@@ -131,6 +151,11 @@ class LinearUtility(Utility):
         if not isinstance(worst_case, bool):
             raise InputError("worst_case", "true or false", shown(worst_case))
         self.worst_case = worst_case
+
+    @property
+    def linear_form(self) -> LinearUtility:
+        """The loss itself."""
+        return self
 
     @abstractmethod
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:

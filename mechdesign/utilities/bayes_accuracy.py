@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.domain import Label
+from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.hamming import HammingLoss
@@ -36,7 +36,15 @@ class BayesAccuracy(ColumnUtility):
     title = "probability that the best guess of X from Y is right"
     sense = "maximize"
     exact = True
-    as_loss = HammingLoss()
+
+    @property
+    def linear_form(self) -> HammingLoss:
+        """The Hamming loss of the guess."""
+        return HammingLoss()
+
+    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
+        """Return True."""
+        return True
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return max_x P_x q_x."""

@@ -32,6 +32,10 @@ class HammingLoss(LinearUtility):
     name = "hamming"
     title = "probability that Y is not X"
 
+    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
+        """Return whether it is a mean, and every input may be sent."""
+        return not self.worst_case and set(domain.labels) <= set(outputs or ())
+
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return 0 where y is x, 1 elsewhere."""
         differ = [[int(x != y) for y in outputs] for x in domain.labels]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.domain import Label
+from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
 from mechdesign.prior import Prior
 from mechdesign.utilities.column import ColumnUtility
@@ -37,6 +37,10 @@ class MutualInformation(ColumnUtility):
     title = "information that Y carries about X, in nats"
     sense = "maximize"
     exact = True
+
+    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
+        """Return True."""
+        return True
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return Sum_x P_x q_x ln(q_x / P . q)."""

@@ -77,6 +77,14 @@ class PosteriorMeanSquaredError(ColumnUtility):
             raise InputError("values", expected, f"{len(self.given)} numbers")
         return self.given
 
+    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
+        """Return whether it is the error of the whole posterior."""
+        return self.histogram
+
+    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
+        """Return f(x) for each input; None for the error of the whole posterior."""
+        return None if self.histogram else self.values(domain)
+
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Look the values up."""
         if not self.histogram:

@@ -61,7 +61,7 @@ def solve_whole(
     limits = limits or Limits()
     cost, scale = program_cost(problem)
     k, m = cost.shape
-    worst_case = bool(getattr(problem.utility, "worst_case", False))
+    worst_case = problem.utility.worst_case
     sums = [_Sums(place, rule, m) for place, rule in _excess_rules(problem)]
     every = all(
         rule is None or isinstance(rule, ExcessConstraint) for rule in problem.channel_constraints

@@ -71,7 +71,7 @@ def solve_linear(
     """
     cost, scale = program_cost(problem)
     outputs: tuple[Label, ...] = problem.outputs or ()
-    worst_case = bool(getattr(problem.utility, "worst_case", False))
+    worst_case = problem.utility.worst_case
     cone = problem.cone
     component = cone.components()
     if worst_case:

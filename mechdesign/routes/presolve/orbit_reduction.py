@@ -103,7 +103,7 @@ def solve_orbits(
     array([0.475367, 0.174878, 0.174878, 0.174878])
     """
     cost, scale = program_cost(problem)
-    worst_case = bool(getattr(problem.utility, "worst_case", False))
+    worst_case = problem.utility.worst_case
     program = _Program(problem.cone, cost, symmetry, worst_case)
     program.solve(method, limits)
     weights = None if program.weights is None else symmetry.expand_inputs(program.weights)

@@ -32,7 +32,7 @@ class RayClasses(OneBudget):
     def fit(self, problem: Problem) -> bool:
         """Return whether the prior does not tell apart what is alike, and the classes are few."""
         prior = problem.prior.probabilities
-        moving = getattr(problem.utility, "worst_case", False)
+        moving = problem.utility.worst_case
         same = all(len({prior[x] for x in inputs}) == 1 for _, inputs in self.blocks)
         return (moving or same) and (len(self._sizes()) + self.size) * self.size**2 <= MOST_NUMBERS
 
