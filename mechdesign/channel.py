@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -181,8 +182,13 @@ class Channel:
             self._alphabet = Labels(Domain(self._outputs))
         return self._alphabet
 
+    @property
+    def bits_per_report(self) -> float:
+        """The base-2 logarithm of the number of outputs: what a report costs to send."""
+        return math.log2(len(self.outputs))
+
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
-        """Draw one report for each record, with exactly the law of the table.
+        """Draw one report for each record, with exactly the probabilities of the table.
 
         Parameters
         ----------

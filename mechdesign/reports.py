@@ -6,7 +6,7 @@ import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,9 @@ import numpy.typing as npt
 from mechdesign._typing import AnyArray
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
-from mechdesign.sampling import SIMULATION
+from mechdesign.sampling import SIMULATION, Randomness
 
-__all__ = ["Alphabet", "Labels", "Reports", "Tally"]
+__all__ = ["Alphabet", "Labels", "ReportSource", "Reports", "Tally"]
 
 
 MOST_REPORTS = 1 << 62
@@ -170,6 +170,29 @@ class Tally:
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
         return f"Tally({self.total} reports, {self.counts.size} counts{note})"
+
+
+@runtime_checkable
+class ReportSource(Protocol):
+    """What draws reports from records and counts them: a channel or a structured mechanism."""
+
+    @property
+    def inputs(self) -> Domain:
+        """The inputs."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The reports that it may send."""
+
+    @property
+    def bits_per_report(self) -> float:
+        """The base-2 logarithm of the number of reports."""
+
+    def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
+        """Draw one report for each record."""
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count reports."""
 
 
 def check_counts(counts: Any, size: int) -> npt.NDArray[np.int64]:

@@ -20,9 +20,9 @@ from mechdesign.problem import Problem
 
 __all__ = [
     "Axis",
+    "Boundary",
     "FloatArray",
     "Formula",
-    "Line",
     "Point",
     "Region",
     "as_channel",
@@ -91,7 +91,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Line:
+class Boundary:
     """A boundary that is known exactly: the parameter as a function of the budget.
 
     Attributes
@@ -129,7 +129,7 @@ class Formula(ABC):
     """What it is said to be optimal for, by whom; and what is measured."""
 
     axis: ClassVar[Axis]
-    lines: ClassVar[tuple[Line, ...]] = ()
+    boundaries: ClassVar[tuple[Boundary, ...]] = ()
 
     @abstractmethod
     def problem(self, at: Point) -> Problem:

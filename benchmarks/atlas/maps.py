@@ -207,7 +207,7 @@ def _draw_lines(ax: Axes, formula: Formula, across: FloatArray, up: FloatArray) 
     """Draw the boundaries that are known."""
     budgets = np.exp(np.linspace(math.log(across[0]), math.log(across[-1]), 300))
     texts = []
-    for line in formula.lines:
+    for line in formula.boundaries:
         heights = np.array([line.height(float(budget)) for budget in budgets])
         outside = (heights < up[0]) | (heights > up[-1])
         ax.plot(budgets, np.where(outside, np.nan, heights), color="black", lw=2)

@@ -163,7 +163,7 @@ def _described(formula: Formula) -> dict[str, Any]:
         "source": formula.source,
         "claim": formula.claim,
         "parameter": formula.axis.key,
-        "boundaries": [line.text for line in formula.lines if line.text],
+        "boundaries": [line.text for line in formula.boundaries if line.text],
     }
 
 

@@ -179,11 +179,11 @@ def _privatize(options: argparse.Namespace) -> int:
 def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
     from mechdesign.estimation import METHODS, TARGETS, estimate
-    from mechdesign.estimation.options import chosen
+    from mechdesign.estimation.options import choose
     from mechdesign.estimation.quantiles import normal_quantile
 
-    chosen(METHODS, options.method, "method")
-    chosen(TARGETS, options.target, "target")
+    choose(METHODS, options.method, "method")
+    choose(TARGETS, options.target, "target")
     margin = normal_quantile(options.confidence)
     check_writable(options.csv, options.plot)
     if options.csv is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.estimation.options import chosen
+from mechdesign.estimation.options import choose
 
 __all__ = ["TARGETS", "Moments", "check_target"]
 
@@ -63,4 +63,4 @@ def check_target(target: object) -> Callable[[Moments, int], FloatArray]:
     InputError
         If it is not one of TARGETS.
     """
-    return chosen(TARGETS, target, "target")
+    return choose(TARGETS, target, "target")

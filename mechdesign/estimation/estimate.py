@@ -1,4 +1,4 @@
-"""From reports to the distribution of the inputs: the entry, and the methods by name."""
+"""Distribution estimation from reports: the entry point, and the registry of its methods."""
 
 from __future__ import annotations
 
@@ -9,31 +9,24 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
-from mechdesign.estimation.counts import (
-    Collected,
-    Evidence,
-    Source,
-    check_mechanism,
-    evidence_of,
-    tally_of,
-)
 from mechdesign.estimation.estimands import Moments, check_target
-from mechdesign.estimation.least_squares import Scores, combinations, scores_of
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
-from mechdesign.estimation.options import chosen
+from mechdesign.estimation.options import choose
+from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
 from mechdesign.estimation.result import Estimate
+from mechdesign.estimation.scores import Scores
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
+from mechdesign.reports import ReportSource, Tally
 
-__all__ = ["METHODS", "Question", "estimate", "likeliest"]
+__all__ = ["METHODS", "EstimationTask", "estimate", "maximum_likelihood"]
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a method is asked; the attributes are the parameters of :func:`estimate`."""
+class EstimationTask:
+    """The parameters of :func:`estimate`, as a method receives them."""
 
-    mechanism: Source
-    reports: Collected
+    model: ReportModel
+    reports: ReportData
     prior: Prior | None
     target: str
     tolerance: float | None
@@ -41,8 +34,8 @@ class Question:
 
 
 def estimate(
-    mechanism: Source,
-    reports: Collected,
+    mechanism: ReportSource,
+    reports: ReportData,
     *,
     method: str = "unbiased",
     prior: Prior | None = None,
@@ -59,7 +52,7 @@ def estimate(
     reports
         Reports, a Tally, or for a Channel plain counts, one for each output.
     method
-        ``"unbiased"``: the mean of a score of each report; for a Channel by generalised least
+        ``"unbiased"``: the mean of a score of each report; for a Channel by generalized least
         squares, M**-1 Q Lambda**-1 h. ``"maximum-likelihood"``: the distribution under which the
         reports are likeliest. ``"projected"``: the distribution nearest to the unbiased estimate.
         ``"clipped"``: its positive parts, scaled to sum to 1. All but the first are biased.
@@ -93,10 +86,10 @@ def estimate(
     yes      0.700000        0.098473
     no       0.300000        0.098473
     """
-    check_mechanism(mechanism)
+    model = model_of(mechanism)
     check_target(target)
-    way = chosen(METHODS, method, "method")
-    return way(Question(mechanism, reports, prior, target, tolerance, progress))
+    estimator = choose(METHODS, method, "method")
+    return estimator(EstimationTask(model, reports, prior, target, tolerance, progress))
 
 
 @dataclass(frozen=True)
@@ -108,17 +101,17 @@ class _ScoreDeviation:
     target: str
 
     def __call__(self, weights: FloatArray) -> FloatArray:
-        mean, square = combinations(self.scores, self.tally, weights)
-        truth, _ = combinations(self.scores, self.tally, weights**2)
+        mean, square = self.scores.combinations(self.tally, weights)
+        truth, _ = self.scores.combinations(self.tally, weights**2)
         moments = Moments(square, mean**2, truth)
         return np.sqrt(check_target(self.target)(moments, self.tally.total))
 
 
 @dataclass(frozen=True)
 class _InverseDeviation:
-    """Standard errors of combinations, from the inverse of the information."""
+    """Standard errors of combinations, from the inverse of the observed information."""
 
-    law: FloatArray
+    p: FloatArray
     inverse: FloatArray
     reports: int
     target: str
@@ -128,59 +121,58 @@ class _InverseDeviation:
         known = np.where(np.isnan(self.inverse), 0.0, self.inverse)
         square = ((weights @ known) * weights).sum(axis=1)
         square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
-        moments = Moments(square, (weights @ self.law) ** 2, weights**2 @ self.law)
+        moments = Moments(square, (weights @ self.p) ** 2, weights**2 @ self.p)
         return np.sqrt(check_target(self.target)(moments, self.reports))
 
 
-def _unbiased(question: Question) -> Estimate:
-    tally = tally_of(question.mechanism, question.reports)
-    scores = scores_of(question.mechanism, question.prior)
+def _unbiased(task: EstimationTask) -> Estimate:
+    tally, scores = task.model.tally(task.reports), task.model.scores(task.prior)
     found = scores.frequencies(tally)
     p = found.estimates
-    variance = check_target(question.target)(Moments(found.squares, p**2, p), tally.total)
+    variance = check_target(task.target)(Moments(found.squares, p**2, p), tally.total)
     return Estimate(
-        inputs=question.mechanism.inputs,
+        inputs=task.model.inputs,
         values=p,
         standard_errors=np.sqrt(variance),
         reports=tally.total,
         method="unbiased",
         unbiased=True,
         simulated=tally.simulated,
-        target=question.target,
-        deviation=_ScoreDeviation(scores, tally, question.target),
+        target=task.target,
+        deviation=_ScoreDeviation(scores, tally, task.target),
     )
 
 
-def _projected(question: Question) -> Estimate:
-    return _unbiased(question).projected()
+def _projected(task: EstimationTask) -> Estimate:
+    return _unbiased(task).projected()
 
 
-def _clipped(question: Question) -> Estimate:
-    return _unbiased(question).clipped()
+def _clipped(task: EstimationTask) -> Estimate:
+    return _unbiased(task).clipped()
 
 
-def _maximum_likelihood(question: Question) -> Estimate:
-    return likeliest(
-        evidence_of(question.mechanism, question.reports),
-        question.mechanism.inputs,
-        target=question.target,
-        tolerance=question.tolerance,
-        progress=question.progress,
+def _maximum_likelihood(task: EstimationTask) -> Estimate:
+    return maximum_likelihood(
+        task.model.distinct(task.reports),
+        task.model.inputs,
+        target=task.target,
+        tolerance=task.tolerance,
+        progress=task.progress,
     )
 
 
-def likeliest(
-    evidence: Evidence,
+def maximum_likelihood(
+    observed: DistinctReports,
     inputs: Domain,
     *,
     target: str,
     tolerance: float | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
-    """Return the maximum-likelihood estimate, with what proves it and its standard errors."""
-    found = fit(evidence, tolerance, progress)
-    inverse, inside = observed_information(evidence, found.law, found.slopes)
-    deviation = _InverseDeviation(found.law, inverse, evidence.total, target)
+    """Return the maximum-likelihood estimate, with its optimality gap and its standard errors."""
+    found = fit(observed, tolerance, progress)
+    inverse, inside = observed_information(observed, found.distribution, found.gradient)
+    deviation = _InverseDeviation(found.distribution, inverse, observed.total, target)
     notes = [
         f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
         f"{found.iterations} steps",
@@ -192,12 +184,12 @@ def likeliest(
         notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
     return Estimate(
         inputs=inputs,
-        values=found.law,
+        values=found.distribution,
         standard_errors=deviation(np.eye(len(inputs))),
-        reports=evidence.total,
+        reports=observed.total,
         method="maximum-likelihood",
         unbiased=False,
-        simulated=evidence.simulated,
+        simulated=observed.simulated,
         target=target,
         deviation=deviation,
         notes=tuple(notes),
@@ -206,10 +198,10 @@ def likeliest(
     )
 
 
-METHODS: dict[str, Callable[[Question], Estimate]] = {
+METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {
     "unbiased": _unbiased,
     "maximum-likelihood": _maximum_likelihood,
     "projected": _projected,
     "clipped": _clipped,
 }
-"""Every method by its word."""
+"""Every method by its name."""

@@ -1,4 +1,4 @@
-"""One number from reports: the frequency of an answer, a mean, a total, a weighted sum."""
+"""Unbiased estimates of linear functionals: a frequency, a mean, a total, a weighted sum."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown
-from mechdesign.estimation.counts import Collected, Source, check_mechanism, tally_of
 from mechdesign.estimation.estimands import Moments, check_target
-from mechdesign.estimation.least_squares import Scores, scores_of
+from mechdesign.estimation.report_models import ReportData, ReportModel, model_of
 from mechdesign.estimation.result import ScalarEstimate
+from mechdesign.estimation.scores import Scores
 from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Reports, ReportSource, Tally
 from mechdesign.text import printable
 
 __all__ = ["mean", "numeric_values", "survey", "total", "weighted_sum"]
@@ -27,8 +27,8 @@ MOST_DISTINCT = 1 << 14
 
 
 def survey(
-    mechanism: Source,
-    reports: Collected,
+    mechanism: ReportSource,
+    reports: ReportData,
     value: Any,
     *,
     prior: Prior | None = None,
@@ -57,19 +57,20 @@ def survey(
     frequency of 'yes' = 0.7 +- 0.0985 (standard error), unbiased, of the population, from 100
     reports
     """
-    inputs = check_mechanism(mechanism).inputs
+    model = model_of(mechanism)
+    inputs = model.inputs
     labels = _labels(inputs, value)
     weights = np.zeros(len(inputs))
     for label in labels:
         weights[inputs.index(label, "value")] = 1.0
-    words = ", ".join(repr(printable(x)) if isinstance(x, str) else repr(x) for x in labels[:4])
-    quantity = f"frequency of {words}{', ...' if len(labels) > 4 else ''}"
-    return _mean(quantity, mechanism, reports, weights, prior, target)
+    named = ", ".join(repr(printable(x)) if isinstance(x, str) else repr(x) for x in labels[:4])
+    quantity = f"frequency of {named}{', ...' if len(labels) > 4 else ''}"
+    return _mean(quantity, model, reports, weights, prior, target)
 
 
 def mean(
-    mechanism: Source,
-    reports: Collected,
+    mechanism: ReportSource,
+    reports: ReportData,
     values: Sequence[Any] | None = None,
     *,
     prior: Prior | None = None,
@@ -96,13 +97,14 @@ def mean(
     >>> mean(warner, [60, 40], target="respondents")
     mean = 0.3 +- 0.0866 (standard error), unbiased, of the respondents, from 100 reports
     """
-    weights = numeric_values(check_mechanism(mechanism).inputs, values)
-    return _mean("mean", mechanism, reports, weights, prior, target)
+    model = model_of(mechanism)
+    weights = numeric_values(model.inputs, values)
+    return _mean("mean", model, reports, weights, prior, target)
 
 
 def total(
-    mechanism: Source,
-    reports: Collected,
+    mechanism: ReportSource,
+    reports: ReportData,
     values: Sequence[Any] | None = None,
     *,
     prior: Prior | None = None,
@@ -120,7 +122,7 @@ def total(
     30.0
     """
     found = mean(mechanism, reports, values, prior=prior, target=target)
-    return _reading(
+    return _scalar_estimate(
         "total",
         found.value * found.reports,
         found.standard_error * found.reports,
@@ -130,7 +132,7 @@ def total(
 
 
 def weighted_sum(
-    mechanism: Source,
+    mechanism: ReportSource,
     reports: Reports,
     weights: Iterable[Any],
     values: Sequence[Any] | None = None,
@@ -167,20 +169,21 @@ def weighted_sum(
     >>> weighted_sum(warner, reports, [1, 2, 2]).value
     5.5
     """
-    f = numeric_values(check_mechanism(mechanism).inputs, values)
+    model = model_of(mechanism)
+    f = numeric_values(model.inputs, values)
     if not isinstance(reports, Reports):
         raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
-    tally = tally_of(mechanism, reports)
+    tally = model.tally(reports)
     c = _numbers("weights", weights, len(reports), "report")
-    scores = scores_of(mechanism, prior)
+    scores = model.scores(prior)
     variance = _variance(scores, tally, f, target)
-    s = _each(scores, mechanism, reports, f)
+    s = _scores_of_reports(scores, mechanism, reports, f)
     known = _squared(scores, tally, f) is not None
-    truth = _each(scores, mechanism, reports, f**2) if known else s**2
+    truth = _scores_of_reports(scores, mechanism, reports, f**2) if known else s**2
     size = c**2
     moments = Moments(size @ s**2, size.sum() * s.mean() ** 2, size @ truth)
     error = math.sqrt(tally.total * float(variance(moments, tally.total)))
-    return _reading("weighted sum", float(c @ s), error, tally, target)
+    return _scalar_estimate("weighted sum", float(c @ s), error, tally, target)
 
 
 def numeric_values(inputs: Domain, values: Sequence[Any] | None) -> FloatArray:
@@ -223,20 +226,19 @@ def _labels(inputs: Domain, value: Any) -> list[Any]:
 
 def _mean(
     quantity: str,
-    mechanism: Source,
-    reports: Collected,
+    model: ReportModel,
+    reports: ReportData,
     weights: FloatArray,
     prior: Prior | None,
     target: str,
 ) -> ScalarEstimate:
     check_target(target)
-    tally = tally_of(mechanism, reports)
-    scores = scores_of(mechanism, prior)
+    tally, scores = model.tally(reports), model.scores(prior)
     value, square = scores.combination(tally, weights)
     truth = _squared(scores, tally, weights) or 0.0
     moments = Moments(np.array(square), np.array(value**2), np.array(truth))
     found = _variance(scores, tally, weights, target)(moments, tally.total)
-    return _reading(quantity, value, math.sqrt(float(found)), tally, target)
+    return _scalar_estimate(quantity, value, math.sqrt(float(found)), tally, target)
 
 
 def _squared(scores: Scores, tally: Tally, weights: FloatArray) -> float | None:
@@ -255,7 +257,9 @@ def _variance(
     return check_target(target if known else "population")
 
 
-def _each(scores: Scores, mechanism: Source, reports: Reports, weights: FloatArray) -> FloatArray:
+def _scores_of_reports(
+    scores: Scores, mechanism: ReportSource, reports: Reports, weights: FloatArray
+) -> FloatArray:
     """Return the score of each report, from those of the distinct ones."""
     distinct, place = np.unique(reports.data, axis=0, return_inverse=True)
     if len(distinct) > MOST_DISTINCT:
@@ -272,7 +276,7 @@ def _each(scores: Scores, mechanism: Source, reports: Reports, weights: FloatArr
     return np.array(found)[place.ravel()]
 
 
-def _reading(
+def _scalar_estimate(
     quantity: str, value: float, error: float, tally: Tally, target: str
 ) -> ScalarEstimate:
     return ScalarEstimate(

@@ -1,26 +1,26 @@
-"""Scores of reports whose mean is an unbiased estimate: generalised least squares."""
+"""Unbiased estimates for a channel by generalized least squares (the Gauss-Markov estimator)."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.estimation.counts import Source
-from mechdesign.mechanisms import Frequencies, Mechanism
+from mechdesign.estimation.scores import Scores
+from mechdesign.mechanisms import Frequencies
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
-__all__ = ["ColumnScores", "Information", "Scores", "combinations", "reference_law", "scores_of"]
+__all__ = ["ColumnScores", "FisherInformation", "reference_distribution"]
 
 
 LEAST_SINGULAR = 1e-9
-"""Directions whose singular value is below this share of the largest count as not identifiable.
+"""Directions with a singular value below this part of the largest count as not identifiable.
 
 A standard error of 1 in such a direction would take 10**18 reports, and the rounding of the matrix
 to doubles would be seen in its estimate.
@@ -29,45 +29,7 @@ to doubles would be seen in its estimate.
 MOST_NAMED = 6
 
 
-class Scores(Protocol):
-    """What gives a score to each report; a structured mechanism is one itself."""
-
-    @property
-    def inputs(self) -> Domain:
-        """The inputs."""
-
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return the means and mean squares of the scores of all inputs."""
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
-
-
-def scores_of(mechanism: Source, prior: Prior | None = None) -> Scores:
-    """Return the scores of a mechanism: its own, or least squares for a Channel.
-
-    Parameters
-    ----------
-    mechanism
-        A Channel or a Mechanism.
-    prior
-        For a Channel, where the variance is to be least; default the uniform prior.
-
-    Examples
-    --------
-    >>> from mechdesign.channel import Channel
-    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> value, square = scores_of(warner).combination(Tally(np.array([6, 4]), 10), np.eye(2)[0])
-    >>> round(value, 12), round(square, 12)
-    (0.7, 1.45)
-    """
-    if isinstance(mechanism, Mechanism):
-        return mechanism
-    law = reference_law(prior, len(mechanism.inputs))
-    return ColumnScores(mechanism.matrix, law, mechanism.inputs)
-
-
-def reference_law(prior: Any, size: int) -> FloatArray:
+def reference_distribution(prior: Any, size: int) -> FloatArray:
     """Return the probabilities of a prior, by default the uniform one.
 
     Raises
@@ -83,24 +45,15 @@ def reference_law(prior: Any, size: int) -> FloatArray:
     return np.asarray(prior.array)
 
 
-def combinations(
-    scores: Scores, tally: Tally, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return means and mean squares of the scores of many combinations, ``(n, n_inputs)``."""
-    if isinstance(scores, ColumnScores):
-        return scores.combinations(tally, weights)
-    found = np.array([scores.combination(tally, row) for row in weights]).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
-
-
-class Information:
-    """What the outputs of a channel tell of the distribution, by one singular value decomposition.
+class FisherInformation:
+    """The information of a channel's outputs about the input distribution, by one SVD.
 
     With lambda = p Q and B = Q Lambda**(-1/2), the information matrix is M = B B'. Of the scores a
     with Q a = w, whose mean estimates w . p without bias, a = Lambda**-1 Q' M**-1 w has the least
     variance at p. It is Lambda**(-1/2) c for the shortest c with B c = w, and so also for the
-    shortest c with (D B) c = D w for any diagonal D > 0: D here scales the rows to length 1, which
-    brings the ratio of singular values to within sqrt(k) of the least that any D can.
+    shortest c with (D B) c = D w for any diagonal D > 0. Here D scales the rows to length 1, which
+    makes the condition number at most sqrt(k) times the least that any D reaches (van der Sluis
+    1969).
 
     Where Q has not full rank the inverse is the Moore-Penrose one, and only those w can be
     estimated that are combinations of columns of Q.
@@ -110,8 +63,8 @@ class Information:
     columns
         ``(n_inputs, n_outputs)`` probabilities; or those of several channels side by side, each
         times its share of the reports.
-    law
-        ``(n_inputs,)`` the reference p.
+    reference
+        ``(n_inputs,)`` the distribution p at which the variance is least.
     inputs
         Their names, for the messages.
 
@@ -121,11 +74,11 @@ class Information:
         If an output that can occur has probability 0 at the reference.
     """
 
-    def __init__(self, columns: FloatArray, law: FloatArray, inputs: Domain) -> None:
+    def __init__(self, columns: FloatArray, reference: FloatArray, inputs: Domain) -> None:
         self.inputs, self._size = inputs, columns.shape[1]
         self._columns = columns
         self._used = columns.any(axis=0)
-        outputs = law @ columns[:, self._used]
+        outputs = reference @ columns[:, self._used]
         if (outputs <= 0).any():
             raise InputError(
                 "prior",
@@ -147,7 +100,7 @@ class Information:
         """Whether the reports determine the whole distribution."""
         return self.rank == len(self.inputs)
 
-    def estimable(self, weights: FloatArray) -> npt.NDArray[np.bool_]:
+    def estimable(self, weights: FloatArray) -> BoolArray:
         """Return for each row w of ``(n, n_inputs)`` whether w . p can be estimated without bias.
 
         It can be where w is a combination of columns of Q, to within rounding.
@@ -173,21 +126,21 @@ class Information:
         found[:, self._used] = (target / self._singular) @ self._right / self._root
         return found
 
-    def covariance(self, law: FloatArray) -> FloatArray:
-        """Return n Cov of the estimate of the whole distribution where ``law`` is the true one."""
+    def covariance(self, p: FloatArray) -> FloatArray:
+        """Return n Cov of the estimate of the distribution where p is the true one."""
         A = self.scores(np.eye(len(self.inputs)))
-        return np.asarray((A * (law @ self._columns)) @ A.T - np.outer(law, law))
+        return np.asarray((A * (p @ self._columns)) @ A.T - np.outer(p, p))
 
     def _unidentified(self) -> InputError:
         return InputError(
             "channel",
             "independent rows, so that the reports determine what is asked",
             f"{self.rank} independent rows of {len(self.inputs)}",
-            f"without bias one can estimate {self._possible()}; for the rest use "
+            f"without bias one can estimate {self._estimable_sets()}; for the rest use "
             "method='maximum-likelihood', or posterior_mean with a prior",
         )
 
-    def _possible(self) -> str:
+    def _estimable_sets(self) -> str:
         """Name inputs, and sets of inputs with equal rows, whose frequency can be estimated."""
         k = len(self.inputs)
         _, first = np.unique(self._columns, axis=0, return_inverse=True)
@@ -204,30 +157,27 @@ class Information:
         return f"the frequency of {', '.join(names)}" + ", ..." * (len(some) > MOST_NAMED)
 
 
-def _indicator(members: npt.NDArray[np.intp], size: int) -> FloatArray:
+def _indicator(members: IntArray, size: int) -> FloatArray:
     row = np.zeros((1, size))
     row[0, members] = 1
     return row
 
 
-class ColumnScores:
-    """The least-squares scores at a reference law, for the columns of one or more channels.
+class ColumnScores(Scores):
+    """The least-squares scores at a reference, for the columns of one or more channels.
 
     They are unbiased whatever the reference; there, no other linear ones have less variance.
-    Parameters and errors are those of :class:`Information`.
+    Parameters and errors are those of :class:`FisherInformation`.
     """
 
-    def __init__(self, columns: FloatArray, law: FloatArray, inputs: Domain) -> None:
+    def __init__(self, columns: FloatArray, reference: FloatArray, inputs: Domain) -> None:
         self.inputs = inputs
-        self.information = Information(columns, law, inputs)
-        self._scores: FloatArray | None = None
+        self.information = FisherInformation(columns, reference, inputs)
 
-    @property
+    @cached_property
     def table(self) -> FloatArray:
         """``(n_inputs, n_outputs)`` scores A with Sum_y Q[x,y] A[:,y] = e_x."""
-        if self._scores is None:
-            self._scores = self.information.scores(np.eye(len(self.inputs)))
-        return self._scores
+        return self.information.scores(np.eye(len(self.inputs)))
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return the means and mean squares of the scores of all inputs."""
@@ -244,3 +194,7 @@ class ColumnScores:
         scores = self.information.scores(weights)
         h = tally.counts / tally.total
         return scores @ h, scores**2 @ h
+
+    def variances(self, p: FloatArray) -> FloatArray:
+        """Return n Var of the estimated frequencies where p is the true distribution."""
+        return np.asarray(self.information.covariance(p).diagonal())

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from mechdesign.errors import InputError, did_you_mean, shown
 
-__all__ = ["chosen"]
+__all__ = ["choose"]
 
 T = TypeVar("T")
 
 
-def chosen(ways: Mapping[str, T], word: object, key: str) -> T:
-    """Return the way that has this word.
+def choose(ways: Mapping[str, T], word: object, key: str) -> T:
+    """Return the estimator that has this word.
 
     Raises
     ------
@@ -22,7 +22,7 @@ def chosen(ways: Mapping[str, T], word: object, key: str) -> T:
 
     Examples
     --------
-    >>> chosen({"up": 1, "down": -1}, "up", "direction")
+    >>> choose({"up": 1, "down": -1}, "up", "direction")
     1
     """
     if not isinstance(word, str) or word not in ways:

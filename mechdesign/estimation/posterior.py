@@ -1,4 +1,4 @@
-"""The curator's best guess given the prior: posterior means, summed over the reports."""
+"""The Bayes estimator under a known prior: posterior means, summed over the reports."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError, shown
-from mechdesign.estimation.counts import Collected, Evidence, Source, check_mechanism, evidence_of
 from mechdesign.estimation.functionals import numeric_values
-from mechdesign.estimation.least_squares import reference_law
+from mechdesign.estimation.least_squares import reference_distribution
+from mechdesign.estimation.report_models import DistinctReports, ReportData, model_of
 from mechdesign.estimation.result import Estimate, ScalarEstimate
 from mechdesign.prior import Prior
+from mechdesign.reports import ReportSource
 
 __all__ = ["posterior_mean"]
 
@@ -24,8 +25,8 @@ NOTE = "Bayes-optimal if the prior is right; standard errors are posterior stand
 
 
 def posterior_mean(
-    mechanism: Source,
-    reports: Collected,
+    mechanism: ReportSource,
+    reports: ReportData,
     prior: Prior,
     values: Sequence[Any] | None = None,
     *,
@@ -45,7 +46,7 @@ def posterior_mean(
     reports
         As for :func:`estimate`.
     prior
-        The law of a record.
+        The distribution of a record.
     values
         ``(n_inputs,)`` numbers f(x): an indicator for a survey, multiples for a weighted sum.
         Default the inputs themselves, if they are numbers.
@@ -74,40 +75,41 @@ def posterior_mean(
     posterior mean of the sum = 55 +- 4.33 (standard error), biased, of the respondents, from 100
     reports
     """
-    inputs = check_mechanism(mechanism).inputs
+    model = model_of(mechanism)
+    inputs = model.inputs
     if not isinstance(histogram, bool):
         raise InputError("histogram", "true or false", shown(histogram))
     if not isinstance(prior, Prior):
         raise InputError("prior", f"a Prior of {len(inputs)} probabilities", shown(prior))
-    law = reference_law(prior, len(inputs))
+    p = reference_distribution(prior, len(inputs))
     if histogram and values is not None:
         raise InputError("histogram", "values or histogram = true, not both", "both")
     f = None if histogram else numeric_values(inputs, values)
-    evidence = evidence_of(mechanism, reports)
-    posterior = _posterior(evidence, law)
-    n = evidence.total
+    observed = model.distinct(reports)
+    posterior = _posterior(observed, p)
+    n = observed.total
     if f is not None:
         means = f @ posterior
         spread = ((f[:, None] - means) ** 2 * posterior).sum(axis=0)
         return ScalarEstimate(
             "posterior mean of the sum",
-            float(evidence.counts @ means),
-            math.sqrt(float(evidence.counts @ spread)),
+            float(observed.counts @ means),
+            math.sqrt(float(observed.counts @ spread)),
             n,
             "posterior-mean",
             False,
-            evidence.simulated,
+            observed.simulated,
             "respondents",
         )
-    deviation = _PosteriorDeviation(posterior, evidence.counts)
+    deviation = _PosteriorDeviation(posterior, observed.counts)
     return Estimate(
         inputs=inputs,
-        values=posterior @ evidence.counts / n,
+        values=posterior @ observed.counts / n,
         standard_errors=deviation(np.eye(len(inputs))),
         reports=n,
         method="posterior-mean",
         unbiased=False,
-        simulated=evidence.simulated,
+        simulated=observed.simulated,
         target="respondents",
         deviation=deviation,
         notes=(NOTE,),
@@ -126,9 +128,9 @@ class _PosteriorDeviation:
         return np.asarray(np.sqrt(spread @ self.counts) / self.counts.sum())
 
 
-def _posterior(evidence: Evidence, law: FloatArray) -> FloatArray:
+def _posterior(observed: DistinctReports, p: FloatArray) -> FloatArray:
     """Return P(x|y) for the distinct reports, ``(n_inputs, n_distinct)``."""
-    joint = law[:, None] * evidence.columns
+    joint = p[:, None] * observed.columns
     outputs = joint.sum(axis=0)
     if (outputs <= 0).any():
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a structured mechanism is: a channel too large for a matrix, given by a rule."""
+"""Structured mechanisms, the base class: channels too large for a matrix, given by a rule."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 WHOLE = 1 << BITS
-"""Masses of a law are integers that sum to this."""
+"""The masses of a distribution are integers that sum to this."""
 
 LEAST_BUDGET, MOST_BUDGET = Fraction(1, 10**6), Fraction(30)
-"""Beyond them the masses of 2**62 would no longer be close to the law that is wanted."""
+"""Beyond them, probabilities rounded to multiples of 2**-62 would be far from the exact ones."""
 
 MOST_OUTPUTS = 1 << 16
 """Outputs that are listed at most."""
@@ -62,12 +62,12 @@ class Frequencies:
 class Mechanism(ABC):
     """A channel given by a rule: records in, exactly drawn reports out, and back to frequencies.
 
-    A subclass states the law by integers (:meth:`law`), draws from it, computes its exact
-    probabilities, and knows a score for each input whose mean is unbiased.
+    A subclass states its probabilities by integers (:meth:`parameters`), draws from them, computes
+    each probability exactly, and has a score for each input whose mean is an unbiased estimate.
     """
 
     name: ClassVar[str]
-    """The word for it in files."""
+    """Its name in files."""
 
     source: ClassVar[str]
 
@@ -94,7 +94,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Return one report for each input number, with exactly the law."""
+        """Return one report for each input number, with exactly the stated probabilities."""
 
     @abstractmethod
     def listed(self) -> AnyArray:
@@ -168,7 +168,7 @@ class Mechanism(ABC):
         return sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
-        """Return the exact law of the report, in the order of :meth:`outputs`.
+        """Return the exact distribution of the report, in the order of :meth:`outputs`.
 
         Raises
         ------

@@ -19,7 +19,7 @@ from mechdesign.mechanisms.base import (
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.composite.inner import Level, SumMoments
+from mechdesign.mechanisms.composite.protocols import ProbabilityLevel, ScoreSumMoments
 from mechdesign.mechanisms.ldp_scores import LDPMechanism
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.notions import LDP
@@ -145,13 +145,13 @@ class HadamardResponse(LDPMechanism):
         """Return how often each number was reported."""
         return np.bincount(data, minlength=self._size).astype(np.int64)
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
         sums = walsh_hadamard(counts.astype(np.int64))[:, 1 : len(self.inputs) + 1]
         scale = WHOLE / (2 * self._held - WHOLE)
         return Frequencies(sums / totals[:, None] * scale, np.full(sums.shape, scale**2))
 
-    def sum_moments(self, tally: Tally) -> SumMoments:
+    def score_sum_moments(self, tally: Tally) -> ScoreSumMoments:
         """Return the moments of the sum of all scores, by two transforms."""
         counts, total = self.counted(tally, self._size)
         inputs = np.zeros(self._size)
@@ -159,7 +159,9 @@ class HadamardResponse(LDPMechanism):
         scale = WHOLE / (2 * self._held - WHOLE)
         sums = walsh_hadamard(inputs) * scale
         products = walsh_hadamard(counts * sums)[1 : len(self.inputs) + 1] * scale / total
-        return SumMoments(float(counts @ sums) / total, float(counts @ sums**2) / total, products)
+        return ScoreSumMoments(
+            float(counts @ sums) / total, float(counts @ sums**2) / total, products
+        )
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
@@ -173,7 +175,7 @@ class HadamardResponse(LDPMechanism):
         """Return the ratio of a probability on S_x and off it."""
         return Fraction(self._held, WHOLE - self._held)
 
-    def levels(self, prior: Prior) -> list[Level]:
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
         self.check_prior(prior)
         weights = np.zeros(self._size, dtype=object)
@@ -189,7 +191,7 @@ class HadamardResponse(LDPMechanism):
             (self.least, surplus < len(self.inputs)),
         ):
             ends = (Fraction(end(signed[some]), unit) for end in (min, max))
-            found.append(Level(mass, *(mean + swing * end for end in ends)))
+            found.append(ProbabilityLevel(mass, *(mean + swing * end for end in ends)))
         return found
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:

@@ -31,13 +31,13 @@ class LDPMechanism(Mechanism):
         """How many counts a tally has."""
 
     @abstractmethod
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates."""
         counts, total = self.counted(tally, self.n_counts)
-        found = self.frequencies_each(counts[None], np.array([float(total)]))
+        found = self.batch_frequencies(counts[None], np.array([float(total)]))
         return Frequencies(found.estimates[0], found.squares[0])
 
     def ratio(self, x: int, other: int) -> Fraction:

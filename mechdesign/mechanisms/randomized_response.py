@@ -12,7 +12,7 @@ from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
-from mechdesign.mechanisms.composite.inner import Level
+from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
 from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
@@ -131,7 +131,7 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         """Return how often each input was reported."""
         return np.bincount(data, minlength=self._k).astype(np.int64)
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
         hit, p, q = counts / totals[:, None], self._own / WHOLE, self._other / WHOLE
         score, miss = (1 - q) / (p - q), -q / (p - q)
@@ -148,11 +148,11 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         """Return own / other."""
         return Fraction(self._own, self._other)
 
-    def levels(self, prior: Prior) -> list[Level]:
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities; P(y) is other + (own - other) P_y."""
         self.check_prior(prior)
         ends = [self.least + (self.most - self.least) * end(prior) for end in (min, max)]
-        return [Level(self.most, *ends), Level(self.least, *ends)]
+        return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y)."""

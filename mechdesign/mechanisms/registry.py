@@ -1,6 +1,6 @@
-"""Structured mechanisms by name: which kinds there are for a notion, and how one is made again.
+"""Registry of structured mechanisms: the kinds by notion, and their restoration from a file.
 
-To add a kind, name its class in :data:`PLAIN` and its forms under the notions in :data:`FORMS`.
+To add a kind, name its class in :data:`LDP_MECHANISMS` and its forms by notion in :data:`FORMS`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.composite.by_component import ByComponent, alike
-from mechdesign.mechanisms.composite.high_low import HighLow, split
-from mechdesign.mechanisms.composite.high_low_schemes import around, best_high_low_size
-from mechdesign.mechanisms.composite.identity import InClear
+from mechdesign.mechanisms.composite.by_component import ByComponent, same_in_every_block
+from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
+from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size, high_low_with
+from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
@@ -27,50 +27,50 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior
 
-__all__ = ["FORMS", "MECHANISMS", "PLAIN", "mechanism_for", "restored"]
+__all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "mechanism_for", "restored"]
 
-Law: TypeAlias = Mapping[str, Any]
+Parameters: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Plain:
-    """A mechanism under LDP: how to make it, and which of its parameters a law tells.
+class LDPFactory:
+    """A class of mechanisms under LDP, with the options of its constructor.
 
     Attributes
     ----------
     make
         The class.
     options
-        Parameters beyond inputs and epsilon that stand under the same names in the law.
+        Arguments beyond inputs and epsilon; the saved parameters have them under the same names.
     """
 
     make: Callable[..., Mechanism]
     options: tuple[str, ...] = ()
 
-    def again(self, inputs: Domain, epsilon: Any, law: Law) -> Mechanism:
-        """Make the mechanism of a law."""
-        return self.make(inputs, epsilon, **{key: law[key] for key in self.options})
+    def restore(self, inputs: Domain, epsilon: Any, parameters: Parameters) -> Mechanism:
+        """Make the mechanism of saved parameters."""
+        return self.make(inputs, epsilon, **{key: parameters[key] for key in self.options})
 
 
-PLAIN: dict[str, Plain] = {
-    GeneralizedRandomizedResponse.name: Plain(GeneralizedRandomizedResponse),
-    HadamardResponse.name: Plain(HadamardResponse),
-    OptimizedUnaryEncoding.name: Plain(OptimizedUnaryEncoding, ("digits",)),
-    SymmetricUnaryEncoding.name: Plain(SymmetricUnaryEncoding, ("digits",)),
-    SubsetSelection.name: Plain(SubsetSelection, ("size",)),
+LDP_MECHANISMS: dict[str, LDPFactory] = {
+    GeneralizedRandomizedResponse.name: LDPFactory(GeneralizedRandomizedResponse),
+    HadamardResponse.name: LDPFactory(HadamardResponse),
+    OptimizedUnaryEncoding.name: LDPFactory(OptimizedUnaryEncoding, ("digits",)),
+    SymmetricUnaryEncoding.name: LDPFactory(SymmetricUnaryEncoding, ("digits",)),
+    SubsetSelection.name: LDPFactory(SubsetSelection, ("size",)),
 }
 """Mechanisms under LDP."""
 
-JOINING = (GeneralizedRandomizedResponse.name, HadamardResponse.name, SubsetSelection.name)
-"""Those that sensitive inputs can use while all others join them."""
+HIGH_LOW_KINDS = (GeneralizedRandomizedResponse.name, HadamardResponse.name, SubsetSelection.name)
+"""Those that the sensitive inputs of a high-low mechanism can use."""
 
 BEST_SIZES = {SubsetSelection.name: best_high_low_size}
-"""Where the best size among all inputs is another than among the sensitive ones alone."""
+"""Kinds whose best size for the sensitive inputs depends on the number of all inputs."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What was asked for."""
+class MechanismRequest:
+    """The arguments of :func:`mechanism_for`."""
 
     kind: str
     domain: Domain
@@ -78,50 +78,53 @@ class Wanted:
     prior: Prior | None
     options: Mapping[str, int]
 
-    def plain(self, inputs: Domain | int) -> Mechanism:
+    def under_ldp(self, inputs: Domain | int) -> Mechanism:
         """Make the mechanism on some inputs under LDP."""
-        return PLAIN[self.kind].make(inputs, self.notion.epsilon, **self.options)
+        return LDP_MECHANISMS[self.kind].make(inputs, self.notion.epsilon, **self.options)
 
 
-def _plain(wanted: Wanted) -> Mechanism:
-    return wanted.plain(wanted.domain)
+def _under_ldp(wanted: MechanismRequest) -> Mechanism:
+    return wanted.under_ldp(wanted.domain)
 
 
-def _by_block(wanted: Wanted) -> Mechanism:
-    return alike(wanted.domain, wanted.notion, wanted.plain)
+def _by_block(wanted: MechanismRequest) -> Mechanism:
+    return same_in_every_block(wanted.domain, wanted.notion, wanted.under_ldp)
 
 
-def _high_low(wanted: Wanted) -> Mechanism:
+def _high_low(wanted: MechanismRequest) -> Mechanism:
     def make(size: int) -> Mechanism:
         if wanted.kind not in BEST_SIZES or wanted.options:
-            return wanted.plain(size)
+            return wanted.under_ldp(size)
         best = BEST_SIZES[wanted.kind](len(wanted.domain), size, wanted.notion.epsilon)
-        return replace(wanted, options={"size": best}).plain(size)
+        return replace(wanted, options={"size": best}).under_ldp(size)
 
-    return around(wanted.domain, wanted.notion, make)
+    return high_low_with(wanted.domain, wanted.notion, make)
 
 
-def _lip(wanted: Wanted) -> Mechanism:
+def _lip(wanted: MechanismRequest) -> Mechanism:
     if wanted.prior is None:
         raise InputError("prior", f"a prior, since {wanted.kind} needs one", "none")
     return LIPRandomizedResponse(wanted.domain, wanted.notion.epsilon, wanted.prior)
 
 
-Form: TypeAlias = Callable[[Wanted], Mechanism]
+Form: TypeAlias = Callable[[MechanismRequest], Mechanism]
 
 FORMS: dict[type[Notion], dict[str, Form]] = {
-    LDP: dict.fromkeys(PLAIN, _plain),
-    BlockLDP: dict.fromkeys(PLAIN, _by_block),
-    HighLowLDP: dict.fromkeys(JOINING, _high_low),
+    LDP: dict.fromkeys(LDP_MECHANISMS, _under_ldp),
+    BlockLDP: dict.fromkeys(LDP_MECHANISMS, _by_block),
+    HighLowLDP: dict.fromkeys(HIGH_LOW_KINDS, _high_low),
     LIP: {LIPRandomizedResponse.name: _lip},
 }
 """How a mechanism is made, by notion and by the name of its kind."""
 
 MECHANISMS: dict[str, str] = {
-    **{name: f"{plain.make.__doc__}".strip().split("\n")[0] for name, plain in PLAIN.items()},
+    **{
+        name: f"{plain.make.__doc__}".strip().split("\n")[0]
+        for name, plain in LDP_MECHANISMS.items()
+    },
     LIPRandomizedResponse.name: f"{LIPRandomizedResponse.__doc__}".strip().split("\n")[0],
 }
-"""Every kind that can be asked for, with a line on what it does."""
+"""Every kind, with a line on what it does."""
 
 
 def mechanism_for(
@@ -137,11 +140,11 @@ def mechanism_for(
     ----------
     kind
         ``"randomized-response"``, ``"hadamard-response"``, ``"optimized-unary-encoding"``,
-        ``"symmetric-unary-encoding"`` or ``"subset-selection"``: as it is under LDP, inside every
-        block under block-structured LDP, and (not unary encoding) for the sensitive inputs under
-        high-low LDP; ``"lip-randomized-response"`` under LIP.
+        ``"symmetric-unary-encoding"`` or ``"subset-selection"``: on all inputs under LDP, inside
+        every block under block-structured LDP, and (except unary encoding) for the sensitive inputs
+        under high-low LDP; ``"lip-randomized-response"`` under LIP.
     domain, notion
-        The inputs, and what must stay secret.
+        The inputs, and the privacy notion.
     prior
         The prior, for LIP.
     size
@@ -169,70 +172,73 @@ def mechanism_for(
     if kind not in forms:
         expected = f"one of {', '.join(forms)} under {notion.name}"
         raise InputError("kind", expected, shown(kind))
-    if size is not None and (kind not in PLAIN or "size" not in PLAIN[kind].options):
+    if size is not None and (
+        kind not in LDP_MECHANISMS or "size" not in LDP_MECHANISMS[kind].options
+    ):
         raise InputError("size", f"none, as {kind} has no subsets", shown(size))
     options = {} if size is None else {"size": size}
-    return forms[kind](Wanted(kind, domain, notion, prior, options))
+    return forms[kind](MechanismRequest(kind, domain, notion, prior, options))
 
 
-def restored(name: str, domain: Domain, notion: Any, law: Law) -> Mechanism:
-    """Return the mechanism of a saved law.
+def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> Mechanism:
+    """Return the mechanism of saved parameters.
 
     Parameters
     ----------
     name
         The name of the class.
-    domain, notion, law
-        As saved; the law with whole numbers.
+    domain, notion, parameters
+        As saved; numbers among the parameters are integers.
 
     Raises
     ------
     InputError
-        If the name is unknown, or the mechanism that is made anew has another law.
+        If the name is unknown, or the parameters are not those of a mechanism of the library.
     """
-    known = [*PLAIN, *COMPOSITE]
+    known = [*LDP_MECHANISMS, *COMPOSITE]
     if name not in known:
         raise InputError("mechanism", f"one of {', '.join(known)}", shown(name))
     make = COMPOSITE.get(name)
     if make is None:
-        found = PLAIN[name].again(domain, notion.epsilon, law)
+        found = LDP_MECHANISMS[name].restore(domain, notion.epsilon, parameters)
     else:
-        found = make(domain, notion, law)
-    if found.parameters() != law:
+        found = make(domain, notion, parameters)
+    if found.parameters() != parameters:
         hint = "it was made by another version of the library"
-        raise InputError("law", f"the law of {found!r}", "other integers", hint)
+        raise InputError("law", f"the parameters of {found!r}", "other integers", hint)
     return found
 
 
-def _inner(table: Law, size: int) -> Mechanism | None:
-    """Return an inner mechanism on ``size`` inputs; None for the trivial one."""
-    if table["mechanism"] == InClear.name:
+def _restore_inner(table: Parameters, size: int) -> Mechanism | None:
+    """Return an inner mechanism on ``size`` inputs; None for the identity."""
+    if table["mechanism"] == IdentityMechanism.name:
         return None
     return restored(table["mechanism"], Domain.range(size), LDP(table["epsilon"]), table["law"])
 
 
-def _components_again(domain: Domain, notion: BlockLDP, law: Law) -> Mechanism:
-    part_of = law["part_of_block"]
+def _restore_by_component(domain: Domain, notion: BlockLDP, parameters: Parameters) -> Mechanism:
+    part_of = parameters["part_of_block"]
     members = notion.membership(domain).tolist()
     sizes = {part_of[member]: 0 for member in members}
     first = {part: part_of.index(part) for part in sizes}
     for member in members:
         sizes[part_of[member]] += member == first[part_of[member]]
-    kinds = [_inner(table, sizes[n]) for n, table in enumerate(law["parts"])]
+    kinds = [_restore_inner(table, sizes[n]) for n, table in enumerate(parameters["parts"])]
     return ByComponent(domain, notion, [kinds[n] for n in part_of])
 
 
-def _high_low_again(domain: Domain, notion: HighLowLDP, law: Law) -> Mechanism:
-    return HighLow(domain, notion, _inner(law["inner"], len(split(domain, notion)[0])))
+def _restore_high_low(domain: Domain, notion: HighLowLDP, parameters: Parameters) -> Mechanism:
+    sensitive, _ = split_by_sensitivity(domain, notion)
+    return HighLow(domain, notion, _restore_inner(parameters["inner"], len(sensitive)))
 
 
-def _lip_again(domain: Domain, notion: LIP, law: Law) -> Mechanism:
-    return LIPRandomizedResponse(domain, notion.epsilon, Prior(law["prior"]))
+def _restore_lip(domain: Domain, notion: LIP, parameters: Parameters) -> Mechanism:
+    return LIPRandomizedResponse(domain, notion.epsilon, Prior(parameters["prior"]))
 
 
-COMPOSITE: dict[str, Callable[[Domain, Any, Law], Mechanism]] = {
-    ByComponent.name: _components_again,
-    HighLow.name: _high_low_again,
-    LIPRandomizedResponse.name: _lip_again,
+COMPOSITE: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {
+    ByComponent.name: _restore_by_component,
+    HighLow.name: _restore_high_low,
+    LIPRandomizedResponse.name: _restore_lip,
 }
-"""Mechanisms whose law takes more than a class and its options to read."""
+"""Mechanisms that take more than a class and its options to restore."""

@@ -32,7 +32,7 @@ def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title
     channel
         What to draw.
     prior
-        The law of the input.
+        The distribution of the input.
     ax
         Where; default new axes.
     title

@@ -161,7 +161,7 @@ def test_the_geometric_mechanism_gains_by_the_decision_exactly_where_a_report_is
 )
 def test_the_regions_change_at_the_boundary(name: str, epsilon: str) -> None:
     formula = FORMULAS[name]
-    (line,) = formula.lines
+    (line,) = formula.boundaries
     least, most = min(formula.axis.values), max(formula.axis.values)
     height = Fraction(line.height(float(epsilon))).limit_denominator(10**6)
     step = Fraction(1, 1000)
@@ -176,7 +176,7 @@ def test_the_regions_change_at_the_boundary(name: str, epsilon: str) -> None:
 @pytest.mark.parametrize("name", ["lip-rr-sum", "grr-l2-risk", "subset-selection-size"])
 @pytest.mark.parametrize("epsilon", ["0.6", "1.3"])
 def test_the_regions_of_whole_numbers_change_at_the_boundary(name: str, epsilon: str) -> None:
-    for line in FORMULAS[name].lines:
+    for line in FORMULAS[name].boundaries:
         height = line.height(float(epsilon))
         assert cell(name, epsilon, str(math.ceil(height))).region is line.above
         assert cell(name, epsilon, str(math.floor(height))).region is line.below

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
-from mechdesign.estimation.least_squares import Information, scores_of
+from mechdesign.estimation.least_squares import FisherInformation
+from mechdesign.estimation.report_models import model_of
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -77,7 +78,7 @@ def worlds(channel: Channel, p: list[Fraction], n: int) -> Iterator[tuple[Fracti
 def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: Any) -> None:
     k = len(channel.inputs)
     reference = data.draw(priors(k, least=1))
-    A = scores_of(channel, reference).frequencies
+    A = model_of(channel).scores(reference).frequencies
     Q = matrix(channel)
     table = [exactly(A(Tally(np.eye(k, dtype=np.int64)[y], 1)).estimates) for y in range(k)]
     for x, z in itertools.product(range(k), repeat=2):
@@ -88,7 +89,7 @@ def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: 
 def test_the_scores_of_a_wide_channel_are_unbiased_and_the_best_at_the_reference() -> None:
     reference = Prior([0.2, 0.8])
     Q, k, m = matrix(WIDE), 2, 4
-    scores = scores_of(WIDE, reference)
+    scores = model_of(WIDE).scores(reference)
     table = [exactly(scores.frequencies(Tally(np.eye(m)[y], 1)).estimates) for y in range(m)]
     for x, z in itertools.product(range(k), repeat=2):
         assert abs(sum(Q[x][y] * table[y][z] for y in range(m)) - (x == z)) < CLOSE
@@ -112,7 +113,7 @@ def test_expectation_and_variance_by_enumeration(channel: Channel, n: int) -> No
         reported += float(chance) * found.standard_errors**2
     truth = np.array([float(v) for v in p])
     assert first == pytest.approx(truth, abs=CLOSE)
-    information = Information(channel.matrix, np.full(k, 1 / k), channel.inputs)
+    information = FisherInformation(channel.matrix, np.full(k, 1 / k), channel.inputs)
     variance = information.covariance(truth).diagonal() / n
     assert second - first**2 == pytest.approx(variance, abs=CLOSE)
     if n > 1:
@@ -131,7 +132,7 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
         counts = np.bincount(reports, minlength=len(channel.outputs))
         tally = Tally(counts, 3)
         found = estimate(channel, tally, target="respondents")
-        scores = scores_of(channel).frequencies(tally)
+        scores = model_of(channel).scores().frequencies(tally)
         first += chance * found.values
         second += chance * found.values**2
         reported += chance * (scores.squares - scores.estimates) / 3
@@ -146,7 +147,7 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
 def test_the_total_variance_at_the_reference_is_the_l2_risk(channel: Channel) -> None:
     k = len(channel.inputs)
     for prior in (Prior.uniform(k), Prior.from_counts(range(1, k + 1))):
-        covariance = Information(channel.matrix, prior.array, channel.inputs).covariance(
+        covariance = FisherInformation(channel.matrix, prior.array, channel.inputs).covariance(
             prior.array
         )
         risk = float(L2Risk().value(channel, prior))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mechdesign import Channel, InputError, Prior, UnsupportedError
 from mechdesign.estimation import estimate, estimate_groups, posterior_mean
-from mechdesign.estimation.counts import MOST_ENTRIES, evidence_of
 from mechdesign.estimation.likelihood import likelihood_gap
+from mechdesign.estimation.report_models import MOST_ENTRIES, model_of
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -168,10 +168,10 @@ def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) 
     k = 1500
     mechanism = make(k, 1)
     reports = mechanism.privatize([0, 0, 0, 1], rng=3)
-    evidence = evidence_of(mechanism, reports)
+    observed = model_of(mechanism).distinct(reports)
     assert float(mechanism.mass(0, reports.data[:1])) == 0
-    assert evidence.total == 4
-    for column in evidence.columns.T:
+    assert observed.total == 4
+    for column in observed.columns.T:
         assert sorted(set(column)) == pytest.approx([math.exp(-1), 1], rel=1e-12)
 
 

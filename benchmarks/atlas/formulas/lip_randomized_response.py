@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.atlas.base import (
     Axis,
+    Boundary,
     Formula,
-    Line,
     Point,
     Region,
     as_channel,
@@ -62,8 +62,8 @@ class _LIP(Formula):
     source: ClassVar[str] = "Jiang et al. 2018 (CNS), Theorem 2; arXiv, Theorems 2, 3, 5"
     size: ClassVar[int] = 2
     axis: ClassVar[Axis] = PRIOR_OF_TWO
-    lines: ClassVar[tuple[Line, ...]] = (
-        Line(BORDER, least_prior, Region.OPTIMAL, Region.INFEASIBLE),
+    boundaries: ClassVar[tuple[Boundary, ...]] = (
+        Boundary(BORDER, least_prior, Region.OPTIMAL, Region.INFEASIBLE),
     )
 
     def inputs(self, at: Point) -> Iterable[Any]:
@@ -148,7 +148,9 @@ class LIPSum(_LIP):
     title = "LIP randomized response\nsum: squared error, uniform prior"
     claim = "least squared error of the sum for every domain (arXiv, Theorem 3)"
     axis = Axis("k", "number of inputs k", sizes([*range(2, 13), 14, 17, 20]), sizes([2, 5]))
-    lines = (Line("k = e^ε + 1", lambda e: math.exp(e) + 1, Region.INFEASIBLE, Region.OPTIMAL),)
+    boundaries = (
+        Boundary("k = e^ε + 1", lambda e: math.exp(e) + 1, Region.INFEASIBLE, Region.OPTIMAL),
+    )
 
     def inputs(self, at: Point) -> Iterable[Any]:
         """Return 0, 1, ..., k - 1."""
@@ -179,7 +181,7 @@ class OneSidedSurvey(_OneSided):
     name = "lip-rr-one-sided-survey"
     title = "LIP randomized response, lower side only\nsurvey: squared error, two inputs"
     claim = "optimal for every data-processing utility, prior and budget (ours)"
-    lines = ()
+    boundaries = ()
 
     def utility(self) -> Utility:
         """Return the error of the posterior mean of a bit."""
@@ -202,8 +204,10 @@ class OneSidedHamming(_OneSided):
     name = "lip-rr-one-sided-hamming"
     title = "LIP randomized response, lower side only\nHamming loss, two inputs"
     claim = "optimal up to the decision that follows (ours); measured without it"
-    lines = (
-        Line("P_min = 1 - e^ε/2", lambda e: 1 - math.exp(e) / 2, Region.OPTIMAL, Region.FEASIBLE),
+    boundaries = (
+        Boundary(
+            "P_min = 1 - e^ε/2", lambda e: 1 - math.exp(e) / 2, Region.OPTIMAL, Region.FEASIBLE
+        ),
     )
 
     def utility(self) -> Utility:

@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 
 from benchmarks.atlas.base import (
     Axis,
+    Boundary,
     FloatArray,
     Formula,
-    Line,
     Point,
     Region,
     as_channel,
@@ -114,8 +114,8 @@ class Geometric(_Line):
     title = "Truncated geometric, metric privacy\nabsolute error, 7 numbers"
     source = "Ghosh, Roughgarden and Sundararajan 2009"
     claim = "optimal up to the decision that follows; measured without it"
-    lines = (
-        Line(
+    boundaries = (
+        Boundary(
             "s = ε + ln g, g + ... + g^6 = 1",
             lambda e: e + math.log(largest_step(SEVEN)),
             Region.FEASIBLE,

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from typing import ClassVar
 
-from benchmarks.atlas.base import Axis, Formula, Line, Point, Region, one_rare, shares, sizes
+from benchmarks.atlas.base import Axis, Boundary, Formula, Point, Region, one_rare, shares, sizes
 from mechdesign.channel import Channel
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.notions import LDP
@@ -63,8 +63,8 @@ class GRRHamming(_GRR):
         shares("0.005 0.01 0.02 0.03 0.04 0.06 0.08 0.1 0.125 0.15 0.175 0.2 0.225 0.25"),
         shares("0.01 0.2"),
     )
-    lines = (
-        Line(
+    boundaries = (
+        Boundary(
             "P_min = 1/(e^ε + 3)", lambda e: 1 / (math.exp(e) + 3), Region.OPTIMAL, Region.FEASIBLE
         ),
     )
@@ -134,7 +134,7 @@ class GRRRisk(_GRR):
     title = "GRR, LDP\nℓ2 risk of the distribution"
     source = "Kairouz, Bonawitz and Ramage 2016"
     claim = "order-optimal where e^ε is large beside k; measured by the l2 risk"
-    lines = (Line("2e^2ε = (k-1)(k-2)", most_inputs, Region.FEASIBLE, Region.OPTIMAL),)
+    boundaries = (Boundary("2e^2ε = (k-1)(k-2)", most_inputs, Region.FEASIBLE, Region.OPTIMAL),)
 
     def utility(self, size: int) -> Utility:
         """Return the risk."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from benchmarks.atlas.base import Axis, Formula, Line, Point, Region, one_rare, shares, sizes
+from benchmarks.atlas.base import Axis, Boundary, Formula, Point, Region, one_rare, shares, sizes
 from mechdesign.channel import Channel
 from mechdesign.mechanisms import OptimizedUnaryEncoding, SubsetSelection
 from mechdesign.notions import LDP
@@ -99,9 +99,9 @@ class SubsetSize(_Risk):
     source = "Ye and Barg 2018; the ties are ours"
     claim = "least l2 risk with j next to k/(e^ε + 1)"
     axis = Axis("j", "size j of the subsets", sizes(range(1, 9)), sizes([1, 3]))
-    lines = (
-        Line("j(j-1)e^2ε = (12-j)(13-j)", largest_size, Region.FEASIBLE, Region.OPTIMAL),
-        Line("", lambda e: largest_size(e) - 1, Region.OPTIMAL, Region.FEASIBLE),
+    boundaries = (
+        Boundary("j(j-1)e^2ε = (12-j)(13-j)", largest_size, Region.FEASIBLE, Region.OPTIMAL),
+        Boundary("", lambda e: largest_size(e) - 1, Region.OPTIMAL, Region.FEASIBLE),
     )
 
     def prior(self, at: Point) -> Prior:

@@ -9,7 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from benchmarks.atlas.base import Axis, FloatArray, Formula, Line, Point, Region, as_channel, shares
+from benchmarks.atlas.base import (
+    Axis,
+    Boundary,
+    FloatArray,
+    Formula,
+    Point,
+    Region,
+    as_channel,
+    shares,
+)
 from benchmarks.atlas.formulas.lip_randomized_response import PRIOR_OF_TWO
 from mechdesign.channel import Channel
 from mechdesign.notions import LDP, LIP, BoundedPriorLIP, HighLowLDP, Notion
@@ -111,7 +120,7 @@ class BoundedPrior(_TwoInputs):
         shares("0 0.01 0.02 0.04 0.06 0.08 0.1 0.125 0.15 0.175 0.2 0.225 0.25 0.275"),
         shares("0 0.1"),
     )
-    lines = (Line("(0.7-w)/(0.3-w) = e^ε", _width, Region.INFEASIBLE, Region.OPTIMAL),)
+    boundaries = (Boundary("(0.7-w)/(0.3-w) = e^ε", _width, Region.INFEASIBLE, Region.OPTIMAL),)
 
     def ends(self, at: Point) -> tuple[Fraction, Fraction]:
         """Return a and b."""

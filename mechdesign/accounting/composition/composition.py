@@ -11,8 +11,8 @@ from mechdesign.accounting.composition.formulas import lip_composition_bound
 from mechdesign.accounting.composition.products import (
     Column,
     Ratio,
+    max_ratio_columns,
     pair_ratios,
-    record_columns,
     same_inputs,
 )
 from mechdesign.accounting.measure.max_ratio import log_above
@@ -21,17 +21,17 @@ from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorList, PriorSet
 
-__all__ = ["Composition", "Line", "compose", "lifts"]
+__all__ = ["Composition", "CompositionRow", "compose", "lifts"]
 
 
 @dataclass(frozen=True)
-class Line:
+class CompositionRow:
     """What the releases leak under one notion.
 
     Attributes
     ----------
     notion
-        Its word in problem files, or ``"lift above"`` and ``"lift below"``, the sides of LIP.
+        Its word in problem files, or ``"max-lift"`` and ``"min-lift"``, the sides of LIP.
     exact
         The smallest epsilon that the product of the channels satisfies, in nats, rounded up.
     bound
@@ -68,13 +68,13 @@ class Composition:
     outputs: int
     columns: int
     ratios: tuple[tuple[Ratio, ...], ...]
-    lines: tuple[Line, ...]
+    rows: tuple[CompositionRow, ...]
 
-    def __getitem__(self, notion: str) -> Line:
-        for line in self.lines:
+    def __getitem__(self, notion: str) -> CompositionRow:
+        for line in self.rows:
             if line.notion == notion:
                 return line
-        known = ", ".join(line.notion for line in self.lines)
+        known = ", ".join(line.notion for line in self.rows)
         raise InputError("notion", f"one of: {known}", repr(notion))
 
     @property
@@ -88,7 +88,7 @@ class Composition:
             f"inputs; {self.columns} of {self.outputs} outputs compared)"
         )
         rows = [("notion", "exact", "bound", "bound by")]
-        rows += [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.lines]
+        rows += [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.rows]
         width = max(len(row[0]) for row in rows)
         body = [f"{a:<{width}}  {b:>9}  {c:>9}  {d}".rstrip() for a, b, c, d in rows]
         return "\n".join([head, *body])
@@ -138,8 +138,8 @@ def compose(
     notion                            exact      bound  bound by
     ldp                            3.295837   3.295837  sum
     differential-identifiability   4.682131   4.682131  matrix
-    lift above                     1.471288   1.471288  matrix
-    lift below                     3.081910   3.081910  matrix
+    max-lift                       1.471288   1.471288  matrix
+    min-lift                       3.081910   3.081910  matrix
     lip                            3.081910   5.510734  Theorem 4
     """
     listed = same_inputs(channels)
@@ -150,23 +150,23 @@ def compose(
     inputs = range(len(listed[0].inputs))
     ratios = [[_product([each[c][x][z] for c in listed]) for z in inputs] for x in inputs]
     total = log_above(_product(_largest(each[channel]) for channel in listed))
-    lines = [Line("ldp", log_above(_largest(ratios)), total, "sum")]
+    lines = [CompositionRow("ldp", log_above(_largest(ratios)), total, "sum")]
     compared = len(listed[0].outputs) if len(listed) == 1 else 0
     if prior is not None:
         priors = _priors(prior, len(inputs))
-        columns = record_columns(listed)
+        columns = max_ratio_columns(listed)
         compared = len(columns)
         if isinstance(priors, PriorList) and len(priors.members) == 1:
             lines.append(_identifiability(ratios, priors.members[0]))
         spent = _budgets(listed, priors, budgets)
-        lines += _lift_lines(columns, ratios, priors, spent)
+        lines += _lift_rows(columns, ratios, priors, spent)
     return Composition(
         releases=len(listed),
         inputs=len(inputs),
         outputs=math.prod(len(channel.outputs) for channel in listed),
         columns=compared,
         ratios=tuple(tuple(row) for row in ratios),
-        lines=tuple(lines),
+        rows=tuple(lines),
     )
 
 
@@ -177,23 +177,25 @@ def lifts(columns: list[Column], priors: PriorSet) -> tuple[Fraction, Ratio]:
     """
     above = [(min(column), priors.law(column, largest=True)) for column in columns]
     below = [(max(column), priors.law(column, largest=False)) for column in columns]
-    lowest = min([Fraction(1), *(least / law for least, law in above if law)])
-    if any(law == 0 for _, law in below):
+    lowest = min(
+        [Fraction(1), *(least / distribution for least, distribution in above if distribution)]
+    )
+    if any(distribution == 0 for _, distribution in below):
         return lowest, None
-    return lowest, max([Fraction(1), *(most / law for most, law in below)])
+    return lowest, max([Fraction(1), *(most / distribution for most, distribution in below)])
 
 
-def _lift_lines(
+def _lift_rows(
     columns: list[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
-) -> list[Line]:
+) -> list[CompositionRow]:
     lowest, highest = lifts(columns, priors)
     above, below = log_above(highest), log_above(1 / lowest if lowest else None)
     bound = lip_composition_bound(budgets, *_smallest(priors))
     one = isinstance(priors, PriorList) and len(priors.members) == 1
     return [
-        Line("lift above", above, _above(ratios, priors), "matrix"),
-        Line("lift below", below, _below(ratios, priors), "matrix"),
-        Line(
+        CompositionRow("max-lift", above, _above(ratios, priors), "matrix"),
+        CompositionRow("min-lift", below, _below(ratios, priors), "matrix"),
+        CompositionRow(
             "lip" if one else "bounded-prior-lip",
             max(above, below),
             bound,
@@ -233,7 +235,7 @@ def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     return log_above(1 / least if least else None)
 
 
-def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> Line:
+def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> CompositionRow:
     """Compare the posteriors of any two inputs."""
     worst: Ratio = Fraction(1)
     for x, row in enumerate(ratios):
@@ -243,7 +245,7 @@ def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> Li
             elif ratio is not None and prior[z]:
                 worst = max(worst, ratio * prior[x] / prior[z])
     exact = log_above(worst)
-    return Line("differential-identifiability", exact, exact, "matrix")
+    return CompositionRow("differential-identifiability", exact, exact, "matrix")
 
 
 def _budgets(
@@ -257,7 +259,7 @@ def _budgets(
     found: dict[Channel, float] = {}
     for channel in channels:
         if channel not in found:
-            lowest, highest = lifts(record_columns([channel]), priors)
+            lowest, highest = lifts(max_ratio_columns([channel]), priors)
             found[channel] = max(log_above(highest), log_above(1 / lowest if lowest else None))
     return [found[channel] for channel in channels]
 

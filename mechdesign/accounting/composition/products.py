@@ -26,10 +26,10 @@ __all__ = [
     "Column",
     "Ratio",
     "adaptive",
+    "max_ratio_columns",
     "merged",
     "pair_ratios",
     "product",
-    "record_columns",
     "same_inputs",
 ]
 
@@ -166,7 +166,7 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
     return Channel(rows, inputs=first.inputs, bits=first.bits + bits)
 
 
-def record_columns(channels: Iterable[Channel]) -> list[Column]:
+def max_ratio_columns(channels: Iterable[Channel]) -> list[Column]:
     """Return columns of the product among which every record of a ratio or a lift is set.
 
     A record is the maximum over outputs of a function f of the column that does not change with

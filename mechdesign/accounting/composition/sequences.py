@@ -54,8 +54,8 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
     notion                            exact      bound  bound by
     ldp                            2.197225   2.197225  sum
     differential-identifiability   2.484907   2.484907  matrix
-    lift above                     0.973449   0.973449  matrix
-    lift below                     1.526056   1.526056  matrix
+    max-lift                       0.973449   0.973449  matrix
+    min-lift                       1.526056   1.526056  matrix
     lip                            1.526056   2.104134  Corollary 5
     """
     listed = list(channels)
@@ -80,8 +80,8 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
         marginal = [Fraction(0)] * sizes[n]
         for xs, p in zip(sequences, prior, strict=True):
             marginal[xs[n]] += p
-        own = compose([channel], Prior(marginal)).lines[-1].exact
+        own = compose([channel], Prior(marginal)).rows[-1].exact
         total += lip_to_ldp(own, float(min(marginal)))
     bound = through_ldp(total, float(prior.minimum))
-    last = replace(found.lines[-1], bound=bound, source="Corollary 5")
-    return replace(found, lines=(*found.lines[:-1], last))
+    last = replace(found.rows[-1], bound=bound, source="Corollary 5")
+    return replace(found, rows=(*found.rows[:-1], last))

@@ -1,8 +1,8 @@
-"""What one notion promises under another: the closed-form bounds of the papers, one class each.
+"""Conversion bounds between privacy notions: the papers' theorems, one class each.
 
-Each takes notions of two kinds and returns an upper bound on the second's leakage, in nats. None is
-tight for every prior; :mod:`~mechdesign.accounting.conversions.relations` puts the exact value
-beside it.
+Each takes a guarantee under one notion and returns an upper bound on the leakage under another, in
+nats. None is tight for every prior; :mod:`~mechdesign.accounting.conversions.relations` puts the
+exact value beside it.
 """
 
 from __future__ import annotations
@@ -33,35 +33,36 @@ from mechdesign.notions import (
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
 
-__all__ = ["BOUNDS", "Bounding", "best_bound"]
+__all__ = ["BOUNDS", "ConversionBound", "best_bound"]
 
-UNIT = 1e-12
-"""A share by which a bound is raised for its own rounding."""
+ROUNDING = 1e-12
+"""The relative amount by which a bound is raised for its own rounding."""
 
 
-class Bounding(ABC):
+class ConversionBound(ABC):
     """A theorem: every channel that satisfies one notion has a bounded leakage under another."""
 
     source: ClassVar[str]
     given: ClassVar[tuple[type[Notion], ...]]
-    """The notions that it starts from."""
+    """The notions of the hypothesis."""
 
     target: ClassVar[tuple[type[Notion], ...]]
-    """The notions that it speaks of."""
+    """The notions of the conclusion."""
 
     def applies(self, notion: Notion, target: Notion) -> bool:
-        """Return whether the theorem speaks of these two."""
+        """Return whether the theorem is about these two notions."""
         return isinstance(notion, self.given) and isinstance(target, self.target)
 
     @abstractmethod
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound in nats; inf where it says nothing."""
+        """Return the bound in nats; inf where the theorem gives none."""
 
 
-class LDPToLIP(Bounding):
+class LDPToLIP(ConversionBound):
     """Bound LIP by ln(P_min + e**eps (1 - P_min)).
 
-    The law of an output is at least P_min of its largest entry and the rest of the least one.
+    The probability of an output is at least P_min times the largest entry of its column plus
+    1 - P_min times the least.
     """
 
     source = "Jiang et al. 2021 (TIFS), Theorem 1"
@@ -69,15 +70,15 @@ class LDPToLIP(Bounding):
     target = (LIP, PML, AsymmetricLift)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return through_ldp(_epsilon(notion), _least(prior))
 
 
-class LDPToBoundedPriors(Bounding):
+class LDPToBoundedPriors(ConversionBound):
     """Bound bounded-prior LIP by ln(p + e**eps (1 - p)), p the least probability in the set.
 
-    The remark after the theorem, that this is at most the bound for one prior, is turned round:
-    a smaller p gives a larger bound, as it should for a larger set.
+    The remark after the theorem says that this is at most the bound for one prior. The reverse is
+    true: a smaller p gives a larger bound, as it should for a larger set of priors.
     """
 
     source = "Jiang et al. 2021 (TIFS), Theorem 2"
@@ -85,19 +86,19 @@ class LDPToBoundedPriors(Bounding):
     target = (BoundedPriorLIP,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         priors = _priors(target)
         units = np.eye(priors.size, dtype=int).tolist()
         least = min(priors.law(unit, largest=False) for unit in units)
         return through_ldp(_epsilon(notion), float(least))
 
 
-class LIPToLDP(Bounding):
+class LIPToLDP(ConversionBound):
     """Bound LDP by min{2 eps, ln((e**eps - 1 + P_min) / P_min)}.
 
-    The paper calls it looser than the exact value (9) but for a uniform prior. For three inputs or
-    more it is the exact value, whatever the prior. For two, of which one has P > 1/2, the exact
-    value is lower where e**eps < P / (1 - P): then it is eps + ln(P / (1 - (1 - P) e**eps)).
+    The paper calls it looser than the exact value (9) except for a uniform prior. For three inputs
+    or more it is the exact value for every prior. For two inputs, one of which has P > 1/2, the
+    exact value is lower where e**eps < P / (1 - P): it is eps + ln(P / (1 - (1 - P) e**eps)).
     """
 
     source = "Jiang et al. 2021 (TIFS), Proposition 1"
@@ -105,11 +106,11 @@ class LIPToLDP(Bounding):
     target = (LDP,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return lip_to_ldp(_epsilon(notion), _least(prior))
 
 
-class BoundedPriorsToLDP(Bounding):
+class BoundedPriorsToLDP(ConversionBound):
     """Bound LDP by min{2 eps, ln((e**eps - 1 + p) / p)}, p the largest P_min in the set."""
 
     source = "Jiang et al. 2021 (TIFS), Theorem 2"
@@ -117,11 +118,11 @@ class BoundedPriorsToLDP(Bounding):
     target = (LDP,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return lip_to_ldp(_epsilon(notion), _largest_minimum(_priors(notion)))
 
 
-class LIPToIdentifiability(Bounding):
+class LIPToIdentifiability(ConversionBound):
     """Bound differential identifiability by 2 eps + max ln(P_x / P_x')."""
 
     source = "Jiang et al. 2021 (TIFS), Theorem 3"
@@ -129,11 +130,11 @@ class LIPToIdentifiability(Bounding):
     target = (DifferentialIdentifiability,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return 2 * _epsilon(notion) + _skew(prior)
 
 
-class IdentifiabilityToLIP(Bounding):
+class IdentifiabilityToLIP(ConversionBound):
     """Bound LIP by ln(P_min + e**(eps + D) (1 - P_min)), D = max ln(P_x / P_x')."""
 
     source = "Jiang et al. 2021 (TIFS), Theorem 3"
@@ -141,23 +142,23 @@ class IdentifiabilityToLIP(Bounding):
     target = (LIP, PML, AsymmetricLift)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return through_ldp(_epsilon(notion) + _skew(prior), _least(prior))
 
 
-class ToAverages(Bounding):
-    """Bound mutual information and maximal leakage by epsilon: averages are below the worst."""
+class ToAverages(ConversionBound):
+    """Bound mutual information and maximal leakage by epsilon, which bounds every term of them."""
 
     source = "Jiang et al. 2021 (TIFS), Theorem 3; Issa, Wagner and Kamath 2020"
     given = (LDP, LIP, PML)
     target = (MutualInformationPrivacy, MaximalLeakage)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return _epsilon(notion)
 
 
-class LeakageToInformation(Bounding):
+class LeakageToInformation(ConversionBound):
     """Bound mutual information by maximal leakage."""
 
     source = "Issa, Wagner and Kamath 2020, Lemma 1"
@@ -165,11 +166,11 @@ class LeakageToInformation(Bounding):
     target = (MutualInformationPrivacy,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return _epsilon(notion)
 
 
-class ApproximateLDPToLIP(Bounding):
+class ApproximateLDPToLIP(ConversionBound):
     """Bound the epsilon of approximate LIP by that of approximate LDP, at the same delta."""
 
     source = "Jiang et al. 2021 (TIFS), Corollary 3"
@@ -177,11 +178,11 @@ class ApproximateLDPToLIP(Bounding):
     target = (ApproximateLIP,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return _epsilon(notion) if _delta(target) >= _delta(notion) else math.inf
 
 
-class ApproximateLIPToLDP(Bounding):
+class ApproximateLIPToLDP(ConversionBound):
     """Bound the epsilon of approximate LDP by 2 eps, at a delta of 2 e**eps delta.
 
         Pr(S|x) <= e**eps (Pr(S) + delta) <= e**eps (e**eps Pr(S|x') + 2 delta)
@@ -197,24 +198,24 @@ class ApproximateLIPToLDP(Bounding):
     target = (ApproximateLDP,)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         enough = 2 * exp_upper(notion.epsilon) * _delta(notion)  # type: ignore[attr-defined]
         return 2 * _epsilon(notion) if _delta(target) >= enough else math.inf
 
 
-class ByDefinition(Bounding):
-    """Bound a part by the whole: either side of LIP, LIP at one prior, LDP of some pairs."""
+class ByDefinition(ConversionBound):
+    """Bound max-lift, min-lift and PML by the LDP or the LIP that includes them."""
 
     source = "the definitions"
     given = (LDP, LIP)
     target = (PML, AsymmetricLift)
 
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return it."""
+        """Return the bound."""
         return _epsilon(notion)
 
 
-BOUNDS: tuple[Bounding, ...] = (
+BOUNDS: tuple[ConversionBound, ...] = (
     LDPToLIP(),
     LDPToBoundedPriors(),
     LIPToLDP(),
@@ -227,13 +228,13 @@ BOUNDS: tuple[Bounding, ...] = (
     ApproximateLIPToLDP(),
     ByDefinition(),
 )
-"""Every theorem that is tried."""
+"""The registry of theorems."""
 
 
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
-    """Return the least bound that a theorem gives, and its source; None if there is none."""
+    """Return the least bound of all theorems that apply, and its source; None if none applies."""
     found = [
-        (bound.value(notion, target, prior) * (1 + UNIT), bound.source)
+        (bound.value(notion, target, prior) * (1 + ROUNDING), bound.source)
         for bound in BOUNDS
         if bound.applies(notion, target)
     ]
@@ -267,9 +268,9 @@ def _skew(prior: Prior | None) -> float:
 
 
 def _largest_minimum(priors: PriorSet) -> float:
-    """Return the largest least probability of a prior in the set, rounded down.
+    """Return the largest P_min of a mixture of the set's vertices, rounded down: one small LP.
 
-    A channel private for all its vertices is private for all their mixtures.
+    A channel that is private for all vertices is private for all their mixtures.
     """
     vertices = np.array([[float(p) for p in vertex] for vertex in priors.vertices()])
     n, k = vertices.shape
@@ -281,4 +282,4 @@ def _largest_minimum(priors: PriorSet) -> float:
         [1.0],
     )
     mixture = np.maximum(found.x[:n], 0)
-    return float((mixture / mixture.sum() @ vertices).min()) * (1 - UNIT)
+    return float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)

@@ -25,7 +25,7 @@ from mechdesign.errors import SolverError
 from mechdesign.notions import Cone
 from mechdesign.repair import repair
 
-__all__ = ["Rays"]
+__all__ = ["ExtremalColumns"]
 
 
 TOLERANCE = 1e-10
@@ -37,7 +37,7 @@ DUST = 1e-12
 
 
 @dataclass(frozen=True)
-class Rays:
+class ExtremalColumns:
     """The rays of a cone of columns, as a linear program.
 
     Attributes
@@ -55,7 +55,7 @@ class Rays:
     equal: FloatArray
 
     @classmethod
-    def of(cls, cone: Cone) -> Rays:
+    def of(cls, cone: Cone) -> ExtremalColumns:
         """Return the rays of a cone."""
         G, k = cone.matrix().toarray(), cone.size
         classes = cone.equal_classes()

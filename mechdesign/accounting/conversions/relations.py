@@ -13,7 +13,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.conversions.bounds import best_bound
-from mechdesign.accounting.conversions.extremal_columns import Rays
+from mechdesign.accounting.conversions.extremal_columns import ExtremalColumns
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.channel import Channel
 from mechdesign.designs.facade import design
@@ -42,8 +42,8 @@ ANY = 600
 TARGETS: dict[str, Notion] = {
     "ldp": LDP(ANY),
     "lip": LIP(ANY),
-    "lift above": AsymmetricLift("inf", 0),
-    "lift below": AsymmetricLift(0, "inf"),
+    "max-lift": AsymmetricLift("inf", 0),
+    "min-lift": AsymmetricLift(0, "inf"),
     "pml": PML(ANY),
     "differential-identifiability": DifferentialIdentifiability(ANY),
     "mutual-information": MutualInformationPrivacy(ANY),
@@ -78,7 +78,7 @@ def implied(
     target
         A word of :data:`TARGETS`; or a notion, of which the epsilon does not matter.
     prior
-        The law of X, where either notion needs it.
+        The distribution of X, where either notion needs it.
     domain
         The inputs; default ``0..len(prior)-1``.
 
@@ -142,8 +142,8 @@ def relations(
       notion                         exactly     bound
       ldp                           2.000000  2.000000  Jiang et al. 2021 (TIFS), Proposition 1
       lip                           1.000000         -
-      lift above                    1.000000  1.000000  the definitions
-      lift below                    1.000000  1.000000  the definitions
+      max-lift                      1.000000  1.000000  the definitions
+      min-lift                      1.000000  1.000000  the definitions
       pml                           1.000000  1.000000  the definitions
       differential-identifiability  3.185642  3.945910  Jiang et al. 2021 (TIFS), Theorem 3
       mutual-information            0.197737  1.000000  Jiang et al. 2021 (TIFS), Theorem 3; ...
@@ -170,7 +170,7 @@ def _worst(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float, Channel]:
     """Maximise each ratio that the target bounds over the rays of the notion."""
-    rays = Rays.of(notion.cone(domain, prior))
+    rays = ExtremalColumns.of(notion.cone(domain, prior))
     family = target.family(domain, prior)
     rows = list(zip(family.at(ZERO).rows(), family.at(ONE).rows(), strict=True))
     if len(rows) > MOST_PROGRAMS:
@@ -203,18 +203,20 @@ def _average(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
     """Maximise a sum over outputs: a problem like any other, solved with a proved bound."""
-    law = Prior.uniform(len(domain)) if prior is None else prior
+    distribution = Prior.uniform(len(domain)) if prior is None else prior
     if isinstance(target, MutualInformationPrivacy):
-        problem = Problem(domain, notion, MutualInformation(), prior=law)
+        problem = Problem(domain, notion, MutualInformation(), prior=distribution)
         solution = design(problem)
         return float(solution.bound), solution.channel
-    if not law.minimum:
+    if not distribution.minimum:
         return None, None  # the objective below would not see such an input
     # Sum_y max_x Q[x,y] is k less the least Sum over y != x of Q[x,y], output y guessing input y
-    loss = [[(x != y) / p for y in range(len(law))] for x, p in enumerate(law)]
-    problem = Problem(domain, notion, Distortion(loss), prior=law, outputs=range(len(law)))
+    loss = [[(x != y) / p for y in range(len(distribution))] for x, p in enumerate(distribution)]
+    problem = Problem(
+        domain, notion, Distortion(loss), prior=distribution, outputs=range(len(distribution))
+    )
     solution = design(problem)
-    return math.log(len(law) - solution.bound), solution.channel
+    return math.log(len(distribution) - solution.bound), solution.channel
 
 
 def _of_rule(

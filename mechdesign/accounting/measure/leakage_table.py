@@ -1,4 +1,4 @@
-"""What leakages are told in: one row for each notion, as a table or as plain data."""
+"""The result of `leakages`: one row for each notion, as a table or as plain data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Leakage:
     Attributes
     ----------
     notion
-        The word for it in problem files; ``"lift above"`` and ``"lift below"`` are the two sides
+        Its name in problem files; ``"max-lift"`` and ``"min-lift"`` are the two sides
         of ``lip``.
     value
         The smallest epsilon that the exact channel satisfies, in nats, rounded up; inf where none

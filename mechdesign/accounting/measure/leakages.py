@@ -1,4 +1,4 @@
-"""What a channel leaks under every notion: exact ratios, and their logarithms rounded up."""
+"""The leakage of a channel under every notion: exact ratios, and their logarithms rounded up."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
 from mechdesign.accounting.measure.max_ratio import (
-    Extremes,
+    ColumnExtremes,
+    JointExtremes,
     MaxRatio,
-    Weighted,
     log_above,
     max_ratio,
 )
@@ -29,13 +29,13 @@ from mechdesign.prior_sets import PriorSet
 __all__ = ["leakages"]
 
 MOST_COMPARED = 1 << 31
-"""Ratios of entries that are looked at for the tightest matrix, at most."""
+"""Ratios of entries that are compared for the tightest matrix, at most."""
 
 MOST_INPUTS = 256
 """Inputs of a structured mechanism whose pairs are all compared, at most."""
 
 ONE = Fraction(1)
-COUNTED = "the number of pairs is too large for the tightest E matrix"
+TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
 
 def leakages(
@@ -48,17 +48,17 @@ def leakages(
     channel
         A channel; or a structured mechanism, for what can be said of it without its matrix.
     prior
-        The law of X, for the notions that need one. Inputs of prior 0 are protected like others,
-        but for the mutual information.
+        The distribution of X, for the notions that need one. Inputs of prior 0 are protected like
+        others, except under mutual information.
     priors
-        Sets of priors, for bounded-prior LIP: one row for each, called ``bounded-prior-lip``, then
+        Sets of priors, for bounded-prior LIP: one row for each, named ``bounded-prior-lip``, then
         ``bounded-prior-lip 2`` and so on.
 
     Returns
     -------
     Leakages
-        Never less than the truth: ratios are compared in whole numbers, and only their logarithm
-        is rounded, up.
+        Never less than the truth: ratios are compared as integers, and only their logarithm is
+        rounded, up.
 
     Raises
     ------
@@ -74,8 +74,8 @@ def leakages(
       ldp                           1.098613       3  output 0, input 'yes' against 'no'
       maximal-leakage               0.405466     1.5
       lip                           0.693148       2  output 0, input 'no'
-      lift above                    0.405466     1.5  output 0, input 'yes'
-      lift below                    0.693148       2  output 0, input 'no'
+      max-lift                      0.405466     1.5  output 0, input 'yes'
+      min-lift                      0.693148       2  output 0, input 'no'
       pml                           0.405466     1.5  output 0, input 'yes'
       differential-identifiability  1.098613       3  output 0, input 'yes' against 'no'
       mutual-information            0.130813
@@ -99,9 +99,9 @@ def leakages(
 
 
 def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet]) -> Leakages:
-    """Measure a matrix under everything."""
+    """Measure a channel by its matrix."""
     k, m = channel.shape
-    found = Extremes(channel)
+    found = ColumnExtremes(channel)
     rows = [_ldp(found), _maximal_leakage(found)]
     accuracy = None
     if prior is not None:
@@ -118,12 +118,12 @@ def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet
         tightest_matrix(channel) if small else None,
         prior,
         accuracy,
-        () if small else (COUNTED,),
+        () if small else (TOO_MANY_PAIRS,),
     )
 
 
-def _row(found: Extremes, notion: str, largest: MaxRatio, *places: list[int]) -> Leakage:
-    """Return the leakage that a record ratio stands for; ``places`` are inputs by column."""
+def _row(found: ColumnExtremes, notion: str, largest: MaxRatio, *places: list[int]) -> Leakage:
+    """Return the leakage of a largest ratio; ``places`` are the inputs of each column."""
     labels, y = found.channel.inputs.labels, largest.column
     value = log_above(largest.factor)
     if y is None:
@@ -132,24 +132,24 @@ def _row(found: Extremes, notion: str, largest: MaxRatio, *places: list[int]) ->
     return Leakage(notion, value, largest.factor, inputs, (found.channel.outputs[y],))
 
 
-def _ldp(found: Extremes) -> Leakage:
+def _ldp(found: ColumnExtremes) -> Leakage:
     """Compare the extreme entries of each column."""
     (most, at), (least, against) = found.most, found.least
     return _row(found, "ldp", max_ratio(most, least), at, against)
 
 
-def _maximal_leakage(found: Extremes) -> Leakage:
+def _maximal_leakage(found: ColumnExtremes) -> Leakage:
     """Add up the largest entries."""
     factor = Fraction(sum(found.most[0]), found.channel.denominator)
     return Leakage("maximal-leakage", log_above(factor), factor)
 
 
-def _lifts(found: Extremes, joint: Weighted) -> list[Leakage]:
-    """Compare the extreme entries of each column with the law of the output."""
+def _lifts(found: ColumnExtremes, joint: JointExtremes) -> list[Leakage]:
+    """Compare the extreme entries of each column with the probability of the output."""
     (most, at), (least, against) = found.most, found.least
     unit = Fraction(joint.unit)
-    above = _row(found, "lift above", max_ratio(most, joint.laws, unit), at)
-    below = _row(found, "lift below", max_ratio(joint.laws, least, 1 / unit), against)
+    above = _row(found, "max-lift", max_ratio(most, joint.outputs, unit), at)
+    below = _row(found, "min-lift", max_ratio(joint.outputs, least, 1 / unit), against)
     both = above if above.value >= below.value else below
     return [
         replace(both, notion="lip"),
@@ -159,7 +159,7 @@ def _lifts(found: Extremes, joint: Weighted) -> list[Leakage]:
     ]
 
 
-def _identifiability(found: Extremes, joint: Weighted) -> Leakage:
+def _identifiability(found: ColumnExtremes, joint: JointExtremes) -> Leakage:
     """Compare the extreme posteriors at each output."""
     (most, at), (least, against) = joint.most, joint.least
     return _row(found, "differential-identifiability", max_ratio(most, least), at, against)
@@ -169,20 +169,20 @@ def _information(channel: Channel, prior: Prior) -> Leakage:
     return Leakage("mutual-information", information_above(channel, prior), None)
 
 
-def _for_sets(found: Extremes, priors: Sequence[PriorSet]) -> list[Leakage]:
-    """Compare the extreme entries of each column with the extreme laws over a set of priors."""
+def _for_sets(found: ColumnExtremes, priors: Sequence[PriorSet]) -> list[Leakage]:
+    """Compare the extreme entries of each column with P(y) at the extreme priors of a set."""
     (most, at), (least, against) = found.most, found.least
     rows = []
     for n, members in enumerate(priors, 1):
-        laws: tuple[list[int], list[int]] = ([], [])
+        outputs: tuple[list[int], list[int]] = ([], [])  # the least and the largest P(y)
         for column in found.channel.columns():
             for side, largest in enumerate((False, True)):
-                law = members.extreme_numerators(column, largest=largest)
-                laws[side].append(sum(map(mul, law, column)))
+                prior = members.extreme_numerators(column, largest=largest)
+                outputs[side].append(sum(map(mul, prior, column)))
         unit = Fraction(members.denominator)
         name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
-        above = _row(found, name, max_ratio(most, laws[0], unit), at)
-        below = _row(found, name, max_ratio(laws[1], least, 1 / unit), against)
+        above = _row(found, name, max_ratio(most, outputs[0], unit), at)
+        below = _row(found, name, max_ratio(outputs[1], least, 1 / unit), against)
         rows.append(above if above.value >= below.value else below)
     return rows
 
@@ -190,7 +190,7 @@ def _for_sets(found: Extremes, priors: Sequence[PriorSet]) -> list[Leakage]:
 def _of_mechanism(
     mechanism: Mechanism, prior: Prior | None, priors: Sequence[PriorSet]
 ) -> Leakages:
-    """Measure a structured mechanism by what it says of itself."""
+    """Measure a structured mechanism by the ratios and lifts that it computes itself."""
     k, labels = len(mechanism.inputs), mechanism.inputs.labels
     rows, notes, matrix = [], ["of a structured mechanism: only what needs no matrix"], None
     if priors:
@@ -210,7 +210,7 @@ def _of_mechanism(
     if prior is not None:
         least, most = mechanism.lifts(prior)
         below = None if least == 0 else 1 / least
-        sides = [("lift above", most), ("lift below", below)]
+        sides = [("max-lift", most), ("min-lift", below)]
         both = max((factor for _, factor in sides), key=_order)
         sides = [("lip", both), *sides, ("pml", most)]
         rows += [Leakage(name, log_above(factor), factor) for name, factor in sides]

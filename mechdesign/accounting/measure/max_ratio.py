@@ -1,4 +1,4 @@
-"""The extreme entries of every column of a channel, exactly: what leakages are read from."""
+"""Exact maximum ratios of entries of a channel's columns, from which every leakage follows."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ from mechdesign.channel import Channel
 from mechdesign.exact import log_upper
 from mechdesign.prior import Prior
 
-__all__ = ["Extremes", "Integers", "MaxRatio", "Weighted", "float_above", "log_above", "max_ratio"]
+__all__ = ["ColumnExtremes", "JointExtremes", "MaxRatio", "float_above", "log_above", "max_ratio"]
 
-Integers: TypeAlias = list[int]
-Labelled: TypeAlias = tuple[Integers, Integers]
-"""A whole number for each column, and the number of the input that it is found at."""
+IndexedValues: TypeAlias = tuple[list[int], list[int]]
+"""An integer for each column, and the index of the input at which it is found."""
 
 CHUNK = 1 << 20
-"""Entries that are turned to Python's whole numbers at a time."""
+"""Entries that are converted to Python integers at a time."""
 
 
 def log_above(factor: Fraction | None) -> float:
-    """Return the least float at least ln(factor), whether read in binary or as it prints.
-
-    None stands for infinity.
+    """Return the least float >= ln(factor), both as binary and as its decimal text; None is inf.
 
     Examples
     --------
@@ -42,7 +39,7 @@ def log_above(factor: Fraction | None) -> float:
 
 
 def float_above(value: Fraction) -> float:
-    """Return the least float at least ``value``, whether read in binary or as it prints.
+    """Return the least float >= ``value``, both as binary and as its decimal text.
 
     Examples
     --------
@@ -57,9 +54,9 @@ def float_above(value: Fraction) -> float:
 
 @dataclass(frozen=True)
 class MaxRatio:
-    """The largest of some ratios, and the number of the column that it is found in.
+    """The largest of some ratios, and the index of the column where it is attained.
 
-    ``factor`` is None where the ratio is infinite, and 1 in no column where there is none.
+    ``factor`` is None where the ratio is infinite. Without any ratio it is 1, and ``column`` None.
     """
 
     factor: Fraction | None
@@ -69,7 +66,7 @@ class MaxRatio:
 def max_ratio(
     tops: Sequence[int], bottoms: Sequence[int], scale: Fraction = Fraction(1)
 ) -> MaxRatio:
-    """Return the largest ``scale * top / bottom``, exactly; a top of 0 does not count.
+    """Return the largest ``scale * top / bottom``, exactly; pairs with a top of 0 are left out.
 
     Examples
     --------
@@ -88,71 +85,66 @@ def max_ratio(
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """The columns of P_x Q[x, y], over one denominator: the joint law of input and output.
+class JointExtremes:
+    """The extreme entries of the columns of the joint distribution P_x Q[x, y], as integers.
 
     Attributes
     ----------
     unit
-        What makes the prior whole numbers.
-    laws
-        The sum of each column: the law of the output, over ``unit`` and the channel's denominator.
+        The common denominator of the prior. All integers here are over ``unit`` times the
+        denominator of the channel.
+    outputs
+        The sum of each column: the probability of the output.
     most, least
-        The extreme entries of each column, over the same, and their inputs.
+        The extreme entries of each column, and their inputs.
     """
 
     unit: int
-    laws: Integers
-    most: Labelled
-    least: Labelled
+    outputs: list[int]
+    most: IndexedValues
+    least: IndexedValues
 
 
-class Extremes:
-    """The extreme entries of every column, alone and weighted by a prior.
-
-    Parameters
-    ----------
-    channel
-        Whose columns.
-    """
+class ColumnExtremes:
+    """The extreme entries of every column of a channel, alone and weighted by a prior."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
 
     @cached_property
-    def most(self) -> Labelled:
-        """The largest entry of each column, as a whole number, and its input."""
+    def most(self) -> IndexedValues:
+        """The largest numerator of each column, and its input."""
         return _extreme(self.channel.numerators, largest=True)
 
     @cached_property
-    def least(self) -> Labelled:
-        """The least entry of each column, as a whole number, and its input."""
+    def least(self) -> IndexedValues:
+        """The least numerator of each column, and its input."""
         return _extreme(self.channel.numerators, largest=False)
 
-    def weighted(self, prior: Prior) -> Weighted:
-        """Return the same of P_x Q[x, y]."""
+    def weighted(self, prior: Prior) -> JointExtremes:
+        """Return the extreme entries of the columns of P_x Q[x, y]."""
         unit = math.lcm(*(p.denominator for p in prior))
-        shares = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
-        laws: Integers = []
-        most: Labelled = ([], [])
-        least: Labelled = ([], [])
-        for part in self._parts():
-            joint = part.astype(object) * shares
-            laws += [int(law) for law in joint.sum(axis=0)]
+        masses = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
+        outputs: list[int] = []
+        most: IndexedValues = ([], [])
+        least: IndexedValues = ([], [])
+        for block in self._blocks():
+            joint = block.astype(object) * masses
+            outputs += [int(total) for total in joint.sum(axis=0)]
             for found, largest in ((most, True), (least, False)):
                 values, places = _extreme(joint, largest=largest)
                 found[0].extend(values)
                 found[1].extend(places)
-        return Weighted(unit, laws, most, least)
+        return JointExtremes(unit, outputs, most, least)
 
-    def _parts(self) -> Iterator[npt.NDArray[Any]]:
+    def _blocks(self) -> Iterator[npt.NDArray[Any]]:
         n_inputs, n_outputs = self.channel.shape
         step = max(1, CHUNK // n_inputs)
         for first in range(0, n_outputs, step):
             yield self.channel.numerators[:, first : first + step]
 
 
-def _extreme(table: npt.NDArray[Any], *, largest: bool) -> Labelled:
+def _extreme(table: npt.NDArray[Any], *, largest: bool) -> IndexedValues:
     """Return the extreme entry of each column and the first row that it is in."""
     place = table.argmax(axis=0) if largest else table.argmin(axis=0)
     values = table[place, np.arange(table.shape[1])]

@@ -1,4 +1,4 @@
-"""The mutual information of input and output, rounded up."""
+"""Mutual information of input and output, rounded up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mechdesign.prior import Prior
 __all__ = ["information_above"]
 
 MOST_EXACT = 2500
-"""Entries whose logarithms are bounded one by one, at most; the others are taken in floats."""
+"""Entries of the largest channel whose logarithms are bounded in rationals, one by one."""
 
 UNIT = 2.0**-52
 
@@ -23,8 +23,9 @@ UNIT = 2.0**-52
 def information_above(channel: Channel, prior: Prior) -> float:
     """Return I(X; Y) in nats, rounded up.
 
-    Small channels: by rational bounds on every logarithm. Large ones: in floats, plus a bound on
-    all that their rounding can have lost, ``(n_inputs + 32) 2**-52 (1 + Sum |terms|)``.
+    For small channels every logarithm is bounded in rationals. For large ones the sum is computed
+    in floats, and the bound ``(n_inputs + 32) 2**-52 (1 + Sum |terms|)`` on its rounding error is
+    added.
 
     Examples
     --------
@@ -34,17 +35,18 @@ def information_above(channel: Channel, prior: Prior) -> float:
     """
     n_inputs, n_outputs = channel.shape
     if n_inputs * n_outputs <= MOST_EXACT:
-        rule = InformationConstraint("mutual-information", prior, Fraction(0))
-        return float_above(rule.min_epsilon(channel.columns()))
+        constraint = InformationConstraint("mutual-information", prior, Fraction(0))
+        return float_above(constraint.min_epsilon(channel.columns()))
     likely = np.flatnonzero(prior.array > 0)
     rows = channel.numerators[likely]
     if (rows == rows[0]).all():
         return 0.0
     Q = channel.matrix[likely]
     joint = prior.array[likely, None] * Q
-    law = np.maximum(joint.sum(axis=0), np.finfo(float).tiny)
-    # a weight is right to 3 roundings, a law to n_inputs + 3, a term to both and 2 of the logarithm
-    terms = joint * np.log(np.where(joint > 0, Q, 1) / np.where(joint > 0, law, 1))
+    outputs = np.maximum(joint.sum(axis=0), np.finfo(float).tiny)
+    # relative errors, in roundings: 3 for a joint probability, n_inputs + 3 for that of an output,
+    # and for a term their sum plus 2 for the logarithm
+    terms = joint * np.log(np.where(joint > 0, Q, 1) / np.where(joint > 0, outputs, 1))
     size = math.fsum(np.abs(terms).ravel())
     margin = (n_inputs + 32) * UNIT * (1 + size)
     return math.fsum(terms.ravel()) + margin

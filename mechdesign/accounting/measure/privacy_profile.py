@@ -1,4 +1,4 @@
-"""The privacy curve: the least delta at every epsilon, for approximate LDP and approximate LIP."""
+"""Privacy profiles delta(epsilon) of approximate LDP and LIP (Balle, Barthe and Gaboardi 2018)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["PrivacyProfile", "privacy_profile"]
 
 
 MOST_EXACT = 1 << 21
-"""Entries of near-largest sums that are added up exactly, at most."""
+"""Entries of the near-largest sums that are added up exactly, at most."""
 
 ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
 class PrivacyProfile:
-    """The least delta at every epsilon. Its repr is a table.
+    """The least delta at some epsilons. Its repr is a table.
 
     Attributes
     ----------
@@ -36,7 +36,8 @@ class PrivacyProfile:
         The budgets, exact, in nats.
     ldp
         For each, the least delta of approximate LDP: a rational, rounded up by 2**-149 where
-        e**epsilon is irrational, and by 1e-12 where thousands of pairs come as close as that.
+        e**epsilon is irrational, and by 1e-12 where thousands of pairs are that close to the
+        worst.
     lip
         The same for approximate LIP; None where no prior was given.
     """
@@ -70,7 +71,7 @@ def privacy_profile(
     epsilons
         Budgets in nats, >= 0.
     prior
-        The law of X, for LIP.
+        The distribution of X, for LIP.
 
     Raises
     ------
@@ -80,8 +81,8 @@ def privacy_profile(
     Notes
     -----
     Sources: Dwork et al. 2006 (approximate LDP); Jiang et al. 2021 (TIFS), Definition 5
-    (approximate LIP). Pairs are compared in floats; those that come within rounding of the worst
-    are added up in whole numbers.
+    (approximate LIP). Pairs are compared in floats; the sums of those within rounding of the worst
+    are computed again in integers.
 
     Examples
     --------
@@ -103,12 +104,12 @@ def privacy_profile(
         return PrivacyProfile(budgets, ldp)
     unit = lcm(*(p.denominator for p in prior))
     shares = [int(p * unit) for p in prior]
-    law = [sum(map(mul, shares, column)) for column in channel.columns()]
+    outputs = [sum(map(mul, shares, column)) for column in channel.columns()]
     scaled = [[unit * q for q in row] for row in rows]
     lip = tuple(
         max(
-            _largest(scaled, [law], exp_lower(e)) * exp_upper(-e),
-            _largest([law], scaled, exp_lower(e)),
+            _largest(scaled, [outputs], exp_lower(e)) * exp_upper(-e),
+            _largest([outputs], scaled, exp_lower(e)),
         )
         / (unit * whole)
         for e in budgets

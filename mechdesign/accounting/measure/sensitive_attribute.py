@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 Joint = list[list[Fraction]]
-"""The law of (S, X): a row for each secret, a column for each input."""
+"""The distribution of (S, X): a row for each secret, a column for each input."""
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class SensitiveAttributeLeakage:
         return log_above(max(ratio for ratio in flat if ratio is not None))
 
     @property
-    def lift_above(self) -> float:
+    def max_lift(self) -> float:
         """The largest log lift of a secret, in nats: its pointwise maximal leakage."""
         return log_above(self.most)
 
     @property
-    def lift_below(self) -> float:
+    def min_lift(self) -> float:
         """The largest log inverse lift of a secret, in nats."""
         return log_above(1 / self.least if self.least else None)
 
     @property
     def lip(self) -> float:
         """The larger of the two."""
-        return max(self.lift_above, self.lift_below)
+        return max(self.max_lift, self.min_lift)
 
     def __repr__(self) -> str:
         return (
@@ -95,7 +95,7 @@ def sensitive_attribute_leakage(
     Raises
     ------
     InputError
-        If the joint law does not fit.
+        If the joint distribution does not fit.
 
     Notes
     -----
@@ -110,17 +110,17 @@ def sensitive_attribute_leakage(
     ldp      0.619039   1.098612
     lip      0.356675   0.693147
     """
-    law = _joint(joint, channel)
-    masses = [sum(row, Fraction(0)) for row in law]
+    distribution = _joint(joint, channel)
+    masses = [sum(row, Fraction(0)) for row in distribution]
     columns = [
-        [_dot(row, column) / mass for row, mass in zip(law, masses, strict=True)]
+        [_dot(row, column) / mass for row, mass in zip(distribution, masses, strict=True)]
         for column in channel.columns()
     ]
     columns = [column for column in columns if any(column)]
-    secrets = range(len(law))
+    secrets = range(len(distribution))
     ratios = tuple(tuple(_ratio(columns, s, other) for other in secrets) for s in secrets)
     lifts = [q / _dot(masses, column) for column in columns for q in column]
-    prior = Prior([sum(entries, Fraction(0)) for entries in zip(*law, strict=True)])
+    prior = Prior([sum(entries, Fraction(0)) for entries in zip(*distribution, strict=True)])
     return SensitiveAttributeLeakage(
         ratios=ratios,
         least=min(lifts),
@@ -154,18 +154,18 @@ def sensitive_attribute_channel(
     ill   0.6500  0.3500
     well  0.3500  0.6500
     """
-    law = _joint(joint, channel)
-    masses = [sum(row, Fraction(0)) for row in law]
+    distribution = _joint(joint, channel)
+    masses = [sum(row, Fraction(0)) for row in distribution]
     rows = [
         [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
-        for row, mass in zip(law, masses, strict=True)
+        for row, mass in zip(distribution, masses, strict=True)
     ]
     labels = None if secrets is None else Domain(secrets)
     return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), Prior(masses)
 
 
 def _joint(joint: Iterable[Iterable[Any]], channel: Channel) -> Joint:
-    """Return the joint law, exactly normalised."""
+    """Return the joint distribution, exactly normalised."""
     size = len(channel.inputs)
     rows = [list(exact_numbers(row, f"joint[{s}]", size=size)) for s, row in enumerate(joint)]
     total = sum((sum(row, Fraction(0)) for row in rows), Fraction(0))

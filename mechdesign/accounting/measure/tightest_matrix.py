@@ -1,4 +1,4 @@
-"""The tightest matrix of context-aware LDP that a channel satisfies."""
+"""The tightest matrix E of context-aware LDP that a channel satisfies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ABOVE = 1 + 2.0**-49
 """Covers six roundings of a logarithm, and one more for a float that is read as it prints."""
 
 BLOCK = 1 << 16
-"""Entries that are compared at a time: few enough to stay close to the processor."""
+"""Entries that are compared at a time: few enough to stay in the processor's cache."""
 
 
 def tightest_matrix(channel: Channel) -> FloatArray:
@@ -25,7 +25,7 @@ def tightest_matrix(channel: Channel) -> FloatArray:
 
         E[x, x'] = max over y of ln(Q[x, y] / Q[x', y])
 
-    Every channel is E-LDP for this E and those above it only. It obeys the triangle inequality.
+    A channel is E-LDP exactly for this E and those above it. This E obeys the triangle inequality.
 
     Returns
     -------
@@ -51,13 +51,13 @@ def tightest_matrix(channel: Channel) -> FloatArray:
     k, m = numerators.shape
     with np.errstate(divide="ignore"):
         inverse = 1 / numerators.astype(np.float64)
-    inverse[numerators == 0] = 0  # such pairs are infinite, or tell nothing
+    inverse[numerators == 0] = 0  # ratios with a denominator of 0 are set to inf below
     step = max(1, BLOCK // m)
     excess = np.empty((k, k))
     for first in range(0, k, step):
         part = slice(first, first + step)
         for x in range(k):
-            # the difference is exact, so that a ratio near 1 keeps its digits
+            # the ratio less 1, from an exact difference, so that a ratio near 1 keeps its digits
             ratios = (numerators[x] - numerators[part]).astype(np.float64) * inverse[part]
             excess[x, part] = ratios.max(axis=1)
     matrix: FloatArray = np.log1p(np.maximum(excess, 0)) * ABOVE
@@ -67,6 +67,6 @@ def tightest_matrix(channel: Channel) -> FloatArray:
 
 
 def _one_by_one(channel: Channel) -> FloatArray:
-    """Compare whole numbers that no machine word holds, as those of products of channels."""
+    """Compare integers beyond 64 bits, as those of products of channels."""
     rows = channel.numerators.tolist()
     return np.array([[log_above(max_ratio(row, other).factor) for other in rows] for row in rows])

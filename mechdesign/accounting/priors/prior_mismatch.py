@@ -1,4 +1,4 @@
-"""Wrong priors: what a channel leaks under another prior than the one it was designed for."""
+"""Prior mismatch: the leakage of a channel under a prior that it was not designed for."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def prior_mismatch_bound(p: Prior, q: Prior) -> float:
 def log_ratio_bound(p: Prior, q: Prior) -> float:
     """Bound the same difference by max over x of |ln(P1_x / P2_x)|, which is never more.
 
-    The entries of a column are the same under both priors, and its law changes by a factor between
-    the least and the largest P1_x / P2_x; Lemma 3 goes on to bound these by the distance.
+    The entries of a column are the same under both priors, and the probability of the output
+    changes by a factor between the least and the largest P1_x / P2_x. Lemma 3 goes on to bound
+    these factors by the total-variation distance.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
 
 @dataclass(frozen=True)
 class PriorMismatch:
-    """What a channel leaks under the prior that was assumed, and under another.
+    """The exact LIP of a channel under the assumed and the true prior, and bounds on the latter.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A mixture by component: the block of the input in clear, a mechanism of its own inside."""
+"""Mechanisms for block-structured LDP: the block in clear, and a mechanism inside each block."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower, fraction_text
 from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
-from mechdesign.mechanisms.composite.identity import InClear
-from mechdesign.mechanisms.composite.inner import frequencies_each
-from mechdesign.mechanisms.composite.tagged_reports import Parts
+from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite.protocols import batch_frequencies
+from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
@@ -26,10 +26,10 @@ from mechdesign.sampling import Source
 
 __all__ = [
     "ByComponent",
-    "alike",
     "block_hadamard",
     "block_randomized_response",
     "block_subset_selection",
+    "same_in_every_block",
 ]
 
 
@@ -91,10 +91,10 @@ class ByComponent(Mechanism):
         if len(parts) != len(self._sizes):
             expected = f"{len(self._sizes)} mechanisms, one for each block"
             raise InputError("parts", expected, len(parts))
-        filled = [InClear(1) if part is None else part for part in parts]
+        filled = [IdentityMechanism(1) if part is None else part for part in parts]
         kinds, kind_of = _distinct(filled)
         self._check(kinds, kind_of)
-        self._parts = Parts(kinds, kind_of, range(len(kind_of)))
+        self._parts = TaggedReports(kinds, kind_of, range(len(kind_of)))
         self._order = np.argsort(self._member, kind="stable")  # the inputs, block by block
         self._starts = np.concatenate([[0], np.cumsum(self._sizes)])
         self._rank = np.empty_like(self._member)
@@ -120,7 +120,7 @@ class ByComponent(Mechanism):
         return self._notion
 
     @property
-    def alphabet(self) -> Parts:
+    def alphabet(self) -> TaggedReports:
         """Pairs (block, report), written ``block:report``."""
         return self._parts
 
@@ -137,12 +137,12 @@ class ByComponent(Mechanism):
     def parameters(self) -> dict[str, Any]:
         """Return the different mechanisms, and which of them each block has."""
         return {
-            "parts": [part_table(kind) for kind in self._parts.kinds],
+            "parts": [component_table(kind) for kind in self._parts.kinds],
             "part_of_block": self._parts.kind_of.tolist(),
         }
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Draw reports, in the array of a ``tagged_reports.Parts``."""
+        """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
         rank = self._rank[codes]
         return self._parts.build(
             self._member[codes], lambda kind, places: kind.draw(rank[places], source)
@@ -173,7 +173,7 @@ class ByComponent(Mechanism):
             blocks, counts = self._parts.counts_of(n, tally.counts)
             if not len(blocks):
                 continue
-            found = frequencies_each(kind, counts, tally.counts[blocks])
+            found = batch_frequencies(kind, counts, tally.counts[blocks])
             share = (tally.counts[blocks] / total)[:, None]
             places = self._order[self._starts[blocks][:, None] + np.arange(len(kind.inputs))]
             estimates[places] = found.estimates * share
@@ -218,8 +218,8 @@ class ByComponent(Mechanism):
         return min(found), max(found)
 
 
-def part_table(mechanism: Mechanism) -> dict[str, Any]:
-    """Return an inner mechanism as a law has it."""
+def component_table(mechanism: Mechanism) -> dict[str, Any]:
+    """Return an inner mechanism as it stands among the parameters of a composite one."""
     epsilon: str = mechanism.privacy.to_table()["epsilon"]
     return {"mechanism": mechanism.name, "epsilon": epsilon, "law": mechanism.parameters()}
 
@@ -236,7 +236,7 @@ def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:
     return list(place), kind_of
 
 
-def alike(
+def same_in_every_block(
     inputs: Domain | Iterable[Any] | int,
     notion: BlockLDP,
     make: Callable[[int], Mechanism],
@@ -276,7 +276,7 @@ def block_hadamard(
     1250
     """
     notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
-    return alike(inputs, notion, lambda size: HadamardResponse(size, epsilon))
+    return same_in_every_block(inputs, notion, lambda size: HadamardResponse(size, epsilon))
 
 
 def block_randomized_response(
@@ -291,7 +291,9 @@ def block_randomized_response(
     It is best where blocks are small beside e**epsilon.
     """
     notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
-    return alike(inputs, notion, lambda size: GeneralizedRandomizedResponse(size, epsilon))
+    return same_in_every_block(
+        inputs, notion, lambda size: GeneralizedRandomizedResponse(size, epsilon)
+    )
 
 
 def block_subset_selection(
@@ -307,4 +309,4 @@ def block_subset_selection(
     response, and a report takes more bits: as many as the block has inputs, nearly.
     """
     notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
-    return alike(inputs, notion, lambda size: SubsetSelection(size, epsilon))
+    return same_in_every_block(inputs, notion, lambda size: SubsetSelection(size, epsilon))

@@ -21,16 +21,20 @@ from mechdesign.mechanisms.base import (
     informative,
     inputs_of,
 )
-from mechdesign.mechanisms.composite.by_component import part_table
-from mechdesign.mechanisms.composite.identity import InClear
-from mechdesign.mechanisms.composite.inner import Summed, SumMoments, TwoLevel
-from mechdesign.mechanisms.composite.tagged_reports import Parts
+from mechdesign.mechanisms.composite.by_component import component_table
+from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite.protocols import (
+    HasScoreSums,
+    ScoreSumMoments,
+    TwoValuedMechanism,
+)
+from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
 
-__all__ = ["HighLow", "split"]
+__all__ = ["HighLow", "split_by_sensitivity"]
 
 HIDDEN, OPEN = 0, 1
 """The two parts of the reports: those that hide a sensitive input, and labels in clear."""
@@ -99,9 +103,9 @@ class HighLow(Mechanism):
     ) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(notion)
-        hidden, open_ = split(self.inputs, notion)
+        hidden, open_ = split_by_sensitivity(self.inputs, notion)
         self._hidden, self._open = np.array(hidden), np.array(open_)
-        self._inner = InClear(1) if inner is None else inner
+        self._inner = IdentityMechanism(1) if inner is None else inner
         self._two_level = two_level = self._check(self._inner)
         self._n_inner, self._c = two_level.n_outputs, float(two_level.uniform_score)
         # a multiple of N where that costs nothing, so that the matrix of a small domain is exact
@@ -109,7 +113,9 @@ class HighLow(Mechanism):
         least = WHOLE * self._n_inner * two_level.most / exp_lower(self._notion.epsilon)
         self._uniform = math.ceil(least / step) * step
         labels = Domain([self.inputs.labels[x] for x in open_])
-        self._parts = Parts([self._inner, InClear(labels)], [HIDDEN, OPEN], ["hidden", "open"])
+        self._parts = TaggedReports(
+            [self._inner, IdentityMechanism(labels)], [HIDDEN, OPEN], ["hidden", "open"]
+        )
         self._rank = np.empty(len(self.inputs), dtype=np.int64)
         self._rank[self._hidden] = np.arange(len(hidden))
         self._rank[self._open] = np.arange(len(open_))
@@ -117,9 +123,9 @@ class HighLow(Mechanism):
         self._is_open[self._open] = True
         self._balance = self._balances()
 
-    def _check(self, inner: Mechanism) -> TwoLevel:
+    def _check(self, inner: Mechanism) -> TwoValuedMechanism:
         """Return the inner mechanism if it fits the sensitive inputs and the budget."""
-        if not isinstance(inner, TwoLevel):
+        if not isinstance(inner, TwoValuedMechanism):
             expected = "Hadamard response, subset selection or randomized response"
             raise InputError("inner", expected, repr(inner))
         size = len(self._hidden)
@@ -137,7 +143,7 @@ class HighLow(Mechanism):
         return self._notion
 
     @property
-    def alphabet(self) -> Parts:
+    def alphabet(self) -> TaggedReports:
         """Pairs ("hidden", report) or ("open", label), written with a colon between."""
         return self._parts
 
@@ -158,10 +164,10 @@ class HighLow(Mechanism):
 
     def parameters(self) -> dict[str, Any]:
         """Return the inner mechanism, and the mass of w."""
-        return {"inner": part_table(self._inner), "uniform": self._uniform}
+        return {"inner": component_table(self._inner), "uniform": self._uniform}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Draw reports, in the array of a ``tagged_reports.Parts``."""
+        """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
         rank, apart = self._rank[codes], self._is_open[codes]
         joins = chances(source, len(codes), 62) < self._uniform
 
@@ -217,7 +223,7 @@ class HighLow(Mechanism):
 
     def _moments(
         self, hidden: Tally, labels: FloatArray, share: float
-    ) -> tuple[Frequencies, SumMoments | None]:
+    ) -> tuple[Frequencies, ScoreSumMoments | None]:
         """Return the moments of the scores that are not balanced, and those of f with them.
 
         Parameters
@@ -238,15 +244,15 @@ class HighLow(Mechanism):
             inner = self._inner.frequencies(hidden)
             means[self._hidden] += share * inner.estimates
             squares[self._hidden] += share * inner.squares
-            if isinstance(self._inner, Summed):
-                sums = self._inner.sum_moments(hidden)
+            if isinstance(self._inner, HasScoreSums):
+                sums = self._inner.score_sum_moments(hidden)
                 products[self._hidden] += share * (inner.estimates - sums.products)
                 mean += share * (1 - sums.mean)
                 square += share * (1 - 2 * sums.mean + sums.square)
         found = Frequencies(means, squares)
-        if not isinstance(self._inner, Summed):
+        if not isinstance(self._inner, HasScoreSums):
             return found, None
-        return found, SumMoments(mean, square, products)
+        return found, ScoreSumMoments(mean, square, products)
 
     def _surplus(self) -> float:
         """Return f on labels."""
@@ -256,7 +262,7 @@ class HighLow(Mechanism):
     def _balances(self) -> FloatArray:
         """Return b_x, the best if inputs are equally likely and the inner reports are too."""
         none = np.zeros(len(self.inputs))
-        if not isinstance(self._inner, Summed):
+        if not isinstance(self._inner, HasScoreSums):
             return none
         size = self._inner.count(self._inner.listed()[:0]).size
         flat = Tally(np.ones(size, dtype=np.int64), size)
@@ -319,13 +325,13 @@ class HighLow(Mechanism):
         share = sum(inside, Fraction(0))
         conditional = Prior.from_counts(inside if share else [1] * len(inside))
         for level in self._two_level.levels(conditional):
-            for law in (level.lowest, level.highest):
-                total = share * law + (1 - share) * uniform
+            for probability in (level.lowest, level.highest):
+                total = share * probability + (1 - share) * uniform
                 found += [level.mass / total, uniform / total]
         return min(found), max(found)
 
 
-def split(domain: Domain, notion: HighLowLDP) -> tuple[list[int], list[int]]:
+def split_by_sensitivity(domain: Domain, notion: HighLowLDP) -> tuple[list[int], list[int]]:
     """Return the numbers of the sensitive inputs and of the others, in the order of the domain.
 
     Raises

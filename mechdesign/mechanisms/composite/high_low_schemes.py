@@ -10,28 +10,28 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import Mechanism, informative, inputs_of
-from mechdesign.mechanisms.composite.high_low import HighLow, split
+from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.notions import HighLowLDP
 
 __all__ = [
-    "around",
     "best_high_low_size",
     "high_low_hadamard",
     "high_low_randomized_response",
     "high_low_subset_selection",
+    "high_low_with",
 ]
 
 
-def around(
+def high_low_with(
     inputs: Domain | Iterable[Any] | int, notion: HighLowLDP, make: Callable[[int], Mechanism]
 ) -> HighLow:
     """Return the scheme with ``make(s)`` for the s sensitive inputs; for one, Mangat's."""
     domain = inputs_of(inputs)
     informative(notion)
-    size = len(split(domain, notion)[0])
+    size = len(split_by_sensitivity(domain, notion)[0])
     return HighLow(domain, notion, make(size) if size > 1 else None)
 
 
@@ -59,7 +59,7 @@ def high_low_hadamard(
     23
     """
     notion = HighLowLDP(epsilon, sensitive)
-    return around(inputs, notion, lambda size: HadamardResponse(size, epsilon))
+    return high_low_with(inputs, notion, lambda size: HadamardResponse(size, epsilon))
 
 
 def high_low_randomized_response(
@@ -70,7 +70,7 @@ def high_low_randomized_response(
     It is best where e**epsilon is large beside the number of sensitive inputs.
     """
     notion = HighLowLDP(epsilon, sensitive)
-    return around(inputs, notion, lambda size: GeneralizedRandomizedResponse(size, epsilon))
+    return high_low_with(inputs, notion, lambda size: GeneralizedRandomizedResponse(size, epsilon))
 
 
 def high_low_subset_selection(
@@ -109,7 +109,7 @@ def high_low_subset_selection(
         j = best_high_low_size(len(domain), s, notion.epsilon) if size is None else size
         return SubsetSelection(s, epsilon, j)
 
-    return around(domain, notion, make)
+    return high_low_with(domain, notion, make)
 
 
 def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:

@@ -11,16 +11,16 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.mechanisms.base import Frequencies, Mechanism
-from mechdesign.mechanisms.composite.inner import Level
+from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
 from mechdesign.sampling import Source
 
-__all__ = ["InClear"]
+__all__ = ["IdentityMechanism"]
 
 
-class InClear(Mechanism):
+class IdentityMechanism(Mechanism):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
     Of one input it says nothing: the one report there is.
@@ -32,7 +32,7 @@ class InClear(Mechanism):
 
     Examples
     --------
-    >>> InClear(1).bits_per_report
+    >>> IdentityMechanism(1).bits_per_report
     0.0
     """
 
@@ -101,7 +101,7 @@ class InClear(Mechanism):
         counts, total = self.counted(tally, self._k)
         return Frequencies(counts / total, counts / total)
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the frequencies of many tallies."""
         share = counts / totals[:, None]
         return Frequencies(share, share)
@@ -119,9 +119,9 @@ class InClear(Mechanism):
         """Return 1, the ratio inside a block of one."""
         return Fraction(1)
 
-    def levels(self, prior: Prior) -> list[Level]:
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return the probability 1 of the one report; for one input only."""
-        return [Level(Fraction(1), Fraction(1), Fraction(1))]
+        return [ProbabilityLevel(Fraction(1), Fraction(1), Fraction(1))]
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of 1{y = x} / P_y."""

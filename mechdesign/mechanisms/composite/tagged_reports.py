@@ -1,4 +1,4 @@
-"""Reports that name a part in clear and carry a report of the mechanism of that part."""
+"""Tagged reports: the name of a part in clear, and a report of that part's mechanism."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.errors import InputError, shown
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.composite.inner import count_each, is_numbered
+from mechdesign.mechanisms.composite.protocols import count_by_group, is_numbered
 from mechdesign.reports import Alphabet
 from mechdesign.sampling import source_of
 
-__all__ = ["Parts"]
+__all__ = ["TaggedReports"]
 
 
-class Parts(Alphabet):
+class TaggedReports(Alphabet):
     """The reports of a mechanism that is one of several, of which one is named in clear.
 
-    Parts whose mechanisms are equal share one, their kind, and are worked on together. If every
-    kind numbers its reports, a report is one number: those of part 0 come first, then those of
-    part 1, and so on. Else it is a record ``[("part", int32), ("report", bytes)]``.
+    Parts with equal mechanisms have the same kind and are processed together. If every kind
+    numbers its reports, a report is one number: those of part 0 come first, then those of part 1,
+    and so on. Otherwise it is a record ``[("part", int32), ("report", bytes)]``.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Parts(Alphabet):
 
     Examples
     --------
-    >>> from mechdesign.mechanisms.composite.identity import InClear
-    >>> parts = Parts([InClear(2), InClear(3)], [0, 1, 0], range(3))
+    >>> from mechdesign.mechanisms.composite.identity import IdentityMechanism
+    >>> parts = TaggedReports([IdentityMechanism(2), IdentityMechanism(3)], [0, 1, 0], range(3))
     >>> parts.write(np.array([1, 2, 6])), parts.read(["0:1", "2:1"])
     (['0:1', '1:0', '2:1'], array([1, 6]))
     """
@@ -67,7 +67,7 @@ class Parts(Alphabet):
     def matches(self, other: Alphabet) -> bool:
         """Return whether another alphabet has the same parts, each with the same reports."""
         return (
-            isinstance(other, Parts)
+            isinstance(other, TaggedReports)
             and self.names == other.names
             and np.array_equal(self.kind_of, other.kind_of)
             and all(
@@ -158,7 +158,7 @@ class Parts(Alphabet):
             members = np.flatnonzero(self.kind_of == kind)
             inner = self.inner(kind, part[places], data[places])
             group = np.searchsorted(members, part[places])
-            found = count_each(self.kinds[kind], inner, group, len(members))
+            found = count_by_group(self.kinds[kind], inner, group, len(members))
             counts[self.count_starts[members][:, None] + np.arange(found.shape[1])] = found
         return counts
 

@@ -1,9 +1,9 @@
-"""Uniformly random sets of a given size, drawn exactly and in bulk as rows of bits.
+"""Uniformly random subsets of a given size, drawn exactly and in bulk as rows of bits.
 
-A row starts as independent coins, of a probability near the share that is wanted; then uniformly
-chosen positions are added, or taken out, until the size is right. Nothing in that knows one
-position from another, so that the law is unchanged when positions are permuted: all sets of the
-size are alike, exactly. How many bits it takes depends on the coins alone.
+A row starts as independent coins with a probability near size / width. Then uniformly chosen
+positions are added or removed until the size is right. Every step treats all positions alike, so
+the distribution is invariant under permutations of the positions: exactly uniform over the sets of
+the size. The number of random bits depends on the coins alone.
 """
 
 from __future__ import annotations

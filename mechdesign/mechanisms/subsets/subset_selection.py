@@ -17,7 +17,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
-from mechdesign.mechanisms.composite.inner import Level
+from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
 from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
@@ -145,7 +145,7 @@ class SubsetSelection(LDPMechanism):
 
     @property
     def risk(self) -> float:
-        """The number of reports times the total variance of all estimates, at the uniform law."""
+        """The number of reports times the total variance of the estimates, at the uniform prior."""
         k, j, (score, miss) = self._k, self.size, self._scores()
         return j * score**2 + (k - j) * miss**2 - 1 / k
 
@@ -195,7 +195,7 @@ class SubsetSelection(LDPMechanism):
         miss = self._held - self.size * WHOLE  # -q
         return score / self._difference, miss / self._difference
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
         hit, (score, miss) = counts / totals[:, None], self._scores()
         return two_scores(hit, score, miss)
@@ -230,7 +230,7 @@ class SubsetSelection(LDPMechanism):
         others = self._k - self.size
         return Fraction(self._held * others, (WHOLE - self._held) * self.size)
 
-    def levels(self, prior: Prior) -> list[Level]:
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities; P(T) is least + (most - least) P(X in T).
 
         Every set holds some input and leaves some out, so that any j inputs may be T at both.
@@ -239,7 +239,7 @@ class SubsetSelection(LDPMechanism):
         ordered = sorted(prior)
         shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
         ends = [self.least + (self.most - self.least) * share for share in shares]
-        return [Level(self.most, *ends), Level(self.least, *ends)]
+        return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(T|x) / P(T).

@@ -164,7 +164,7 @@ class UnaryEncoding(LDPMechanism):
         difference = Fraction(self._difference, WHOLE)
         return float((1 - self._q) / difference), float(-self._q / difference)
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
         hit, (score, miss) = counts / totals[:, None], self._scores()
         return two_scores(hit, score, miss)

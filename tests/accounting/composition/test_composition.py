@@ -32,9 +32,9 @@ from mechdesign.accounting.composition.formulas import (
 )
 from mechdesign.accounting.composition.products import (
     adaptive,
+    max_ratio_columns,
     pair_ratios,
     product,
-    record_columns,
 )
 from mechdesign.accounting.composition.sequences import compose_sequence
 from mechdesign.errors import InputError, UnsupportedError
@@ -89,13 +89,13 @@ def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
     columns = written_out(listed)
     found = compose(listed, prior)
     above, below = lips(columns, prior)
-    assert found["lift above"].exact == pytest.approx(above, rel=1e-12, abs=1e-14)
-    assert found["lift below"].exact == pytest.approx(below, rel=1e-12, abs=1e-14)
-    assert found["lip"].exact == max(found["lift above"].exact, found["lift below"].exact)
+    assert found["max-lift"].exact == pytest.approx(above, rel=1e-12, abs=1e-14)
+    assert found["min-lift"].exact == pytest.approx(below, rel=1e-12, abs=1e-14)
+    assert found["lip"].exact == max(found["max-lift"].exact, found["min-lift"].exact)
     for x, z in itertools.permutations(range(k), 2):
         ways = [None if c[z] == 0 else c[x] / c[z] for c in columns if c[x]]
         assert found.ratios[x][z] == (None if None in ways else max(ways))
-    for line in found.lines:
+    for line in found.rows:
         assert line.exact <= line.bound * (1 + 1e-12)
 
 
@@ -123,15 +123,15 @@ def test_ten_releases_on_four_inputs(prior: object) -> None:
     for n in (1, 2, 4):
         above, below = lips(written_out([channel] * n), assumed)
         found = compose([channel] * n, assumed)
-        assert found["lift above"].exact == pytest.approx(above, rel=1e-12)
-        assert found["lift below"].exact == pytest.approx(below, rel=1e-12)
+        assert found["max-lift"].exact == pytest.approx(above, rel=1e-12)
+        assert found["min-lift"].exact == pytest.approx(below, rel=1e-12)
     found = compose([channel] * 10, assumed)
     whole = product([channel] * 10)
     assert whole.shape == (4, math.comb(13, 3))
     assert found.outputs == 4**10
     assert found.columns < 286
     assert found["lip"].exact == pytest.approx(LIP(1).leakage(whole, assumed), rel=1e-14)
-    assert found["lift above"].exact == pytest.approx(PML(1).leakage(whole, assumed), rel=1e-14)
+    assert found["max-lift"].exact == pytest.approx(PML(1).leakage(whole, assumed), rel=1e-14)
     assert found["ldp"].exact == pytest.approx(LDP(1).leakage(whole), rel=1e-14)
     di = DifferentialIdentifiability(30).leakage(whole, assumed)
     assert found["differential-identifiability"].exact == pytest.approx(di, rel=1e-12)
@@ -146,7 +146,7 @@ def test_ten_releases_on_four_inputs(prior: object) -> None:
 def test_the_composed_guarantee_holds_and_is_the_least() -> None:
     channel, n = best(SKEWED), 3
     whole, found = product([channel] * n), compose([channel] * n, SKEWED)
-    for notion, word in ((LIP, "lip"), (LDP, "ldp"), (PML, "lift above")):
+    for notion, word in ((LIP, "lip"), (LDP, "ldp"), (PML, "max-lift")):
         epsilon = found[word].exact
         assert notion(epsilon).holds(whole, SKEWED)
         assert not notion(epsilon * (1 - 1e-9)).holds(whole, SKEWED)
@@ -181,7 +181,7 @@ def test_a_set_of_priors_is_judged_by_its_worst() -> None:
     each = [compose([channel] * 3, Prior(vertex))["lip"].exact for vertex in box.vertices()]
     assert found["bounded-prior-lip"].exact == pytest.approx(max(each), rel=1e-14)
     assert found["bounded-prior-lip"].exact <= found["bounded-prior-lip"].bound
-    assert "differential-identifiability" not in [line.notion for line in found.lines]
+    assert "differential-identifiability" not in [line.notion for line in found.rows]
     notion = BoundedPriorLIP(1, center=SKEWED, radius="0.05")
     ball = compose([channel] * 2, PriorBall(SKEWED, "0.05"))
     exact = notion.leakage(product([channel] * 2))
@@ -194,7 +194,7 @@ def test_dropped_mixtures_set_no_record(data: st.DataObject) -> None:
     """Whatever prior, whatever functional of a ratio: the columns kept have its maximum."""
     k = data.draw(st.integers(2, 3))
     listed = [data.draw(channels(k, least=1, most_outputs=4)) for _ in range(4)]
-    kept = np.array([[q / sum(column) for q in column] for column in record_columns(listed)])
+    kept = np.array([[q / sum(column) for q in column] for column in max_ratio_columns(listed)])
     everything = np.array(written_out(listed), dtype=float)
     for _ in range(5):
         top, bottom = (np.array(data.draw(priors(k)).array) for _ in range(2))
@@ -212,8 +212,8 @@ def test_many_different_channels_are_pruned() -> None:
     found, prior = compose(listed, Prior([0.2, 0.3, 0.5])), Prior([0.2, 0.3, 0.5])
     assert found.columns < 5**5 / 20
     above, below = lips(written_out(listed), prior)
-    assert found["lift above"].exact == pytest.approx(above, rel=1e-12)
-    assert found["lift below"].exact == pytest.approx(below, rel=1e-12)
+    assert found["max-lift"].exact == pytest.approx(above, rel=1e-12)
+    assert found["min-lift"].exact == pytest.approx(below, rel=1e-12)
 
 
 # --- adaptive, and correlated -----------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_corollary_5_does_not_care_about_the_order() -> None:
     joint = [a * b for a in marginals[0] for b in marginals[1]]
     turned = [a * b for b in marginals[1] for a in marginals[0]]
     left, right = compose_sequence([one, two], joint), compose_sequence([two, one], turned)
-    for mine, other in zip(left.lines, right.lines, strict=True):
+    for mine, other in zip(left.rows, right.rows, strict=True):
         assert mine.exact == other.exact
         assert mine.bound == pytest.approx(other.bound, rel=1e-14)
     with pytest.raises(InputError, match="joint: expected 16 probabilities"):
@@ -289,7 +289,7 @@ def test_independent_parts_of_a_sequence_add_up(data: st.DataObject) -> None:
     joint = [a * b for a in marginals[0] for b in marginals[1]]
     found = compose_sequence(parts, joint)
     alone = [compose([c], p) for c, p in zip(parts, marginals, strict=True)]
-    for side in ("lift above", "lift below"):
+    for side in ("max-lift", "min-lift"):
         expected = sum(one[side].exact for one in alone)
         assert found[side].exact == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
@@ -329,7 +329,7 @@ def test_the_table_and_the_lines() -> None:
     assert isinstance(found, Composition)
     assert "3 of 4 outputs compared" in repr(found)
     assert found["ldp"].exact == pytest.approx(2 * math.log(3))
-    assert compose([WARNER] * 2).lines == (found["ldp"],)
+    assert compose([WARNER] * 2).rows == (found["ldp"],)
     with pytest.raises(InputError, match="one of: ldp, differential"):
         found["lap"]
 
@@ -338,10 +338,10 @@ def test_what_leaks_without_bound() -> None:
     """The identity: finite from above, unless an input of prior 0 has an output to itself."""
     told = Channel.from_matrix([[1, 0], [0, 1]])
     found = compose([told] * 2, [0.5, 0.5])
-    assert found["lift above"].exact == pytest.approx(math.log(2))
-    for word in ("ldp", "lift below", "lip", "differential-identifiability"):
+    assert found["max-lift"].exact == pytest.approx(math.log(2))
+    for word in ("ldp", "min-lift", "lip", "differential-identifiability"):
         assert found[word].exact == found[word].bound == math.inf
-    assert compose([told], [0, 1])["lift above"].exact == math.inf
+    assert compose([told], [0, 1])["max-lift"].exact == math.inf
     assert LIP(1).leakage(told, Prior([0, 1])) == math.inf
     assert exact_delta([told], 5) == 1
 

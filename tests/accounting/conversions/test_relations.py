@@ -64,7 +64,7 @@ def random_channels(count: int, seed: int, prior: Prior) -> list[Channel]:
 def guarantees(truth: Leakages) -> list[Notion]:
     """The strongest guarantee that a channel gives under each notion."""
     kinds = (LDP, LIP, PML, DifferentialIdentifiability, MutualInformationPrivacy, MaximalLeakage)
-    low, high = (truth[side].value for side in ("lift below", "lift above"))
+    low, high = (truth[side].value for side in ("min-lift", "max-lift"))
     found: list[Notion] = [AsymmetricLift(low, high)]
     found += [kind(truth[kind.name].value) for kind in kinds if truth[kind.name].value < 40]
     return found
@@ -156,7 +156,7 @@ def check_attained(row: Implied, prior: Prior | None) -> None:
 @examples(30)
 @given(
     cases(kinds=("ldp", "context-aware", "high-low", "lip", "lift", "pml"), least="0.1"),
-    st.sampled_from(["ldp", "lip", "lift above", "lift below"]),
+    st.sampled_from(["ldp", "lip", "max-lift", "min-lift"]),
 )
 def test_it_is_the_largest_over_all_extreme_rays(case: Case, name: str) -> None:
     """Every private channel is a mixture of rays, and no mixture exceeds the worst ray."""
@@ -169,8 +169,8 @@ def test_it_is_the_largest_over_all_extreme_rays(case: Case, name: str) -> None:
         pairs = {
             "ldp": [(high, low)],
             "lip": [(high, law), (law, low)],
-            "lift above": [(high, law)],
-            "lift below": [(law, low)],
+            "max-lift": [(high, law)],
+            "min-lift": [(law, low)],
         }[name]
         for top, bottom in pairs:
             if top > 1e-10:
@@ -244,7 +244,7 @@ def test_averages() -> None:
 )
 def test_averages_imply_no_limit_on_ratios(notion: Notion) -> None:
     prior = Prior([0.2, 0.3, 0.5])
-    for name in ("ldp", "lip", "lift below", "differential-identifiability"):
+    for name in ("ldp", "lip", "min-lift", "differential-identifiability"):
         check_attained(implied(notion, name, prior), prior)
         assert implied(notion, name, prior).tight == math.inf
     assert implied(notion, "maximal-leakage", prior).tight is None
@@ -285,7 +285,7 @@ def test_any_two_cones_of_columns() -> None:
     line = MetricPrivacy(1, "absolute")
     assert implied(line, "ldp", domain=domain).tight == pytest.approx(3, abs=NEAR)
     assert implied(LDP(1), line, domain=domain).tight == pytest.approx(1, abs=NEAR)
-    forced = implied(HighLowLDP(1, [0]), "lift above", Prior([0.4, 0.3, 0.2, 0.1]))
+    forced = implied(HighLowLDP(1, [0]), "max-lift", Prior([0.4, 0.3, 0.2, 0.1]))
     assert forced.tight == pytest.approx(math.log(1 / 0.1), abs=NEAR)
     E = ContextAwareLDP([[0, 0, 1, 1], ["inf", 0, 1, 1], ["inf", "inf", 0, 2], [1, 1, 1, 0]])
     found = implied(E, "ldp", domain=domain)

@@ -41,7 +41,7 @@ from tests.strategies import DIGITS, channels, columns_of, decimal, examples, pr
 
 TINY = Decimal("1e-12")
 UP = Decimal(2) ** -48
-SIDES = ("lift above", "lift below")
+SIDES = ("max-lift", "min-lift")
 
 
 def logarithm(factor: Fraction | None) -> Decimal:
@@ -58,16 +58,16 @@ def by_definition(channel: Channel, prior: Prior) -> dict[str, Fraction | None]:
     found: dict[str, list[Fraction | None]] = {
         "ldp": [Fraction(1)],
         "differential-identifiability": [],
-        "lift above": [Fraction(1)],
-        "lift below": [Fraction(1)],
+        "max-lift": [Fraction(1)],
+        "min-lift": [Fraction(1)],
     }
     for q in columns:
         law = sum((p * v for p, v in zip(prior, q, strict=True)), Fraction(0))
         for x in range(k):
             if q[x]:
-                found["lift above"].append(ratio(q[x], law))
+                found["max-lift"].append(ratio(q[x], law))
             if law:
-                found["lift below"].append(ratio(law, q[x]))
+                found["min-lift"].append(ratio(law, q[x]))
             for z in range(k):
                 if q[x]:
                     found["ldp"].append(ratio(q[x], q[z]))
@@ -75,9 +75,9 @@ def by_definition(channel: Channel, prior: Prior) -> dict[str, Fraction | None]:
                     pair = ratio(prior[x] * q[x], prior[z] * q[z])
                     found["differential-identifiability"].append(pair)
     most = {n: None if None in f else max(f) for n, f in found.items()}  # type: ignore[type-var]
-    sides = [most["lift above"], most["lift below"]]
+    sides = [most["max-lift"], most["min-lift"]]
     most["lip"] = None if None in sides else max(sides)  # type: ignore[type-var]
-    most["pml"] = most["lift above"]
+    most["pml"] = most["max-lift"]
     most["maximal-leakage"] = sum((max(q) for q in columns), Fraction(0))
     return most
 

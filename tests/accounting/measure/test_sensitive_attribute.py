@@ -85,8 +85,8 @@ def test_a_secret_that_is_the_data_and_one_that_is_not() -> None:
     known = sensitive_attribute_leakage(
         [["1/2", 0], [0, "1/2"]], Channel.from_matrix([[1, 0], [0, 1]])
     )
-    assert known.ldp == known.lift_below == math.inf
-    assert known.lift_above == pytest.approx(math.log(2))
+    assert known.ldp == known.min_lift == math.inf
+    assert known.max_lift == pytest.approx(math.log(2))
 
 
 def test_a_law_that_does_not_fit_is_refused() -> None:

@@ -306,7 +306,7 @@ def test_estimates_agree_with_the_records() -> None:
     found = mechanism.frequencies(tally)
     errors = np.sqrt(found.squares / n)
     assert (np.abs(found.estimates - [0.5, 0, 0, 0.5, 0]) < 4 * errors).all()
-    several = mechanism.frequencies_each(np.array([tally.counts] * 2), np.array([n, n]))
+    several = mechanism.batch_frequencies(np.array([tally.counts] * 2), np.array([n, n]))
     assert (several.estimates == found.estimates).all()
     weights = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     mean, square = mechanism.combination(tally, weights)

@@ -1,4 +1,4 @@
-"""What a mechanism can offer to the composite ones that hold it: uniform reports, many at once."""
+"""Protocols of the mechanisms that composite ones are made of, and counts of reports by group."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from mechdesign.reports import Tally
 from mechdesign.sampling import Source, pieces
 
 __all__ = [
-    "Batched",
-    "Level",
-    "SumMoments",
-    "Summed",
-    "TwoLevel",
-    "count_each",
-    "frequencies_each",
+    "BatchEstimator",
+    "HasScoreSums",
+    "ProbabilityLevel",
+    "ScoreSumMoments",
+    "TwoValuedMechanism",
+    "batch_frequencies",
+    "count_by_group",
     "is_numbered",
 ]
 
@@ -34,7 +34,7 @@ WORTH_SORTING = 1 << 18
 """Bits of a group from which on its reports are gathered and counted by themselves."""
 
 
-class Level(NamedTuple):
+class ProbabilityLevel(NamedTuple):
     """One of the probabilities that a report may have, and how likely such reports are.
 
     ``lowest`` and ``highest`` bound P(y), tightly, over the reports y to which some input gives
@@ -46,7 +46,7 @@ class Level(NamedTuple):
     highest: Fraction
 
 
-class SumMoments(NamedTuple):
+class ScoreSumMoments(NamedTuple):
     """Means over reports of what the sum t(y) = Sum_x s_x(y) of all scores is worth.
 
     ``mean`` and ``square`` are those of t and t**2, ``products`` has those of s_x t.
@@ -58,15 +58,15 @@ class SumMoments(NamedTuple):
 
 
 @runtime_checkable
-class Summed(Protocol):
+class HasScoreSums(Protocol):
     """A mechanism whose scores do not sum to 1 at every report, only in the mean."""
 
-    def sum_moments(self, tally: Tally) -> SumMoments:
+    def score_sum_moments(self, tally: Tally) -> ScoreSumMoments:
         """Return the moments of the sum of all scores."""
 
 
 @runtime_checkable
-class TwoLevel(Protocol):
+class TwoValuedMechanism(Protocol):
     """A mechanism each of whose probabilities is ``most`` or ``least``."""
 
     inputs: Domain
@@ -86,19 +86,19 @@ class TwoLevel(Protocol):
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return reports that are uniform over all, and tell nothing."""
 
-    def levels(self, prior: Prior) -> list[Level]:
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return the probabilities that occur, each with the extremes of P(y)."""
 
 
 @runtime_checkable
-class Batched(Protocol):
+class BatchEstimator(Protocol):
     """A mechanism that estimates from many tallies together."""
 
-    def frequencies_each(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return estimates, ``(n_tallies, n_inputs)``, from counts with one row for each tally."""
 
 
-def frequencies_each(mechanism: Mechanism, counts: Int64Array, totals: Int64Array) -> Frequencies:
+def batch_frequencies(mechanism: Mechanism, counts: Int64Array, totals: Int64Array) -> Frequencies:
     """Return the estimates of many tallies of one mechanism, ``(n_tallies, n_inputs)``.
 
     Parameters
@@ -108,8 +108,8 @@ def frequencies_each(mechanism: Mechanism, counts: Int64Array, totals: Int64Arra
     totals
         ``(n_tallies,)`` numbers of reports, at least 1.
     """
-    if isinstance(mechanism, Batched):
-        return mechanism.frequencies_each(counts.astype(np.float64), totals.astype(np.float64))
+    if isinstance(mechanism, BatchEstimator):
+        return mechanism.batch_frequencies(counts.astype(np.float64), totals.astype(np.float64))
     pairs = zip(counts, totals.tolist(), strict=True)
     found = [mechanism.frequencies(Tally(row, total)) for row, total in pairs]
     return Frequencies(
@@ -117,7 +117,7 @@ def frequencies_each(mechanism: Mechanism, counts: Int64Array, totals: Int64Arra
     )
 
 
-def count_each(
+def count_by_group(
     mechanism: Mechanism, data: AnyArray, group: Int64Array, n_groups: int
 ) -> Int64Array:
     """Return the counts of reports of one mechanism by group, ``(n_groups, size)``.

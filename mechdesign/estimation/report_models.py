@@ -1,0 +1,244 @@
+"""Report models: the channel or structured mechanism behind the reports, as an estimator sees it.
+
+An estimator asks the model for counts, for the likelihoods of the distinct reports, and for the
+scores of an unbiased estimate; it need not know which kind of source the reports come from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import AnyArray, FloatArray
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
+from mechdesign.estimation.scores import MechanismScores, Scores
+from mechdesign.mechanisms import Mechanism
+from mechdesign.prior import Prior
+from mechdesign.reports import Labels, Reports, ReportSource, Tally, check_counts
+
+__all__ = ["DistinctReports", "ReportData", "ReportModel", "model_of"]
+
+
+ReportData = Any
+"""Reports, a Tally, or for a Channel plain counts, one for each output."""
+
+MOST_ENTRIES, MOST_INPUTS = 1 << 21, 1 << 12
+"""Probabilities of a structured mechanism that are written out at most, and its inputs, for which
+the standard errors take a square matrix."""
+
+
+@dataclass(frozen=True)
+class DistinctReports:
+    """The distinct reports, with their counts and their likelihoods.
+
+    Attributes
+    ----------
+    columns
+        ``(n_inputs, n_distinct)`` probabilities Q(y|x) of the distinct reports, each column up to a
+        factor, on which neither a likelihood ratio nor a posterior depends.
+    counts
+        ``(n_distinct,)`` how often each was sent, all above 0.
+    simulated
+        Whether any of them was drawn from a seed.
+    """
+
+    columns: FloatArray
+    counts: FloatArray
+    simulated: bool
+
+    @property
+    def total(self) -> int:
+        """How many reports there are."""
+        return round(float(self.counts.sum()))
+
+    @property
+    def shares(self) -> FloatArray:
+        """``(n_distinct,)`` shares of the reports, which sum to 1."""
+        return np.asarray(self.counts / self.counts.sum())
+
+
+class ReportModel(ABC):
+    """The source of some reports, with what estimation needs to know of it."""
+
+    def __init__(self, source: ReportSource) -> None:
+        self.source, self.inputs = source, source.inputs
+
+    def tally(self, reports: ReportData) -> Tally:
+        """Return the counts of reports.
+
+        Raises
+        ------
+        InputError
+            If there are none, they are of another mechanism, or one can never be sent.
+        """
+        if isinstance(reports, Reports):
+            if not self.source.alphabet.matches(reports.alphabet):
+                given = "reports with other outputs"
+                raise InputError("reports", "reports of this mechanism", given)
+            tally = self.source.tally(reports)
+        else:
+            tally = reports if isinstance(reports, Tally) else self.read_counts(reports)
+        if tally.total < 1:
+            raise InputError("reports", "at least one report", "none")
+        return tally
+
+    @property
+    def matrix(self) -> FloatArray | None:
+        """``(n_inputs, n_counts)`` probabilities of what is counted; None if not written out."""
+        return None
+
+    @abstractmethod
+    def read_counts(self, counts: Any) -> Tally:
+        """Return the tally of plain counts."""
+
+    @abstractmethod
+    def distinct(self, reports: ReportData) -> DistinctReports:
+        """Return the distinct reports, with their counts and their columns of the channel.
+
+        Raises
+        ------
+        InputError
+            As :meth:`tally`; also where counts do not tell the reports of this mechanism.
+        UnsupportedError
+            If a structured mechanism has more than 4096 inputs, or more than 2**21 probabilities of
+            the reports that were sent.
+        """
+
+    @abstractmethod
+    def scores(self, prior: Prior | None = None) -> Scores:
+        """Return the scores of the unbiased estimate.
+
+        Parameters
+        ----------
+        prior
+            For a Channel, where the variance is to be least; default the uniform prior.
+        """
+
+
+class ChannelModel(ReportModel):
+    """A channel: its counts are those of its outputs, its scores are by least squares."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self.channel = channel
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The matrix of the channel."""
+        return self.channel.matrix
+
+    def read_counts(self, counts: Any) -> Tally:
+        """Return the tally of one count for each output."""
+        array = check_counts(counts, len(self.channel.outputs))
+        return Tally(array, int(array.sum()))
+
+    def tally(self, reports: ReportData) -> Tally:
+        """Return the counts, which must sum to the total and belong to possible outputs."""
+        tally = super().tally(reports)
+        counts = check_counts(tally.counts, len(self.channel.outputs))
+        if int(counts.sum()) != tally.total:
+            raise InputError("reports", f"{tally.total} reports counted", f"{int(counts.sum())}")
+        impossible = ~(self.channel.numerators != 0).any(axis=0) & (counts > 0)
+        if impossible.any():
+            y = int(np.argmax(impossible))
+            given = f"{self.channel.outputs[y]!r}"
+            raise InputError("reports", "outputs that the channel can send", given)
+        return tally
+
+    def distinct(self, reports: ReportData) -> DistinctReports:
+        """Return the columns of the outputs that were sent."""
+        tally = self.tally(reports)
+        sent = np.flatnonzero(tally.counts)
+        counts = tally.counts[sent].astype(np.float64)
+        return DistinctReports(self.matrix[:, sent], counts, tally.simulated)
+
+    def scores(self, prior: Prior | None = None) -> Scores:
+        """Return the least-squares scores at a prior."""
+        reference = reference_distribution(prior, len(self.inputs))
+        return ColumnScores(self.matrix, reference, self.inputs)
+
+
+class MechanismModel(ReportModel):
+    """A structured mechanism: it counts and scores its reports itself."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        super().__init__(mechanism)
+        self.mechanism = mechanism
+
+    def read_counts(self, counts: Any) -> Tally:
+        """Refuse plain counts, whose meaning is up to the mechanism."""
+        raise InputError("reports", "Reports or a Tally of this mechanism", shown(counts))
+
+    def distinct(self, reports: ReportData) -> DistinctReports:
+        """Return the exact probabilities of each distinct report."""
+        tally = self.tally(reports)
+        if isinstance(reports, Reports):
+            distinct, counts = np.unique(reports.data, axis=0, return_counts=True)
+        else:
+            distinct, counts = self._counted_reports(tally)
+        k = len(self.inputs)
+        if k > MOST_INPUTS or k * len(distinct) > MOST_ENTRIES:
+            raise UnsupportedError(
+                "mechanism",
+                f"at most {MOST_INPUTS} inputs, and {MOST_ENTRIES} probabilities to write out",
+                f"{k} inputs and {len(distinct)} different reports",
+                "use the unbiased method, and project it",
+            )
+        each = [self._column(distinct[n : n + 1]) for n in range(len(distinct))]
+        return DistinctReports(np.array(each).T, counts.astype(np.float64), tally.simulated)
+
+    def scores(self, prior: Prior | None = None) -> Scores:
+        """Return the scores of the mechanism, which do not depend on the prior."""
+        return MechanismScores(self.mechanism)
+
+    def _column(self, report: AnyArray) -> list[float]:
+        """Return the probabilities of a report by the largest of them, which may underflow."""
+        masses = [self.mechanism.mass(x, report) for x in range(len(self.inputs))]
+        most = max(masses)
+        if not most:
+            raise InputError("reports", "reports that this mechanism can send", "others")
+        known = {mass: float(mass / most) for mass in set(masses)}
+        return [known[mass] for mass in masses]
+
+    def _counted_reports(self, tally: Tally) -> tuple[AnyArray, AnyArray]:
+        """Return the distinct reports of a tally that counts each report by itself."""
+        size = self.mechanism.n_outputs
+        plain = isinstance(self.mechanism.alphabet, Labels) and tally.counts.shape == (size,)
+        if plain and size <= MOST_ENTRIES:
+            listed = self.mechanism.listed()
+            if listed.ndim == 1 and np.array_equal(listed, np.arange(size)):
+                sent = np.flatnonzero(tally.counts)
+                return listed[sent], tally.counts[sent]
+        raise InputError(
+            "reports",
+            "the Reports themselves, of which this mechanism's counts are a summary",
+            repr(tally),
+        )
+
+
+def model_of(source: Any) -> ReportModel:
+    """Return the model of a Channel or a Mechanism.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> scores = model_of(warner).scores()
+    >>> value, square = scores.combination(Tally(np.array([6, 4]), 10), np.eye(2)[0])
+    >>> round(value, 12), round(square, 12)
+    (0.7, 1.45)
+    """
+    if isinstance(source, Channel):
+        return ChannelModel(source)
+    if isinstance(source, Mechanism):
+        return MechanismModel(source)
+    raise InputError("mechanism", "a Channel or a Mechanism", shown(source))

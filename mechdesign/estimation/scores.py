@@ -1,0 +1,84 @@
+"""Scores: functions of a report whose means over the reports are unbiased estimates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import lru_cache
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.domain import Domain
+from mechdesign.mechanisms import Frequencies, Mechanism
+from mechdesign.reports import Tally
+from mechdesign.sampling import pieces, source_of
+
+__all__ = ["MechanismScores", "Scores"]
+
+REPEATS, LEAST_PILOT, PILOT_BITS = 24, 1 << 15, 1 << 30
+"""Of the simulated collection that variances are read from: records for each input, records at
+least, and bits of all reports at most."""
+
+
+class Scores(ABC):
+    """A score s_x for each input x, with E[s_x(Y) | X = z] = 1{z = x}."""
+
+    inputs: Domain
+
+    @abstractmethod
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return the means and mean squares of the scores of all inputs."""
+
+    @abstractmethod
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
+
+    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the same for each row of ``(n, n_inputs)`` weights."""
+        found = np.array([self.combination(tally, row) for row in weights]).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    @abstractmethod
+    def variances(self, p: FloatArray) -> FloatArray:
+        """Return n Var of the estimated frequencies where p is the true distribution."""
+
+
+class MechanismScores(Scores):
+    """The scores that a structured mechanism defines itself."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.inputs = mechanism, mechanism.inputs
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return the means and mean squares of the scores of all inputs."""
+        return self.mechanism.frequencies(tally)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
+        return self.mechanism.combination(tally, weights)
+
+    def variances(self, p: FloatArray) -> FloatArray:
+        """Return n Var of the estimated frequencies, from a simulated collection.
+
+        Its seed is fixed and it does not see the reports, so weights made from these variances
+        cause no bias; weights that are off by a share d raise the variance of an average by a
+        share of at most d**2 / 4. No variance is below that of the records, p_x (1 - p_x).
+        """
+        return _simulated_variances(self.mechanism, p.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _simulated_variances(mechanism: Mechanism, distribution: bytes) -> FloatArray:
+    """Return n Var by simulation; the distribution comes as bytes, which can be hashed."""
+    p = np.frombuffer(distribution)
+    wanted = max(LEAST_PILOT, REPEATS * len(p))
+    size = int(min(wanted, max(LEAST_PILOT, PILOT_BITS // mechanism.bits_per_report)))
+    # stratified records: the share of each input is p_x to within one record
+    quantiles = (np.arange(size) + 0.5) / size
+    codes = np.minimum(np.searchsorted(np.cumsum(p), quantiles), len(p) - 1)
+    source = source_of(0)
+    counts = [mechanism.count(mechanism.draw(codes[piece], source)) for piece in pieces(size)]
+    tally = Tally(np.sum(counts, axis=0), size, simulated=True)
+    found = np.maximum(mechanism.frequencies(tally).squares - p**2, p * (1 - p))
+    found.flags.writeable = False
+    return found
