@@ -7,6 +7,7 @@ the first notion, by optimisation over its polytope, and a channel that attains 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -185,7 +186,7 @@ def _worst(
     return (best if rows else 0.0), rays.channel(ray, domain)
 
 
-def _form(entries: dict[int, Fraction], domain: Domain) -> FloatArray:
+def _form(entries: Mapping[int, Fraction], domain: Domain) -> FloatArray:
     form = np.zeros(len(domain))
     for x, entry in entries.items():
         form[x] = float(entry)

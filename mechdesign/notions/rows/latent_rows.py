@@ -13,10 +13,11 @@ of B.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
-from mechdesign.notions.rows.cone import OF_SECRETS, Family, Multipliers, Row
-from mechdesign.notions.rows.equations import null_space
+from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.row import LATENT, Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["SecretRows", "about_inputs", "about_secrets"]
 
 MOST_BITS = 1000
-"""Int64Array of so many bits fit a float."""
+"""Integers of so many bits fit a float."""
 
 
 class SecretRows(Family):
@@ -79,10 +80,11 @@ class SecretRows(Family):
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows on secrets, written out for inputs."""
-        for name, left, exponent, right in self.inner.rows():
-            yield Row(f"{name} of the secret", self._spread(left), exponent, self._spread(right))
+        for row in self.inner.rows():
+            left, right = self._spread(row.left), self._spread(row.right)
+            yield Row(f"{row.name} of the secret", left, row.exponent, right, row.slope)
 
-    def _spread(self, weights: dict[int, Fraction]) -> dict[int, Fraction]:
+    def _spread(self, weights: Mapping[int, Fraction]) -> dict[int, Fraction]:
         """Return weights on inputs for weights on secrets."""
         found: dict[int, Fraction] = {}
         for s, weight in weights.items():
@@ -144,30 +146,19 @@ class SecretRows(Family):
         x, other = np.concatenate(first), np.concatenate(second)
         return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
 
-    def forced_equal(self) -> sp.csr_array:
-        """Join the inputs whose rows of Q are equal whenever those of tied secrets are.
-
-        Rows x and x' of every Q that obeys the equations are equal where rows x and x' of a basis
-        are.
-        """
-        ties = self.equations()
-        first: dict[tuple[Fraction, ...], int] = {}
-        edges = [
-            (first.setdefault(row, x), x)
-            for x, row in enumerate(null_space(ties, self.size) if ties else ())
-        ]
-        pairs = np.array([edge for edge in edges if edge[0] != edge[1]], dtype=np.intp)
-        x, z = pairs.reshape(-1, 2).T
-        return sp.csr_array((np.ones(len(x)), (x, z)), shape=(self.size, self.size))
-
     def equations(self) -> list[list[Fraction]]:
-        """Return B_s - B_s' for secrets that are tied: (B_s - B_s') . q = 0 in every column."""
+        """Return B_s - B_s' for values s, s' that are tied, and g B for inner equations g."""
         n, label = connected_components(self.inner.forced_equal(), directed=False)
         first = [int(np.argmax(label == part)) for part in range(n)]
         ties = [(s, first[part]) for s, part in enumerate(label.tolist()) if s != first[part]]
-        return [
+        equal = [
             [a - b for a, b in zip(self.laws[s], self.laws[other], strict=True)]
             for s, other in ties
+        ]
+        columns = list(zip(*self.laws, strict=True))
+        return equal + [
+            [sum(map(mul, g, column), Fraction(0)) for column in columns]
+            for g in self.inner.equations()
         ]
 
     def support(self, positive: BoolArray) -> BoolArray:
@@ -180,10 +171,6 @@ class SecretRows(Family):
             if (wider == positive).all():
                 return wider
             positive = wider
-
-    def raised(self, columns: Int64Array) -> Int64Array:
-        """Return the columns as they are: an entry counts for several secrets."""
-        return columns
 
     def holding(self, columns: Int64Array) -> BoolArray:
         """Ask the inner family about every column, exactly."""
@@ -219,9 +206,9 @@ class SecretRows(Family):
 
 def about_secrets(found: Multipliers) -> Multipliers:
     """Return multipliers of an inner family as those of rows on secrets."""
-    return replace(found, side=OF_SECRETS + found.side)
+    return replace(found, side=LATENT + found.side)
 
 
 def about_inputs(found: Multipliers) -> Multipliers:
     """Return multipliers on secrets as those of the inner family."""
-    return replace(found, side=found.side.removeprefix(OF_SECRETS))
+    return replace(found, side=found.side.removeprefix(LATENT))

@@ -20,7 +20,8 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.exact import exp_lower
-from mechdesign.notions.rows.cone import Bound, CarryBack, Family, Multipliers, Row
+from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row, log_ratio
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 
 __all__ = ["LiftRows"]
@@ -92,7 +93,8 @@ class LiftRows(Family):
                 for x in range(self.size):
                     entry = {x: Fraction(1)}
                     left, right = (entry, law) if side == "upper" else (law, entry)
-                    yield Row(f"{self.name} {side} x={x}{tail}", left, exponent, right)
+                    name = f"{self.name} {side} x={x}{tail}"
+                    yield Row(name, left, exponent, right, bound.slope)
 
     def matrix(self) -> sp.csr_array:
         """Return the rows of every vertex of the set."""
@@ -190,13 +192,7 @@ class LiftRows(Family):
 
     @staticmethod
     def _excess(bound: Bound, left: int, right: int) -> float:
-        if left == 0:
-            return -math.inf
-        if right == 0:
-            return math.inf
-        near = 2 * abs(left - right) < right
-        log_ratio = math.log1p((left - right) / right) if near else math.log(left / right)
-        return (log_ratio - float(bound.base)) / float(bound.slope)
+        return (log_ratio(left, right) - float(bound.base)) / float(bound.slope)
 
     def links(self) -> sp.csr_array:
         """Join all inputs: the law involves every one, or is compared with every one."""
@@ -212,13 +208,13 @@ class LiftRows(Family):
         ends = (np.zeros(len(others), dtype=np.intp), others)
         return sp.csr_array((np.ones(len(others)), ends), shape=(self.size, self.size))
 
+    def equations(self) -> list[list[Fraction]]:
+        """Return none: a bound of 1 makes all entries equal, and that is all."""
+        return []
+
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs where the lift is bounded from below, and any is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
-
-    def raised(self, columns: Int64Array) -> Int64Array:
-        """Return the columns as they are: raising an entry raises the law as well."""
-        return columns
 
     def holding(self, columns: Int64Array) -> BoolArray:
         """Compare the extreme entries with the extreme laws, exactly."""

@@ -20,8 +20,9 @@ from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.exact import exp_lower
-from mechdesign.notions.rows.cone import Bound, CarryBack, Family, Multipliers, Row
+from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
+from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
@@ -166,7 +167,7 @@ class PairRows(Family):
             bound = self.bounds[self.index[x, other]]
             name = f"{self.name} ratio x={x} to {other}"
             left, right = {x: Fraction(1)}, {other: bound.factor}
-            yield Row(name, left, bound.exponent(self.epsilon), right)
+            yield Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
 
     def matrix(self) -> sp.csr_array:
         """Return one row for each constrained pair."""
@@ -277,19 +278,23 @@ class PairRows(Family):
         """The largest base of a bound."""
         return max((float(bound.base) for bound in self.bounds), default=0.0)
 
-    def _graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
+    def _pair_graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
         return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
 
     def links(self) -> sp.csr_array:
         """Join the inputs of every constrained pair."""
-        return self._graph(*self._pairs)
+        return self._pair_graph(*self._pairs)
 
     def forced_equal(self) -> sp.csr_array:
         """Join pairs whose bound is 1: rows that sum to 1 and never exceed are equal."""
         ones = [b for b, limit in enumerate(self._limits) if limit == 1]
         x, other = self._pairs
         equal = np.isin(self.index[x, other], ones)
-        return self._graph(x[equal], other[equal])
+        return self._pair_graph(x[equal], other[equal])
+
+    def equations(self) -> list[list[Fraction]]:
+        """Return none: bounds of 1 make entries equal, and no more."""
+        return []
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Add every x' that bounds a member, until nothing changes."""

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["DenseKKT"]
+__all__ = ["DenseBlocks"]
 
 
 NUDGES = (1e-14, 1e-12, 1e-10)
@@ -20,7 +20,7 @@ nearly singular block within bounds, so that solving for what is left over conve
 """
 
 
-class DenseKKT:
+class DenseBlocks:
     """Rows A with few entries each, the same for every output; one problem.
 
     Parameters
@@ -46,9 +46,9 @@ class DenseKKT:
         """Return ``(1, n_vars)``."""
         return self._start[None, :]
 
-    def share(self) -> DenseKKT:
+    def share(self) -> DenseBlocks:
         """Return the same rows with room for another factor."""
-        other = object.__new__(DenseKKT)
+        other = object.__new__(DenseBlocks)
         other.__dict__.update(self.__dict__)
         return other
 

@@ -1,0 +1,86 @@
+"""Any rows ``left . q <= e**a (right . q)``, known by their numbers: a polyhedral cone as given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import IntArray
+from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.row import CarryBack, Row
+
+__all__ = ["LinearRows"]
+
+
+class LinearRows(Family):
+    """Rows that are listed one by one.
+
+    Parameters
+    ----------
+    rows
+        The rows at ``epsilon``; coefficients by the number of the input.
+    size
+        The number of inputs.
+    epsilon
+        Where the bounds stand.
+    floor
+        The least epsilon that is called a leakage.
+    numbers
+        The number of each row, in rising order; default 0, 1, 2, ...
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        size: int,
+        epsilon: Fraction,
+        floor: float = -np.inf,
+        numbers: IntArray | None = None,
+    ) -> None:
+        self._rows, self.size, self.epsilon, self.floor = tuple(rows), size, epsilon, floor
+        self.row_numbers = np.arange(len(self._rows)) if numbers is None else numbers
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows."""
+        yield from self._rows
+
+    def at(self, epsilon: Fraction) -> LinearRows:
+        """Return the rows with the exponents that they have at another epsilon."""
+        more = epsilon - self.epsilon
+        rows = [row._replace(exponent=row.exponent + row.slope * more) for row in self._rows]
+        return LinearRows(rows, self.size, epsilon, self.floor, self.row_numbers)
+
+    def restricted(self, inputs: IntArray) -> LinearRows:
+        """Return the rows on some of the inputs, with the numbers that they have."""
+        place = {x: n for n, x in enumerate(inputs.tolist())}
+        kept = [r for r, row in enumerate(self._rows) if place.keys() & {*row.left, *row.right}]
+        rows = [_placed(self._rows[r], place) for r in kept]
+        numbers = self.row_numbers[kept]
+        return LinearRows(rows, len(inputs), self.epsilon, self.floor, numbers)
+
+    def merged(self, member_of: IntArray) -> tuple[LinearRows, CarryBack]:
+        """Add up the coefficients of each class; the numbers of the rows stay."""
+        place = dict(enumerate(member_of.tolist()))
+        rows = [_placed(row, place) for row in self._rows]
+        size = int(member_of.max()) + 1
+        family = LinearRows(rows, size, self.epsilon, self.floor, self.row_numbers)
+        return family, lambda found, priors: (found, priors)
+
+    def estimate(self, numerators: npt.NDArray[Any]) -> float:
+        """Return the least epsilon >= the floor at which all rows hold, in floating point."""
+        return max(super().estimate(numerators), self.floor)
+
+
+def _placed(row: Row, place: Mapping[int, int]) -> Row:
+    """Return a row with its coefficients at other places, added up; those without one go."""
+    left: dict[int, Fraction] = {}
+    right: dict[int, Fraction] = {}
+    for given, found in ((row.left, left), (row.right, right)):
+        for x, v in given.items():
+            if x in place:
+                found[place[x]] = found.get(place[x], Fraction(0)) + v
+    return row._replace(left=left, right=right)

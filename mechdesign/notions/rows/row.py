@@ -1,0 +1,120 @@
+"""One linear inequality on a column, its bound, and multipliers on such rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.prior_sets import Weights
+
+__all__ = ["LATENT", "NUMBERED", "Bound", "CarryBack", "Multipliers", "Row", "log_ratio"]
+
+LATENT = "secret-"
+"""What the name of a side of multipliers begins with where the rows are on a latent variable."""
+
+NUMBERED = "row"
+"""The side of multipliers whose ``x`` is the number of a row in the order of the family."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound ``factor * e**(base + slope * epsilon)`` on a ratio, kept exact.
+
+    ``slope`` says how the bound moves with the epsilon of its notion, so that the leakage of a
+    channel, the least epsilon that it satisfies, can be read from the same rows.
+    """
+
+    base: Fraction = Fraction(0)
+    slope: Fraction = Fraction(1)
+    factor: Fraction = Fraction(1)
+
+    def exponent(self, epsilon: Fraction) -> Fraction:
+        """Return ``base + slope * epsilon``."""
+        return self.base + self.slope * epsilon
+
+
+class Row(NamedTuple):
+    """One named row, ``left . q <= e**exponent (right . q)``, exact and sparse.
+
+    Attributes
+    ----------
+    name
+        What to call it in reports.
+    left, right
+        Coefficients >= 0: by label in the rows of a :class:`LinearNotion`, by the number of the
+        input in a compiled family.
+    exponent
+        The logarithm of the bound, in nats.
+    slope
+        How much the exponent grows with the epsilon of the notion, 0 where it does not.
+    """
+
+    name: str
+    left: Mapping[Any, Any]
+    exponent: Any
+    right: Mapping[Any, Any]
+    slope: Any = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Dual variables >= 0 on the rows of one family, only where they are not zero.
+
+    Attributes
+    ----------
+    side
+        Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
+        (``x`` against the prior number ``other``), or :data:`NUMBERED` (the row number ``x``;
+        ``other`` is 0); after :data:`LATENT` where the rows are on a latent variable.
+    output, x, other
+        Integer arrays of one length.
+    weight
+        Float array: the multiplier of each row ``e**-a (left . q) <= right . q``.
+    """
+
+    side: str
+    output: IntArray
+    x: IntArray
+    other: IntArray
+    weight: FloatArray
+
+    @property
+    def refer_to_priors(self) -> bool:
+        """Whether ``other`` numbers the priors that rows on lifts are for."""
+        return self.side in ("upper", "lower")
+
+    def on_inputs(self, inputs: IntArray) -> Multipliers:
+        """Return the multipliers on the same rows where the input ``x`` is called ``inputs[x]``.
+
+        Rows that are not named by an input, numbered ones and those on a latent variable, keep
+        their names.
+        """
+        if self.side == "ratio":
+            return replace(self, x=inputs[self.x], other=inputs[self.other])
+        return replace(self, x=inputs[self.x]) if self.refer_to_priors else self
+
+    def scaled(self, factor: float) -> Multipliers:
+        """Return the multipliers for costs that are ``factor`` times as large."""
+        return replace(self, weight=factor * self.weight)
+
+
+CarryBack: TypeAlias = Callable[
+    [tuple[Multipliers, ...], tuple[Weights, ...]],
+    tuple[tuple[Multipliers, ...], tuple[Weights, ...]],
+]
+"""Takes multipliers on the rows of a smaller family, and the priors they refer to, to those of the
+family that it was made from."""
+
+
+def log_ratio(left: int, right: int) -> float:
+    """Return ln(left / right) of integers >= 0, with all digits where the ratio is near 1."""
+    if left == 0:
+        return -math.inf
+    if right == 0:
+        return math.inf
+    near = 2 * abs(left - right) < right
+    return math.log1p((left - right) / right) if near else math.log(left / right)
