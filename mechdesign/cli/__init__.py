@@ -47,8 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
     options = _parser().parse_args(arguments)
+    from mechdesign.files.disk import data_from
+
     try:
-        status: int = options.run(options)
+        with data_from(getattr(options, "data", None)):
+            status: int = options.run(options)
         sys.stdout.flush()
     except InputError as error:
         status = complain(str(error))

@@ -26,6 +26,7 @@ __all__ = [
     "FAILED",
     "WRONG_INPUT",
     "FileBar",
+    "add_data",
     "add_limits",
     "check_writable",
     "checked_mechanism",
@@ -63,6 +64,16 @@ def add_limits(command: argparse.ArgumentParser, ended: str) -> None:
         "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
     )
     command.add_argument("--time-limit", type=positive, metavar="SECONDS", help=ended)
+
+
+def add_data(command: argparse.ArgumentParser) -> None:
+    """Add --data to a command that reads problem files."""
+    command.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="where the data of a [prior] are looked for, if not beside the problem file; "
+        "default: the environment variable MECHDESIGN_DATA",
+    )
 
 
 def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:

@@ -8,7 +8,15 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import DONE, FAILED, WRONG_INPUT, add_limits, check_writable, complain
+from mechdesign.cli.common import (
+    DONE,
+    FAILED,
+    WRONG_INPUT,
+    add_data,
+    add_limits,
+    check_writable,
+    complain,
+)
 from mechdesign.errors import (
     CertificateError,
     InfeasibleError,
@@ -20,6 +28,8 @@ from mechdesign.errors import (
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
+    from mechdesign.problem import Problem
+    from mechdesign.solution import Solution
 
 __all__ = ["add_commands"]
 
@@ -39,6 +49,7 @@ def add_commands(commands: Commands) -> None:
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
+    add_data(solve)
     solve.set_defaults(run=_solve)
 
     verify = commands.add_parser("verify", help="check a saved channel from the file alone")
@@ -49,6 +60,7 @@ def add_commands(commands: Commands) -> None:
     check = commands.add_parser("check", help="solve problems and compare with [expected]")
     check.add_argument("problems", metavar="PROBLEM.toml", nargs="+")
     check.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_data(check)
     check.set_defaults(run=_check)
 
     example = commands.add_parser("example", help="print a commented problem to start from")
@@ -57,30 +69,16 @@ def add_commands(commands: Commands) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    from mechdesign.certify.channel_file import OPTIMAL_GAP
-    from mechdesign.designs.facade import design
-    from mechdesign.designs.progress import GapBar
     from mechdesign.files import load_problem, save
 
     check_writable(options.output, options.plot, options.problem)
     try:
-        problem = load_problem(options.problem)
-        with GapBar(options.gap or OPTIMAL_GAP) as bar:
-            solution = design(
-                problem,
-                route=options.route,
-                gap=options.gap,
-                time_limit=options.time_limit,
-                progress=bar,
-            )
+        problem = load_problem(options.problem)  # whose errors name the file
+        solution = _designed(problem, options)
     except InfeasibleError as error:
         if options.json:
             print(json.dumps({"status": "infeasible", "reason": str(error)}))
         raise InfeasibleError(f"{options.problem}: {error}") from None
-    except InputError as error:
-        if error.key == "route" or options.problem in error.key:
-            raise
-        raise error.inside_file(options.problem) from None
     if options.output:
         save(solution, options.output)
     if options.plot:
@@ -89,6 +87,27 @@ def _solve(options: argparse.Namespace) -> int:
         save_channel_plot(solution.channel, options.plot, title=solution.problem.title)
     print(json.dumps(solution.to_json()) if options.json else solution)
     return DONE
+
+
+def _designed(problem: Problem, options: argparse.Namespace) -> Solution:
+    """Design the best channel; errors about the problem name its file."""
+    from mechdesign.certify.channel_file import OPTIMAL_GAP
+    from mechdesign.designs.facade import design
+    from mechdesign.designs.progress import GapBar
+
+    try:
+        with GapBar(options.gap or OPTIMAL_GAP) as bar:
+            return design(
+                problem,
+                route=options.route,
+                gap=options.gap,
+                time_limit=options.time_limit,
+                progress=bar,
+            )
+    except InputError as error:
+        if error.key == "route":
+            raise
+        raise error.inside_file(options.problem) from None
 
 
 def _verify(options: argparse.Namespace) -> int:

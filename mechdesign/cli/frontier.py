@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import DONE, FAILED, add_limits, check_writable, complain
+from mechdesign.cli.common import DONE, FAILED, add_data, add_limits, check_writable, complain
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def add_commands(commands: Commands) -> None:
         "for all budgets of a problem, and again for --reach; what is found is certified",
     )
     frontier.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_data(frontier)
     frontier.set_defaults(run=_frontier)
 
 

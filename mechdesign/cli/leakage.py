@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DONE, checked_mechanism
+from mechdesign.cli.common import DONE, add_data, checked_mechanism
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ def add_commands(commands: Commands) -> None:
     leakage.add_argument(
         "--prior",
         metavar="0.1,0.9|PROBLEM.toml",
-        help="the law of the inputs, as numbers or as in a problem file",
+        help="the distribution of the inputs, as numbers or as in a problem file",
     )
     leakage.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_data(leakage)
     leakage.set_defaults(run=_leakage)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mechdesign.cli.common import (
     DONE,
     FileBar,
+    add_data,
     check_writable,
     checked_mechanism,
     cleared_when_ended,
@@ -35,6 +36,7 @@ def add_commands(commands: Commands) -> None:
     mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
     mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
     mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
+    add_data(mechanism)
     mechanism.set_defaults(run=_mechanism)
 
     privatize = commands.add_parser(

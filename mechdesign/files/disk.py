@@ -1,4 +1,4 @@
-"""Reading and writing whole files, and where the data lie."""
+"""Reading whole files, writing files whole or not at all, and the folder of data."""
 
 from __future__ import annotations
 
@@ -6,38 +6,50 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 
 __all__ = [
     "DATA_VARIABLE",
     "atomic_file",
     "check_different",
     "data_folder",
+    "data_from",
     "read_text",
     "write_atomically",
 ]
 
 DATA_VARIABLE = "MECHDESIGN_DATA"
+"""The environment variable that names the folder of real data."""
+
+_data: ContextVar[str | None] = ContextVar("data", default=None)
 
 
 def data_folder() -> Path | None:
-    """Return the folder of real data, if there is one.
+    """Return the folder of real data: the one of :func:`data_from`, else ``MECHDESIGN_DATA``."""
+    named = _data.get() or os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else None
 
-    It is named by the environment variable ``MECHDESIGN_DATA``; without it, a folder
-    ``shared/data`` beside the checkout or beside the working directory is looked for.
+
+@contextlib.contextmanager
+def data_from(folder: str | None) -> Iterator[None]:
+    """Let the problem files that are read inside the block take their data from a folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder.
     """
-    named = os.environ.get(DATA_VARIABLE)
-    if named:
-        return Path(named)
-    checkout = Path(__file__).resolve().parents[2]
-    for parent in (checkout.parent, Path.cwd().parent):
-        folder = parent / "shared" / "data"
-        if folder.is_dir():
-            return folder
-    return None
+    if folder is not None and not Path(folder).is_dir():
+        raise InputError("--data", "a folder of data", shown(folder))
+    before = _data.set(folder)
+    try:
+        yield
+    finally:
+        _data.reset(before)
 
 
 def read_text(path: Path) -> str:

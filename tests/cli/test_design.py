@@ -15,6 +15,7 @@ import pytest
 
 import mechdesign
 from mechdesign.cli import main
+from mechdesign.errors import UnsupportedError
 from mechdesign.files import load_channel, load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
@@ -49,6 +50,46 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0
     output = capsys.readouterr()
     assert output.err == ""
     return output.out
+
+
+# files of data
+
+
+def test_the_folder_of_data_is_named_by_an_option(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MECHDESIGN_DATA", raising=False)
+    Path("records").mkdir()
+    Path("records/x.csv").write_text("answer\na\nb\nc\nc\n", encoding="utf-8")
+    text = f'{SMALL}[prior]\ndata = {{ file = "x.csv", column = "answer" }}\n'
+    Path("data.toml").write_text(text, encoding="utf-8")
+    assert main(["solve", "data.toml"]) == 2
+    assert "set MECHDESIGN_DATA" in capsys.readouterr().err
+    for command in (["solve"], ["check"], ["frontier", "--epsilon", "1,2"]):
+        assert printed(capsys, *command, "data.toml", "--data", "records")
+    assert main(["solve", "data.toml", "--data", "nowhere"]) == 2
+    assert capsys.readouterr().err == "--data: expected a folder of data, given 'nowhere'\n"
+
+
+@pytest.mark.parametrize("name", ["t", "utility", "small.toml"])
+def test_an_error_of_the_design_names_the_file_whatever_its_name(
+    name: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise UnsupportedError("utility.objective", "another", "this")
+
+    monkeypatch.setattr("mechdesign.designs.facade.design", refuse)
+    Path(name).write_text(SMALL, encoding="utf-8")
+    assert main(["solve", name]) == 2
+    assert capsys.readouterr().err == f"{name}: utility.objective: expected another, given this\n"
+    Path(name).write_text(SMALL.replace("hamming", "haming"), encoding="utf-8")
+    assert main(["solve", name]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{name}: utility.objective: expected ")
+    assert error.count(f"{name}: ") == 1
 
 
 # solve

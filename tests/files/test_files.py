@@ -18,7 +18,8 @@ from mechdesign.cli import main
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.files import load_channel, load_problem, save
+from mechdesign.files import data_folder, load_channel, load_problem, save
+from mechdesign.files.disk import data_from
 from mechdesign.notions import (
     LDP,
     LIP,
@@ -371,25 +372,32 @@ def test_without_a_data_folder_the_error_says_how_to_name_one(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MECHDESIGN_DATA")
-    monkeypatch.setattr("mechdesign.files.problems.data_folder", lambda: None)
     with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
         with_data('file = "x.csv", column = "answer"')
 
 
-def test_the_data_folder_may_lie_beside_the_working_directory(
+def test_no_folder_is_searched_for_data(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mechdesign.files import data_folder
-
+    """Only a folder that is named counts, not one that lies beside the working directory."""
     monkeypatch.delenv("MECHDESIGN_DATA")
     Path("shared/data").mkdir(parents=True)
     Path("work").mkdir()
-    elsewhere = Path("other/house/mechdesign/files/disk.py")
-    monkeypatch.setattr("mechdesign.files.disk.__file__", str(elsewhere))
     monkeypatch.chdir("work")
-    found = data_folder()
-    assert found is not None
-    assert found.samefile("../shared/data")
+    assert data_folder() is None
+
+
+def test_a_named_folder_holds_inside_its_block(
+    with_data: Callable[[str], Prior], tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x.csv").write_text("answer\nb\n", encoding="utf-8")
+    with data_from(str(tmp_path / "other")):
+        assert data_folder() == tmp_path / "other"
+        assert with_data('file = "x.csv", column = "answer"') == Prior([0, 1, 0])
+    assert data_folder() == tmp_path / "data"
+    with pytest.raises(InputError, match="--data: expected a folder of data"), data_from("nowhere"):
+        pass
 
 
 def test_gzipped_data_are_read(with_data: Callable[[str], Prior]) -> None:

@@ -53,6 +53,9 @@ TIME_LIMITS = {
 CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
 """Solvers for what is no linear program, the most precise first."""
 
+EXTRAS = {"ECOS": "ecos"}
+"""Solvers that only an extra of this package installs, with its name."""
+
 NO_PRICE = 1e-9
 """A nat that costs less than this, relative to the loss, is free: its bound does not bind."""
 
@@ -116,7 +119,8 @@ def solver_named(solver: str) -> str:
     installed = cp.installed_solvers()
     name = solver.upper()
     if name not in installed:
-        hint = did_you_mean(name, installed)
+        extra = EXTRAS.get(name)
+        hint = f'pip install -e ".[{extra}]"' if extra else did_you_mean(name, installed)
         expected = f"cvxpy:NAME with NAME one of {', '.join(installed)}"
         raise InputError("route", expected, f"cvxpy:{solver}", hint)
     return name

@@ -27,7 +27,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.routes.interior.arrow_rows import ArrowRows, Layout, read_arrow
 from mechdesign.routes.lp.extended_formulation import Compressed
 
-__all__ = ["ArrowBlocks"]
+__all__ = ["ArrowKKT"]
 
 
 LEAST_SLACK = 1e-8
@@ -37,7 +37,7 @@ SCALINGS = 3
 """Rounds that bring the largest entry of each row and column near 1."""
 
 
-class ArrowBlocks:
+class ArrowKKT:
     """The blocks of some problems of one shape; see :meth:`of`.
 
     Attributes
@@ -86,7 +86,7 @@ class ArrowBlocks:
         ]
 
     @classmethod
-    def of(cls, stacks: Sequence[Sequence[Compressed]], size: int) -> ArrowBlocks | None:
+    def of(cls, stacks: Sequence[Sequence[Compressed]], size: int) -> ArrowKKT | None:
         """Return the blocks of some problems.
 
         None where a cone is no arrow, where it has no inside to start from, and where the rows of
@@ -109,7 +109,7 @@ class ArrowBlocks:
         inside = -blocks.rows(blocks.start()[:, :, None])
         return blocks if inside.min(initial=1.0) > LEAST_SLACK else None
 
-    def share(self) -> ArrowBlocks:
+    def share(self) -> ArrowKKT:
         """Return the same rows with room for another factor."""
         return copy(self)
 

@@ -1,14 +1,22 @@
-"""The linear program over channels in a band, by an interior point method made for it.
+"""A primal-dual interior-point method for the linear program over channels in a band.
 
 With joint probabilities Z[x, y] = P_x (Q[x, y] - low_x t_y) it reads
 
-    minimise  Sum_xy c[x, y] Z[x, y] + Sum_y e_y t_y        e_y = Sum_x base_x c[x, y]
-    over      0 <= Z[x, y] <= room_x t_y
-    with      Sum_y Z[x, y] + base_x Sum_y t_y = P_x                        (prices v_x)
-    and       Sum_x Z[x, y] = (1 - Sum base) t_y  where t is the output law.  (prices w_y)
+    minimize  Sum_xy c[x, y] Z[x, y] + Sum_y e_y t_y        e_y = Sum_x base_x c[x, y]
+    over      0 <= Z[x, y] <= room_x t_y                    (multipliers alpha, beta)
+    with      Sum_y Z[x, y] + base_x Sum_y t_y = P_x        (potentials v_x)
+    and       Sum_x Z[x, y] = (1 - Sum base) t_y            (potentials w_y)
 
-Every Newton step is one dense system in the outputs alone: inputs meet only through them, so that
-their block is diagonal. Both sides start strictly feasible and stay so, and steps follow Mehrotra.
+where base_x = P_x low_x and room_x = P_x (high_x - low_x). The last equation is there only where t
+is the output distribution. The dual conditions, of Z and of t, are
+
+    c - v_x - w_y = alpha - beta,    e_y - base . v + (1 - Sum base) w_y = room . beta_y.
+
+Inputs meet only through the outputs, so that their block of the Newton system is diagonal: it is
+eliminated, and what is left is one dense system in the outputs. Both sides start strictly feasible
+and stay so.
+
+Source: Mehrotra 1992.
 """
 
 from __future__ import annotations
@@ -19,24 +27,33 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.routes.decoders.bands import Band
+from mechdesign.routes.interior.kernel import (
+    FRACTION_TO_BOUNDARY,
+    Stagnation,
+    centering,
+    dual_change,
+    longest_step,
+)
 from mechdesign.routes.interior.small_blocks import factored, gram
 from mechdesign.routes.limits import Limits
 
-__all__ = ["Interior", "solve_band_program"]
+__all__ = ["BandIterate", "solve_band_program"]
 
 
-ROUNDS = 100
-TO_THE_EDGE = 0.995
-STALLED = 1e-7
+MOST_STEPS = 100
+PATIENCE = 4
+"""The method ends after so many steps in a row without a smaller gap."""
+
+SHORTEST_STEP = 1e-7
 """Steps shorter than that go nowhere."""
 
 FIRST_SLACK = 0.05
-PATIENCE = 3
+"""By how much, in the unit of the costs, the first potentials are below where a column is free."""
 
 
 @dataclass(frozen=True)
-class Interior:
-    """A strictly feasible pair of primal and dual.
+class BandIterate:
+    """A strictly feasible pair of primal and dual; or a step, the change of one.
 
     Attributes
     ----------
@@ -45,7 +62,7 @@ class Interior:
     t
         ``(n_outputs,)`` sizes.
     v, w
-        Prices of the inputs and, where t is the output law, of the outputs.
+        Potentials of the inputs and, where t is the output distribution, of the outputs.
     alpha, beta
         ``(n_inputs, n_outputs)``: the multipliers of Z >= 0 and Z <= room t.
     """
@@ -60,12 +77,12 @@ class Interior:
 
     @property
     def gap(self) -> float:
-        """What the cost of the primal is above that of the dual."""
+        """The complementarity products' sum: the cost of the primal less that of the dual."""
         return float((self.Z * self.alpha).sum() + (self.above * self.beta).sum())
 
-    def moved(self, step: Interior, primal: float, dual: float) -> Interior:
+    def moved(self, step: BandIterate, primal: float, dual: float) -> BandIterate:
         """Return the pair so far along a step."""
-        return Interior(
+        return BandIterate(
             self.Z + primal * step.Z,
             self.above + primal * step.above,
             self.t + primal * step.t,
@@ -75,17 +92,17 @@ class Interior:
             self.beta + dual * step.beta,
         )
 
-    def reach(self, step: Interior) -> tuple[float, float]:
+    def longest_steps(self, step: BandIterate) -> tuple[float, float]:
         """Return how far along a step primal and dual stay positive, at most 1."""
-        pairs = ((self.Z, step.Z), (self.above, step.above))
-        duals = ((self.alpha, step.alpha), (self.beta, step.beta))
-        return _reach(pairs), _reach(duals)
+        primal = np.minimum((step.Z / self.Z).min(), (step.above / self.above).min())
+        dual = np.minimum((step.alpha / self.alpha).min(), (step.beta / self.beta).min())
+        return float(longest_step(primal)), float(longest_step(dual))
 
 
 def solve_band_program(
     band: Band, cost: FloatArray, goal: float, limits: Limits | None = None
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Minimise Sum_xy P_x Q[x, y] c[x, y] over private channels with given outputs.
+    """Minimize Sum_xy P_x Q[x, y] c[x, y] over private channels with given outputs.
 
     Parameters
     ----------
@@ -96,33 +113,33 @@ def solve_band_program(
     goal
         The absolute gap to stop at.
     limits
-        When to stop before; every step has a channel and prices.
+        When to stop before; every step has a channel and potentials.
 
     Returns
     -------
-    Q, prices, gap
-        The channel on the inputs of positive prior; the prices v, at which no private column r with
-        P . r = 1 has a negative Sum P_x r_x (c[x, y] - v_x), so that Sum P v is a lower bound; and
-        what it is below the cost of Q. If rounding stops the method, the best pair that it met.
+    Q, potentials, gap
+        The channel on the inputs of positive prior; the potentials v, at which no private column r
+        with P . r = 1 has a negative Sum P_x r_x (c[x, y] - v_x), so that Sum P v is a lower bound;
+        and by how much that is below the cost of Q. If rounding stops the method, the best pair
+        that it met.
     """
-    program = _Program(band, cost)
+    program = _BandProgram(band, cost)
     point = best = program.start()
-    idle = 0
-    limits = limits or Limits()
-    for _ in range(ROUNDS):
-        if point.gap <= goal or idle > PATIENCE or limits.over():
+    limits, stagnation, stagnant = limits or Limits(), Stagnation(point.gap, PATIENCE), False
+    for _ in range(MOST_STEPS):
+        if point.gap <= goal or stagnant or limits.over():
             break
         following = program.step(point)
         if following is None:
             break
         point = following
-        idle = 0 if point.gap < best.gap else idle + 1
+        stagnant = stagnation.ends(point.gap)
         best = min(point, best, key=lambda pair: pair.gap)
     Q = (best.Z + band.base[:, None] * best.t) / band.prior[:, None]
     return Q, best.v, best.gap
 
 
-class _Program:
+class _BandProgram:
     """The data of the program, and Newton steps on its optimality conditions."""
 
     def __init__(self, band: Band, cost: FloatArray) -> None:
@@ -131,8 +148,12 @@ class _Program:
         self.rest = 1.0 - float(self.base.sum()) if band.tied else 0.0
         self.fixed = self.base @ cost
 
-    def start(self) -> Interior:
-        """Return the channel that ignores its input, and prices low enough for any column."""
+    def start(self) -> BandIterate:
+        """Return the channel that ignores its input, and potentials low enough for any column.
+
+        Every column then has a reduced cost above 0: lowering all v by 1, and raising w by 1 where
+        t is the output distribution, adds at least :meth:`_drift` to the slack of every t_y.
+        """
         band, cost = self.band, self.cost
         k, m = cost.shape
         size = 1.0 if band.tied else 1.0 / np.sqrt(band.high.min() * band.low.max())
@@ -144,13 +165,13 @@ class _Program:
             order = np.argsort(cost, axis=0)
             last = (np.cumsum(self.room[order], axis=0) < self.rest).sum(axis=0)
             w = cost[order[np.minimum(last, k - 1), np.arange(m)], np.arange(m)]
-        level = min(0.0, float((self._slack(v, w) / self._weight()).min()) - FIRST_SLACK)
+        level = min(0.0, float((self._slack(v, w) / self._drift()).min()) - FIRST_SLACK)
         v += level
         if band.tied:
             w -= level
         excess = cost - v[:, None] - w
         spread = self._slack(v, w) / self.room.sum()
-        return Interior(
+        return BandIterate(
             Z,
             self.room[:, None] * t - Z,
             t,
@@ -160,91 +181,93 @@ class _Program:
             np.maximum(-excess, 0.0) + spread,
         )
 
-    def _weight(self) -> float:
-        """How much the slack of every output grows as v falls by 1, and w rises where it is."""
+    def _drift(self) -> float:
+        """Return what the slack of t_y gains at least as v falls by 1 and w, if any, rises by 1."""
         return float(self.base.sum()) + self.rest
 
     def _slack(self, v: FloatArray, w: FloatArray) -> FloatArray:
-        """What is left of the cost of t_y when every beta is as small as it can be."""
+        """Return e_y - base . v + rest w_y - room . beta_y at the least beta, (v + w - c)^+."""
         excess = np.maximum(v[:, None] + w - self.cost, 0.0)
         slack: FloatArray = self.fixed - self.base @ v + self.rest * w - self.room @ excess
         return slack
 
-    def step(self, point: Interior) -> Interior | None:
+    def step(self, point: BandIterate) -> BandIterate | None:
         """Return the next pair, or None where rounding forbids a step."""
         try:
-            system = _System(self, point)
+            system = _BandKKT(self, point)
         except np.linalg.LinAlgError:
             return None
-        middle = point.gap / (2 * point.Z.size)
-        guess = system.solve(-point.Z * point.alpha, -point.above * point.beta)
-        left = point.moved(guess, *point.reach(guess)).gap / point.gap
-        target = middle * min(1.0, max(left, 0.0)) ** 3
+        mu = point.gap / (2 * point.Z.size)
+        predictor = system.solve(-point.Z * point.alpha, -point.above * point.beta)
+        reached = point.moved(predictor, *point.longest_steps(predictor))
+        target = mu * centering(reached.gap / point.gap)
         step = system.solve(
-            target - point.Z * point.alpha - guess.Z * guess.alpha,
-            target - point.above * point.beta - guess.above * guess.beta,
+            target - point.Z * point.alpha - predictor.Z * predictor.alpha,
+            target - point.above * point.beta - predictor.above * predictor.beta,
         )
-        primal, dual = (min(1.0, TO_THE_EDGE * length) for length in point.reach(step))
-        if not max(primal, dual) > STALLED:  # which nan is not, either
+        primal, dual = (FRACTION_TO_BOUNDARY * length for length in point.longest_steps(step))
+        if not max(primal, dual) > SHORTEST_STEP:  # which nan is not, either
             return None
         following = point.moved(step, primal, dual)
         return following if np.isfinite(following.gap) else None
 
 
-class _System:
-    """The Newton system at a point: inputs eliminated, the rest factored."""
+class _BandKKT:
+    """The Newton system at a point: Z and v eliminated, what is left on (w, t) factored.
 
-    def __init__(self, program: _Program, point: Interior) -> None:
+    With D = 1 / (alpha / Z + beta / above), entry by entry, the conditions on Z and on the products
+    give dZ = D (force + dv_x + dw_y) + S dt_y, S = D room beta / above. The sum over y of dZ, which
+    the equations of the inputs fix, then gives dv_x, with a diagonal matrix.
+    """
+
+    def __init__(self, program: _BandProgram, point: BandIterate) -> None:
         self.program, self.point = program, point
         room = program.room[:, None]
-        self.pull = point.alpha / point.Z
-        self.push = point.beta / point.above
-        self.give = 1.0 / (self.pull + self.push)
-        self.share = self.push * self.give
-        by_size = room * self.share
-        coupling = by_size + program.base[:, None]
-        stiffness = (room * self.pull * by_size).sum(axis=0)
+        lower, upper = point.alpha / point.Z, point.beta / point.above
+        self.D = 1.0 / (lower + upper)
+        self.share = upper * self.D  # of a change of room t that Z follows
+        self.S = room * self.share
+        coupling = self.S + program.base[:, None]
+        stiffness = (room * lower * self.S).sum(axis=0)
         if program.band.tied:
-            cross = np.diag(by_size.sum(axis=0) - program.rest)
-            matrix = np.block(
-                [[np.diag(self.give.sum(axis=0)), cross], [cross, -np.diag(stiffness)]]
-            )
-            self.coupling = np.concatenate([self.give, coupling], axis=1)
+            cross = np.diag(self.S.sum(axis=0) - program.rest)
+            matrix = np.block([[np.diag(self.D.sum(axis=0)), cross], [cross, -np.diag(stiffness)]])
+            self.coupling = np.concatenate([self.D, coupling], axis=1)
         else:
             matrix, self.coupling = -np.diag(stiffness), coupling
-        self.by_size = by_size
-        self.diagonal = self.give.sum(axis=1)
+        self.diagonal = self.D.sum(axis=1)
         self.factors = factored(matrix - gram(self.coupling, 1.0 / self.diagonal))
-        # what rounding has left of the conditions that hold exactly at the start
-        self.rows = program.band.prior - point.Z.sum(axis=1) - program.base * point.t.sum()
-        self.laws = program.rest * point.t - point.Z.sum(axis=0)
-        self.costs = program.cost - point.v[:, None] - point.w - point.alpha + point.beta
-        self.sizes = (
+        # residuals of the linear conditions: they hold at the start, rounding makes them drift
+        self.input_residual = (
+            program.band.prior - point.Z.sum(axis=1) - program.base * point.t.sum()
+        )
+        self.output_residual = program.rest * point.t - point.Z.sum(axis=0)
+        self.cost_residual = program.cost - point.v[:, None] - point.w - point.alpha + point.beta
+        self.size_residual = (
             program.fixed
             - program.base @ point.v
             + program.rest * point.w
             - program.room @ point.beta
         )
 
-    def solve(self, lower: FloatArray, upper: FloatArray) -> Interior:
+    def solve(self, lower: FloatArray, upper: FloatArray) -> BandIterate:
         """Return the step that changes Z alpha by ``lower`` and above beta by ``upper``."""
         program, point, room = self.program, self.point, self.program.room
         m = len(point.t)
-        low, high = lower / point.Z, upper / point.above
-        force = low - high - self.costs
-        rows = self.rows - (self.give * force).sum(axis=1)
-        right = self.sizes - room @ (high + self.share * force)
+        high = upper / point.above
+        force = lower / point.Z - high - self.cost_residual
+        rows = self.input_residual - (self.D * force).sum(axis=1)
+        right = self.size_residual - room @ (high + self.share * force)
         if program.band.tied:
-            right = np.concatenate([self.laws - (self.give * force).sum(axis=0), right])
+            columns = self.output_residual - (self.D * force).sum(axis=0)
+            right = np.concatenate([columns, right])
         right -= self.coupling.T @ (rows / self.diagonal)
         found = self.factors.solve(right)
         w, t = (found[:m], found[m:]) if program.band.tied else (np.zeros(m), found)
         v = (rows - self.coupling @ found) / self.diagonal
-        Z = self.give * (force + v[:, None] + w) + self.by_size * t
+        Z = self.D * (force + v[:, None] + w) + self.S * t
         above = room[:, None] * t - Z
-        return Interior(Z, above, t, v, w, low - self.pull * Z, high - self.push * above)
-
-
-def _reach(pairs: tuple[tuple[FloatArray, FloatArray], ...]) -> float:
-    worst = min(float((step / value).min()) for value, step in pairs)
-    return 1.0 if worst > -1.0 else -1.0 / worst
+        alpha = dual_change(lower, point.Z, point.alpha, Z)
+        return BandIterate(
+            Z, above, t, v, w, alpha, dual_change(upper, point.above, point.beta, above)
+        )

@@ -3,8 +3,8 @@
     minimise  Sum_xy cost[x, y] Q[x, y]   over channels whose columns lie in the cone
 
 Rows are compressed with helpers. They decide which blocks the method works with:
-:class:`ArrowBlocks` where each touches one entry and one helper (LDP, LIP: a number of operations
-in proportion to the entries), else :class:`DenseBlocks`.
+:class:`ArrowKKT` where each touches one entry and one helper (LDP, LIP: a number of operations
+in proportion to the entries), else :class:`DenseKKT`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.column_generation.column_rows import ColumnRows
-from mechdesign.routes.interior.arrow_kkt import ArrowBlocks
-from mechdesign.routes.interior.dense_kkt import DenseBlocks
-from mechdesign.routes.interior.method import Interior, Path, interior_point
-from mechdesign.routes.interior.newton import Blocks
+from mechdesign.routes.interior.arrow_kkt import ArrowKKT
+from mechdesign.routes.interior.dense_kkt import DenseKKT
+from mechdesign.routes.interior.method import InteriorResult, Path, interior_point
+from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import program_cost
 
@@ -83,8 +83,8 @@ class InteriorPart:
             self.matrix[np.arange(k), self.cost.argmin(axis=1)] = 1
             self.kind, self.duals = "no", self._rows.duals(weights)
             return
-        arrow = ArrowBlocks.of([self._rows.blocks], k)
-        blocks: Blocks
+        arrow = ArrowKKT.of([self._rows.blocks], k)
+        blocks: KKTBlocks
         if arrow is None:
             blocks, places = _dense(self._rows)
         else:
@@ -97,13 +97,13 @@ class InteriorPart:
         self.duals = self._rows.duals(weights)
 
 
-def _checked(found: Interior) -> Interior:
+def _checked(found: InteriorResult) -> InteriorResult:
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
     return found
 
 
-def _dense(rows: ColumnRows) -> tuple[DenseBlocks, IntArray]:
+def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:
     """Return the blocks of any rows, and which of the stacked rows they state.
 
     A helper that an equation defines is put into the other rows.
@@ -121,7 +121,7 @@ def _dense(rows: ColumnRows) -> tuple[DenseBlocks, IntArray]:
     A = sp.csr_array(stack[places] @ sp.csr_array(into))
     A.sum_duplicates()
     start = _middle(A, k)
-    return DenseBlocks(A, start, k), places
+    return DenseKKT(A, start, k), places
 
 
 def _middle(A: sp.csr_array, k: int) -> FloatArray:
@@ -186,7 +186,7 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
     """
     programs = [program_cost(problem) for problem in problems]
     rows = [ColumnRows(problem.cone) for problem in problems]
-    arrow = ArrowBlocks.of([own.blocks for own in rows], rows[0].size)
+    arrow = ArrowKKT.of([own.blocks for own in rows], rows[0].size)
     if arrow is None or len({cost.shape for cost, _ in programs}) > 1:
         return None
     found = interior_point(arrow, np.array([cost for cost, _ in programs]), limits)

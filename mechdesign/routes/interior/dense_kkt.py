@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["DenseBlocks"]
+__all__ = ["DenseKKT"]
 
 
 NUDGES = (1e-14, 1e-12, 1e-10)
@@ -20,7 +20,7 @@ nearly singular block within bounds, so that solving for what is left over conve
 """
 
 
-class DenseBlocks:
+class DenseKKT:
     """Rows A with few entries each, the same for every output; one problem.
 
     Parameters
@@ -46,9 +46,9 @@ class DenseBlocks:
         """Return ``(1, n_vars)``."""
         return self._start[None, :]
 
-    def share(self) -> DenseBlocks:
+    def share(self) -> DenseKKT:
         """Return the same rows with room for another factor."""
-        other = object.__new__(DenseBlocks)
+        other = object.__new__(DenseKKT)
         other.__dict__.update(self.__dict__)
         return other
 

@@ -1,19 +1,27 @@
-"""A primal-dual interior-point method for channels: one small factor for each output.
+"""A primal-dual interior-point method for channels, with one small factor for each output.
 
-    minimise  Sum_y n_y c_y . q_y   with  A v_y <= 0,  q_y >= 0,  Sum_y n_y q_y = 1
+    minimize  Sum_y n_y c_y . q_y   with  A v_y <= 0,  q_y >= 0,  Sum_y n_y q_y = 1
 
-where v_y is the column q_y with free helpers behind it, and n_y counts outputs that are alike. The
-outputs meet in the row sums only. So a Newton step takes a factor of the size of a column for each
-output, B_y = A' diag(w_y / s_y) A + diag(z_y / q_y), and one for the prices pi of the row sums,
-Sum_y n_y B_y**-1: a grid of 10 x 10 points, a program of 620,000 rows, takes 100 factors of size
-100 x 100 a step.
+where v_y is the column q_y with free auxiliary variables behind it, and n_y counts outputs that are
+alike. The dual has multipliers w_y >= 0 of the rows and potentials pi of the row sums:
 
-The method starts inside the cone and stays there. So each step leaves a private channel and, by its
-weights w, a bound: it may end at any step. Near the optimum, rounding pulls the weights off
-A' w + c - pi = z >= 0, which the bound needs; they are put back by the change that is least in
-relative terms, w + w**2 (A u), where nothing is divided by a slack.
+    maximize  Sum_x pi_x   with  A' w_y + (c_y - pi on the column) = (z_y on the column),  z_y >= 0.
 
-Source: Mehrotra 1992 (predictor and corrector); Colombo and Gondzio 2008 (weighted correctors).
+The outputs meet in the row sums only, so that the KKT matrix has a bordered block-diagonal form. A
+Newton step factors B_y = A' diag(w_y / s_y) A + diag(z_y / q_y) for each output, and the Schur
+complement Sum_y n_y B_y**-1 for pi: a grid of 10 x 10 points, a program of 620,000 rows, takes 100
+factors of size 100 x 100 a step.
+
+The method starts strictly inside the cone and stays there. So each step leaves a private channel
+and, by weak duality, a bound, for any w >= 0: as Sum_y n_y q_xy = 1,
+
+    Sum_y n_y c_y . q_y  >=  Sum_y n_y (c_y + A' w_y) . q_y  >=  Sum_x min_y (c_y + A' w_y)_x,
+
+so that it may end at any step. Near the optimum, rounding violates the dual equations, and the
+bound suffers: dual feasibility is restored, see :meth:`OutputGroup.restore_dual_feasibility`.
+
+Source: Mehrotra 1992 (predictor and corrector); Gondzio 1996 and Colombo and Gondzio 2008 (weighted
+centrality correctors).
 """
 
 from __future__ import annotations
@@ -30,26 +38,26 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.routes.interior.newton import Blocks, Direction, Part, each
+from mechdesign.routes.interior.kernel import (
+    FRACTION_TO_BOUNDARY,
+    Stagnation,
+    centering,
+    longest_step,
+)
+from mechdesign.routes.interior.newton import Direction, KKTBlocks, OutputGroup, per_problem
 from mechdesign.routes.limits import Limits
 
-__all__ = ["Interior", "Path", "interior_point"]
+__all__ = ["InteriorResult", "Path", "interior_point"]
 
-Share = Callable[..., list[Any]]
-"""Calls a function on every part, and on lists of something for every part."""
+GroupMap = Callable[..., list[Any]]
+"""Calls a function on every group, and on lists of something for every group."""
 
 MOST_STEPS = 400
-PATIENCE = 10
-"""Steps without a better gap after which rounding has the last word."""
-
-BETTER = 0.9
-"""A gap that falls below this share of what it was is a better one."""
-
-TO_THE_WALL = 0.995
-"""The share of the way to the nearest wall that a step goes."""
+PATIENCE, BETTER = 10, 0.9
+"""The method ends after so many steps in a row without a gap below this share of the best one."""
 
 CORRECTORS = 2
-"""How many a step may take; none where a new factor costs no more than they do."""
+"""How many centrality correctors a step may take; none where a factor costs no more than they."""
 
 LONG, LONGER, WORTH = 0.9, 0.3, 0.02
 """A step of this length needs no corrector; one aims at a step longer by so much; and is taken if
@@ -58,37 +66,36 @@ it gains so much."""
 SHARES = (1.0, 0.7, 0.4, 0.1)
 """How much of a corrector is taken: what lets the step go farthest."""
 
-REFINED_FROM = 1e-2
-"""Gap below which Newton systems are solved once more for what rounding leaves of them."""
+REFINED_BELOW = 1e-2
+"""The gap below which Newton systems are solved once more for what rounding leaves of them."""
 
-OFF = 1e-2
-"""Weights are put back when what they are off by could cost the bound this share of the gap."""
+DUAL_ERROR = 1e-2
+"""Dual feasibility is restored when its error could cost the bound this share of the gap."""
 
-PART = 1 << 18
-"""About so many entries of the rows make a part: with fewer, threads cost more than they give."""
+GROUP = 1 << 18
+"""About so many entries of the rows make a group: with fewer, threads cost more than they give."""
 
 RIDGE = 1e-15
-"""Added to the system of the prices, whose diagonal is 1: it may be singular to rounding."""
+"""Added to the scaled Schur complement, whose diagonal is 1: it may be singular to rounding."""
 
 ROW_SUM = 1e-9
 """How far row sums of a channel that is kept may be from 1."""
 
-
 PATH = 1e-2
-"""The gap at which the path is kept for a program nearby: late enough to spare steps, early enough
-to be amid its rows."""
+"""The gap at which the iterate is kept for a warm start: late enough to spare steps, early enough
+to be far from the boundary of a cone nearby."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """A point on the way to the optimum, from which a program with a larger cone can start.
+    """A point of the central path, from which a program with a larger cone can start.
 
     Attributes
     ----------
     v
-        ``(batch, n_vars, m)``: the columns with their helpers.
+        ``(batch, n_vars, m)``: the columns with their auxiliary variables.
     products
-        ``(batch, n_rows, m)``: weights times slacks.
+        ``(batch, n_rows, m)``: the complementarity products w s of the rows.
     """
 
     v: FloatArray
@@ -96,7 +103,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Interior:
+class InteriorResult:
     """What the method ends with; arrays have the problems of the batch first.
 
     Attributes
@@ -104,8 +111,8 @@ class Interior:
     matrix
         ``(batch, size, m)``: the columns of the best channel.
     multipliers
-        ``(batch, n_rows, m)``: weights >= 0 on the rows, those of the best bound.
-    prices
+        ``(batch, n_rows, m)``: of the rows, >= 0, those of the best bound.
+    potentials
         ``(batch, size)``: of the row sums, those of the best bound.
     value, bound
         ``(batch,)``, in floating point.
@@ -117,7 +124,7 @@ class Interior:
 
     matrix: FloatArray
     multipliers: FloatArray
-    prices: FloatArray
+    potentials: FloatArray
     value: FloatArray
     bound: FloatArray
     steps: int
@@ -125,14 +132,14 @@ class Interior:
 
 
 def interior_point(
-    blocks: Blocks,
+    blocks: KKTBlocks,
     cost: FloatArray,
     limits: Limits,
     *,
     counts: FloatArray | None = None,
     orbit: IntArray | None = None,
     path: Path | None = None,
-) -> Interior:
+) -> InteriorResult:
     """Solve the programs of a batch together.
 
     Parameters
@@ -146,25 +153,25 @@ def interior_point(
     counts
         ``(m,)``: how many outputs each stands for; default 1.
     orbit
-        ``(size,)``: the group of alike inputs that each belongs to, numbered from 0: prices are
-        equal in a group, and only its sum of row sums is held. Default each its own.
+        ``(size,)``: the orbit of alike inputs that each belongs to, numbered from 0: potentials are
+        equal in an orbit, and only its sum of row sums is held. Default each its own.
     path
         Where a program of the same shape with a smaller cone has been; used if it is inside.
     """
     m = cost.shape[2]
     counts = np.ones(m) if counts is None else counts
     orbit = np.arange(cost.shape[1]) if orbit is None else orbit
-    n_parts = min(m, -(-blocks.batch * blocks.n_rows * m // PART))
-    with _threads(n_parts) as share:
-        method = _Method(blocks, cost, limits, counts, orbit, n_parts, share)
+    n_groups = min(m, -(-blocks.batch * blocks.n_rows * m // GROUP))
+    with _threads(n_groups) as on_groups:
+        method = _PrimalDualMethod(blocks, cost, limits, counts, orbit, n_groups, on_groups)
         if path is not None:
             method.start_from(path)
         return method.run()
 
 
 @contextmanager
-def _threads(n_parts: int) -> Iterator[Share]:
-    """Yield a map over parts, in threads of ours; those within the linear algebra stand still.
+def _threads(n_groups: int) -> Iterator[GroupMap]:
+    """Yield a map over groups, in threads of ours; those within the linear algebra stand still.
 
     The factors are many and small: threads within one cost more than they give. What is not finite
     is found where steps are assessed, and warned of nowhere.
@@ -175,76 +182,88 @@ def _threads(n_parts: int) -> Iterator[Share]:
             return task(*args)
 
     with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
-        if n_parts == 1:
+        if n_groups == 1:
             yield lambda task, *lists: [task(*(one[0] for one in lists))]
             return
-        with ThreadPoolExecutor(min(n_parts, os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(n_groups, os.cpu_count() or 1)) as pool:
             yield lambda task, *lists: list(pool.map(partial(quietly, task), *lists))
 
 
-class _Method:
-    """The loop: parts do what belongs to their outputs, the loop what they share."""
+class _PrimalDualMethod:
+    """The loop: groups do what belongs to their outputs, the loop what these share."""
 
     def __init__(
         self,
-        blocks: Blocks,
+        blocks: KKTBlocks,
         cost: FloatArray,
         limits: Limits,
         counts: FloatArray,
         orbit: IntArray,
-        n_parts: int,
-        share: Share,
+        n_groups: int,
+        on_groups: GroupMap,
     ) -> None:
         b, self.k, m = cost.shape
         self.correctors = 0 if blocks.cheap else CORRECTORS
-        self.limits, self.orbit, self.share = limits, orbit, share
+        self.limits, self.orbit, self.on_groups = limits, orbit, on_groups
         self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
         self.members[orbit, np.arange(self.k)] = 1
         self.sizes = self.members.sum(axis=1)
         start = 1 / float(counts.sum())
         target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
-        self.parts = [
-            Part(blocks.share(), cost[:, :, mine], counts[mine], start, target)
-            for mine in np.array_split(np.arange(m), n_parts)
+        self.groups = [
+            OutputGroup(blocks.share(), cost[:, :, mine], counts[mine], start, target)
+            for mine in np.array_split(np.arange(m), n_groups)
         ]
         self.n_products = (blocks.n_rows + self.k) * float(counts.sum())
-        self._set_prices(target)
+        self._set_potentials(target)
         self.path: Path | None = None
         self.value: FloatArray = np.full(b, np.inf)
         self.bound: FloatArray = np.full(b, -np.inf)
 
-    def _set_prices(self, target: FloatArray) -> None:
-        """Set the largest prices that leave every entry a product of the target or more."""
-        least = [(part.z - each(target) / part.q).min(axis=2) for part in self.parts]
-        self.prices: FloatArray = self._by_orbit(np.min(least, axis=0))
-        for part in self.parts:
-            part.z = part.z - self.prices[:, self.orbit][:, :, None]
-        self.best_prices = self.prices
+    def _set_potentials(self, target: FloatArray) -> None:
+        """Set the largest potentials at which every product q z is at least the target."""
+        least = [(group.z - per_problem(target) / group.q).min(axis=2) for group in self.groups]
+        self.potentials: FloatArray = self._least_by_orbit(np.min(least, axis=0))
+        for group in self.groups:
+            group.z = group.z - self._spread(self.potentials)[:, :, None]
+        self.best_potentials = self.potentials
 
     def start_from(self, path: Path) -> None:
-        """Start where the path of another program is, if that is inside the cone."""
+        """Start where the path of another program is, if that is inside the cone.
+
+        The multipliers are chosen such that the products w s are those of the path: a point that
+        is central for the smaller cone is then nearly so for the larger one.
+        """
         b, n, m = path.v.shape
-        first = self.parts[0].blocks
-        outputs = sum(part.v.shape[2] for part in self.parts)
+        first = self.groups[0].blocks
+        outputs = sum(group.v.shape[2] for group in self.groups)
         same = (b, n, m) == (first.batch, first.n_vars, outputs)
         if not same or path.products.shape[1] != first.n_rows:
             return
-        places = np.split(np.arange(m), np.cumsum([part.v.shape[2] for part in self.parts])[:-1])
-        slacks = [-p.blocks.rows(path.v[:, :, y]) for p, y in zip(self.parts, places, strict=True)]
+        ends = np.cumsum([group.v.shape[2] for group in self.groups])[:-1]
+        places = np.split(np.arange(m), ends)
+        slacks = [
+            -group.blocks.rows(path.v[:, :, y])
+            for group, y in zip(self.groups, places, strict=True)
+        ]
         if min(float(s.min()) for s in slacks) <= 0:
             return
-        for part, y, s in zip(self.parts, places, slacks, strict=True):
-            part.start_from(path.v[:, :, y], s, path.products[:, :, y] / s)
-        self._set_prices(path.products.mean(axis=(1, 2)))
+        for group, y, s in zip(self.groups, places, slacks, strict=True):
+            group.start_from(path.v[:, :, y], s, path.products[:, :, y] / s)
+        self._set_potentials(path.products.mean(axis=(1, 2)))
 
-    def _by_orbit(self, numbers: FloatArray) -> FloatArray:
+    def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
         """Return the least in each orbit of what there is for each input."""
         least: FloatArray = np.full((len(self.sizes), len(numbers)), np.inf)
         np.minimum.at(least, self.orbit, numbers.T)
         return least.T
 
-    def _summed(self, found: list[FloatArray]) -> FloatArray:
-        return np.asarray(np.sum(found, axis=0))
+    def _spread(self, by_orbit: FloatArray) -> FloatArray:
+        """Return for each input what there is for its orbit."""
+        return by_orbit[:, self.orbit]
+
+    def _summed(self, by_group: list[FloatArray]) -> FloatArray:
+        return np.asarray(np.sum(by_group, axis=0))
 
     @property
     def gap(self) -> FloatArray:
@@ -257,12 +276,11 @@ class _Method:
         """Which problems are at their aim, or beyond help."""
         return np.asarray(self.lost | (self.gap <= self.limits.gap))
 
-    def run(self) -> Interior:
+    def run(self) -> InteriorResult:
         """Step until the gap is small, or until rounding, time or the user ends it."""
-        steps, patience = 0, PATIENCE
         self._assess()
-        since = self.gap
-        while patience and steps < MOST_STEPS:
+        steps, stagnation, stagnant = 0, Stagnation(self.gap, PATIENCE, BETTER), False
+        while not stagnant and steps < MOST_STEPS:
             worst = int(np.argmax(np.where(self.lost, -1.0, self.gap)))
             told = float(self.value[worst]), float(self.bound[worst])
             if self.limits.tell(steps, *told) or self.ended.all():
@@ -273,128 +291,151 @@ class _Method:
             except np.linalg.LinAlgError:
                 break
             steps += 1
-            gains = (self.gap < BETTER * since) & ~self.lost
-            patience = PATIENCE if gains.any() else patience - 1
-            since = np.where(gains, self.gap, since)
-        matrix = np.concatenate([part.best_q for part in self.parts], axis=2)
-        weights = np.concatenate([part.best_w for part in self.parts], axis=2)
-        prices = self.best_prices[:, self.orbit]
-        return Interior(matrix, weights, prices, self.value, self.bound, steps, self.path)
+            stagnant = stagnation.ends(self.gap, ~self.lost)
+        matrix = np.concatenate([group.best_q for group in self.groups], axis=2)
+        multipliers = np.concatenate([group.best_w for group in self.groups], axis=2)
+        potentials = self._spread(self.best_potentials)
+        return InteriorResult(
+            matrix, multipliers, potentials, self.value, self.bound, steps, self.path
+        )
 
     def _assess(self) -> None:
-        """Measure values and bounds, put weights back where they are off, and keep the best."""
-        prices = self.prices[:, self.orbit]
-        off = np.max(self.share(lambda part: part.off(prices), self.parts), axis=0)
-        value = self._summed(self.share(Part.value, self.parts))
+        """Measure values and bounds, restore dual feasibility where it is lost, keep the best.
+
+        The best channel and the best multipliers may be of different steps: each is feasible.
+        """
+        potentials = self._spread(self.potentials)
+        errors = self.on_groups(lambda group: group.measure_dual(potentials), self.groups)
+        value = self._summed(self.on_groups(OutputGroup.value, self.groups))
         bound = self._bound()
-        if (self.k * off > OFF * np.abs(value - bound)).any():
-            self.share(lambda part: part.put_back(prices), self.parts)
+        # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
+        if (self.k * np.max(errors, axis=0) > DUAL_ERROR * np.abs(value - bound)).any():
+            self.on_groups(lambda group: group.restore_dual_feasibility(potentials), self.groups)
             bound = self._bound()
-        missing = 1 - self._summed(self.share(Part.row_sums, self.parts))
+        missing = 1 - self._summed(self.on_groups(OutputGroup.row_sums, self.groups))
         self.missing = missing @ self.members.T
-        self.products = self._summed(self.share(Part.products, self.parts))
-        inside = np.min(self.share(lambda part: part.s.min(axis=(1, 2)), self.parts), axis=0) > 0
-        self.lost = ~(np.isfinite(value) & np.isfinite(bound) & inside)
+        self.products = self._summed(self.on_groups(OutputGroup.complementarity, self.groups))
+        slack = np.min(self.on_groups(lambda group: group.s.min(axis=(1, 2)), self.groups), axis=0)
+        self.lost = ~(np.isfinite(value) & np.isfinite(bound) & (slack > 0))
         sums = np.abs(self.missing / self.sizes).max(axis=1) < ROW_SUM
         lower, higher = ~self.lost & sums & (value < self.value), ~self.lost & (bound > self.bound)
         self.value = np.where(lower, value, self.value)
         self.bound = np.where(higher, bound, self.bound)
-        self.best_prices = np.where(higher[:, None], self.prices, self.best_prices)
-        self.share(lambda part: part.keep(lower, higher), self.parts)
+        self.best_potentials = np.where(higher[:, None], self.potentials, self.best_potentials)
+        self.on_groups(lambda group: group.keep(lower, higher), self.groups)
         if self.path is None and (self.gap <= PATH).all():
-            v = np.concatenate([part.v for part in self.parts], axis=2)
-            self.path = Path(v, np.concatenate([p.w * p.s for p in self.parts], axis=2))
+            v = np.concatenate([group.v for group in self.groups], axis=2)
+            products = np.concatenate([group.w * group.s for group in self.groups], axis=2)
+            self.path = Path(v, products)
 
     def _bound(self) -> FloatArray:
-        """Return Sum_x min_y of the reduced costs, less what is owed for helpers, at most 1."""
-        least = self._by_orbit(np.min([part.least for part in self.parts], axis=0))
-        owed = np.max([part.owed for part in self.parts], axis=0)
-        return np.asarray((self.prices + least) @ self.sizes - owed)
+        """Return Sum_x min_y (c_y + A' w_y)_x, less the error on auxiliary variables.
+
+        In terms of pi it is Sum_x pi_x + min_y (reduced costs)_x, with less cancellation.
+        """
+        least = self._least_by_orbit(np.min([group.least_reduced for group in self.groups], axis=0))
+        error = np.max([group.auxiliary_error for group in self.groups], axis=0)
+        return np.asarray((self.potentials + least) @ self.sizes - error)
 
     def _step(self) -> None:
+        """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
         mu = self.products / self.n_products
         stay = self.ended
-        found = self.share(lambda part: part.factor(stay), self.parts)
+        found = self.on_groups(lambda group: group.factor(stay), self.groups)
         schur = self.members @ self._summed(found) @ self.members.T
+        # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
         self.system = (schur, unit)
-        self.refined = bool((self.gap < REFINED_FROM).any())
-        moved = self._newton(self.share(Part.to_zero, self.parts), self.missing)
-        a, b = self._lengths(moved[1])
-        left = self.share(lambda part, d: part.products_after(d, a, b), self.parts, moved[1])
-        target = np.clip((self._summed(left) / self.products) ** 3, 1e-6, 1.0) * mu
-        sums = self.share(lambda part, d: part.second_order(d, target), self.parts, moved[1])
-        prices, found, a, b = self._with(moved, self._newton(sums))
+        self.refined = bool((self.gap < REFINED_BELOW).any())
+        sums = self.on_groups(OutputGroup.state_predictor, self.groups)
+        predictor = self._newton(sums, self.missing)
+        a, b = self._lengths(predictor[1])
+        left = self.on_groups(
+            lambda group, d: group.complementarity_after(d, a, b), self.groups, predictor[1]
+        )
+        target = centering(self._summed(left) / self.products) * mu
+        sums = self.on_groups(
+            lambda group, d: group.state_corrector(d, target), self.groups, predictor[1]
+        )
+        potentials, found, a, b = self._with(predictor, self._newton(sums))
         for _ in range(self.correctors):
             if (np.minimum(a, b) > LONG).all():
                 break
             t, u = np.minimum(1, a + LONGER), np.minimum(1, b + LONGER)
-            sums = self._centred(found, t, u, target)
-            more = self._with((prices, found), self._newton(sums))
+            sums = self._state_centrality(found, t, u, target)
+            more = self._with((potentials, found), self._newton(sums))
             if not (more[2] + more[3] > a + b + WORTH).any():
                 break
-            prices, found, a, b = more
-        a, b = (np.where(stay, 0.0, TO_THE_WALL * step) for step in (a, b))
-        self.share(lambda part, d: part.move(d, a, b), self.parts, found)
-        self.prices = self.prices + b[:, None] * prices
+            potentials, found, a, b = more
+        a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * step) for step in (a, b))
+        self.on_groups(lambda group, d: group.move(d, a, b), self.groups, found)
+        self.potentials = self.potentials + b[:, None] * potentials
 
-    def _centred(
+    def _state_centrality(
         self, found: list[Direction], t: FloatArray, u: FloatArray, target: FloatArray
     ) -> list[FloatArray]:
-        return self.share(lambda part, d: part.centre(d, t, u, target), self.parts, found)
+        return self.on_groups(
+            lambda group, d: group.state_centrality_corrector(d, t, u, target), self.groups, found
+        )
 
     def _newton(
         self, sums: list[FloatArray], missing: FloatArray | None = None
     ) -> tuple[FloatArray, list[Direction]]:
-        """Solve the system that the parts have stated; row sums are to grow by ``missing``."""
-        wanted = np.zeros_like(self.missing) if missing is None else missing
-        prices = self._prices(wanted - self._summed(sums) @ self.members.T)
-        change = prices
-        for last in (False, True) if self.refined else (True,):
-            spread = change[:, self.orbit]
-            got = self._summed(self.share(lambda part, c=spread: part.advance(c), self.parts))
-            if not last:
-                spread = prices[:, self.orbit]
-                rest = self.share(lambda part, c=spread: part.left_over(c), self.parts)
-                change = self._prices(wanted - (got + self._summed(rest)) @ self.members.T)
-                prices = prices + change
-        return prices, self.share(Part.direction, self.parts)
+        """Solve the system that the groups have stated; row sums are to grow by ``missing``.
 
-    def _prices(self, right: FloatArray) -> FloatArray:
+        With dv_y = B_y**-1 (right_y + d pi on the column), the row sums ask for
+        (Sum_y n_y B_y**-1) d pi = missing - Sum_y n_y B_y**-1 right_y, and ``sums`` has the latter.
+        """
+        wanted = np.zeros_like(self.missing) if missing is None else missing
+        potentials = self._solve_schur(wanted - self._summed(sums) @ self.members.T)
+        change = potentials
+        for last in (False, True) if self.refined else (True,):
+            more = self._spread(change)
+            got = self._summed(self.on_groups(lambda group, c=more: group.advance(c), self.groups))
+            if not last:
+                spread = self._spread(potentials)
+                rest = self.on_groups(lambda group, c=spread: group.measure_rest(c), self.groups)
+                change = self._solve_schur(wanted - (got + self._summed(rest)) @ self.members.T)
+                potentials = potentials + change
+        return potentials, self.on_groups(OutputGroup.direction, self.groups)
+
+    def _solve_schur(self, right: FloatArray) -> FloatArray:
         matrix, unit = self.system
         return np.asarray(unit * np.linalg.solve(matrix, (unit * right)[:, :, None])[:, :, 0])
 
     def _lengths(self, found: list[Direction]) -> tuple[FloatArray, FloatArray]:
         """Return how far v and s, and w and z, can go until one of them is 0, at most 1."""
 
-        def lowest(part: Part, d: Direction) -> list[FloatArray]:
-            return [ratio.min(axis=(1, 2)) for ratio in part.relative(d)]
+        def lowest(group: OutputGroup, d: Direction) -> list[FloatArray]:
+            return [ratio.min(axis=(1, 2)) for ratio in group.relative(d)]
 
-        return _walls(np.min(self.share(lowest, self.parts, found), axis=0))
+        return _longest_steps(np.min(self.on_groups(lowest, self.groups, found), axis=0))
 
     def _with(
         self,
-        moved: tuple[FloatArray, list[Direction]],
+        step: tuple[FloatArray, list[Direction]],
         corrector: tuple[FloatArray, list[Direction]],
     ) -> tuple[FloatArray, list[Direction], FloatArray, FloatArray]:
         """Add the share of a corrector that lets each problem go farthest."""
 
-        def lowest(part: Part, d: Direction, e: Direction) -> list[list[FloatArray]]:
-            ratios = list(zip(part.relative(d), part.relative(e), strict=True))
+        def lowest(group: OutputGroup, d: Direction, e: Direction) -> list[list[FloatArray]]:
+            ratios = list(zip(group.relative(d), group.relative(e), strict=True))
             return [[(p + t * q).min(axis=(1, 2)) for p, q in ratios] for t in SHARES]
 
-        lows = np.min(self.share(lowest, self.parts, moved[1], corrector[1]), axis=0)
-        lengths = [_walls(low) for low in lows]
+        lows = np.min(self.on_groups(lowest, self.groups, step[1], corrector[1]), axis=0)
+        lengths = [_longest_steps(low) for low in lows]
         best = np.argmax([a * b for a, b in lengths], axis=0)
         share = np.array(SHARES)[best]
-        found = self.share(lambda d, e: d.plus(e, share), moved[1], corrector[1])
+        found = self.on_groups(lambda d, e: d.plus(e, share), step[1], corrector[1])
         n = np.arange(len(best))
         a, b = (np.array([pair[i] for pair in lengths])[best, n] for i in (0, 1))
-        return moved[0] + share[:, None] * corrector[0], found, a, b
+        return step[0] + share[:, None] * corrector[0], found, a, b
 
 
-def _walls(lowest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return step lengths from the least relative changes of s, q, w and z."""
-    a, b = np.minimum(lowest[0], lowest[1]), np.minimum(lowest[2], lowest[3])
-    return 1 / np.maximum(1, -a), 1 / np.maximum(1, -b)
+def _longest_steps(lowest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the longest steps of (s, q) and of (w, z) from their least relative changes."""
+    return (
+        longest_step(np.minimum(lowest[0], lowest[1])),
+        longest_step(np.minimum(lowest[2], lowest[3])),
+    )

@@ -1,7 +1,12 @@
-"""Some of the outputs of a channel within the interior-point method: what needs no other output.
+"""Newton's method for one group of the outputs: all that needs no other output.
 
-Opposites are a slack s and its weight w, an entry q and its reduced cost z. The method drives the
-products of opposites to 0, evenly.
+For an output y, with multipliers w of the rows A v <= 0 and reduced costs z of the entries q >= 0,
+the conditions on the central path with parameter mu are
+
+    A' w + (c - pi on the column) = (z on the column),   A v + s = 0,   w s = mu,   q z = mu,
+
+where pi are the potentials of the row sums, which the loop over groups solves for. Eliminating s, w
+and z from their linearization leaves B dv = right, B = A' diag(w / s) A + diag(z / q).
 """
 
 from __future__ import annotations
@@ -12,24 +17,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.routes.interior.kernel import dual_change
 
-__all__ = ["Blocks", "Direction", "Part", "each"]
+__all__ = ["Direction", "KKTBlocks", "OutputGroup", "per_problem"]
 
 
 NEAR, FAR = 0.1, 10.0
-"""Products between these multiples of the target are left as they are."""
+"""A centrality corrector leaves products between these multiples of the target as they are."""
 
 MOST_CHANGE = 0.5
-"""The largest share of a weight that is taken away when weights are put back."""
+"""The largest share of a multiplier that restoring dual feasibility may take away."""
 
-ROUNDS_BACK = 3
+RESTORING_ROUNDS = 3
+"""How often the restoring step is solved: each round refines what rounding left of the last."""
 
 
-class Blocks(Protocol):
-    """The rows of a column, and the linear algebra of its Newton systems.
+class KKTBlocks(Protocol):
+    """The rows of a column, and the linear algebra of its block of the KKT system.
 
     Arrays have the problems of a batch first, then rows or variables, then outputs. The first
-    ``size`` variables are the column; the others are helpers, which are free.
+    ``size`` variables are the column; the others are auxiliary variables, which are free.
     """
 
     size: int
@@ -40,9 +47,9 @@ class Blocks(Protocol):
     """Whether a factor costs no more than a few products with the rows."""
 
     def start(self) -> FloatArray:
-        """Return ``(batch, n_vars)``: a column of ones, helpers amid their rows, all rows < 0."""
+        """Return ``(batch, n_vars)``: a column of ones, and auxiliary variables with A v < 0."""
 
-    def share(self) -> Blocks:
+    def share(self) -> KKTBlocks:
         """Return the same rows with room for another factor."""
 
     def rows(self, v: FloatArray) -> FloatArray:
@@ -69,7 +76,7 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True)
 class Direction:
-    """A change of columns v, slacks s, weights w and reduced costs z."""
+    """A change of columns v, slacks s, multipliers w and reduced costs z."""
 
     v: FloatArray
     s: FloatArray
@@ -78,24 +85,24 @@ class Direction:
 
     def plus(self, other: Direction, share: FloatArray) -> Direction:
         """Return this change and a share of another, one share for each problem."""
-        t = each(share)
+        t = per_problem(share)
         return Direction(
             self.v + t * other.v, self.s + t * other.s, self.w + t * other.w, self.z + t * other.z
         )
 
 
-def each(numbers: FloatArray | BoolArray) -> FloatArray | Any:
+def per_problem(numbers: FloatArray | BoolArray) -> FloatArray | Any:
     """Return one number for each problem, shaped to go with the problems' arrays."""
     return numbers[:, None, None]
 
 
-def least(ratios: FloatArray) -> FloatArray:
+def _least(ratios: FloatArray) -> FloatArray:
     """Return the least entry of each problem."""
     return np.asarray(ratios.min(axis=(1, 2)))
 
 
-class Part:
-    """Some outputs.
+class OutputGroup:
+    """The columns of some outputs, their multipliers, and Newton steps on them.
 
     Parameters
     ----------
@@ -104,45 +111,52 @@ class Part:
     cost
         ``(batch, size, m)``.
     counts
-        ``(m,)``: how many outputs each stands for.
+        ``(m,)``: how many outputs each column stands for.
     start
         The entries to begin with.
     target
-        ``(batch,)``: what products of opposites begin at, about.
+        ``(batch,)``: what the complementarity products begin at, about.
     """
 
     def __init__(
-        self, blocks: Blocks, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
+        self,
+        blocks: KKTBlocks,
+        cost: FloatArray,
+        counts: FloatArray,
+        start: float,
+        target: FloatArray,
     ) -> None:
         self.blocks, self.cost, self.counts, self.k = blocks, cost, counts, blocks.size
         v = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
         s = -blocks.rows(v)
-        self.start_from(v, s, each(target) / s)
+        self.start_from(v, s, per_problem(target) / s)
 
     def start_from(self, v: FloatArray, s: FloatArray, w: FloatArray) -> None:
-        """Be at columns, slacks and weights; reduced costs are theirs for prices of 0."""
+        """Set columns, slacks and multipliers; and reduced costs for potentials of 0."""
         self.v, self.s, self.w = v, s, w
         self.z: FloatArray = self.cost + self.blocks.columns(w)[:, : self.k]
         self.best_q, self.best_w = self.q, self.w
 
     @property
     def q(self) -> FloatArray:
-        """The columns, without helpers."""
+        """The columns, without auxiliary variables."""
         return self.v[:, : self.k]
 
-    def _summed(self, w: FloatArray, s: FloatArray, q: FloatArray, z: FloatArray) -> FloatArray:
+    def _complementarity(
+        self, w: FloatArray, s: FloatArray, q: FloatArray, z: FloatArray
+    ) -> FloatArray:
         rows = np.einsum("brm,brm,m->b", w, s, self.counts)
         return np.asarray(rows + np.einsum("bkm,bkm,m->b", q, z, self.counts))
 
-    def products(self) -> FloatArray:
-        """Return the sum of the products of opposites."""
-        return self._summed(self.w, self.s, self.q, self.z)
+    def complementarity(self) -> FloatArray:
+        """Return the sum of the complementarity products w s and q z."""
+        return self._complementarity(self.w, self.s, self.q, self.z)
 
-    def products_after(self, d: Direction, a: FloatArray, b: FloatArray) -> FloatArray:
+    def complementarity_after(self, d: Direction, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return what that sum is after a step of length a for v and s, of length b for w and z."""
-        t, u = each(a), each(b)
+        t, u = per_problem(a), per_problem(b)
         q, z = self.q + t * d.v[:, : self.k], self.z + u * d.z
-        return self._summed(self.w + u * d.w, self.s + t * d.s, q, z)
+        return self._complementarity(self.w + u * d.w, self.s + t * d.s, q, z)
 
     def value(self) -> FloatArray:
         """Return the loss."""
@@ -152,72 +166,91 @@ class Part:
         """Return what each input's entries sum to."""
         return np.asarray(self.q @ self.counts)
 
-    def off(self, prices: FloatArray) -> FloatArray:
-        """Return by how much A' w + c - prices misses z, and 0 for helpers.
+    def measure_dual(self, potentials: FloatArray) -> FloatArray:
+        """Return the largest entry of the dual residual A' w + c - pi - z.
 
-        Keeps what it misses in ``residual``, the least reduced cost of each input in ``least``, and
-        in ``owed`` what the helpers' part could cost the bound.
+        On the auxiliary variables, which have no cost and no bound, it is A' w. Keeps the residual
+        in ``dual_residual``; the least entry of A' w + c - pi on each input in ``least_reduced``;
+        and in ``auxiliary_error`` what the residual on auxiliary variables could cost the bound:
+        these are at most 1 at any channel.
         """
         reduced = self.blocks.columns(self.w)
-        reduced[:, : self.k] += self.cost - prices[:, :, None]
-        self.least: FloatArray = reduced[:, : self.k].min(axis=2)
-        self.owed: FloatArray = np.abs(reduced[:, self.k :]).max(axis=2, initial=0.0).sum(axis=1)
+        reduced[:, : self.k] += self.cost - potentials[:, :, None]
+        self.least_reduced: FloatArray = reduced[:, : self.k].min(axis=2)
+        self.auxiliary_error: FloatArray = (
+            np.abs(reduced[:, self.k :]).max(axis=2, initial=0.0).sum(axis=1)
+        )
         reduced[:, : self.k] -= self.z
-        self.residual = reduced
+        self.dual_residual = reduced
         return np.asarray(np.abs(reduced).max(axis=(1, 2)))
 
-    def put_back(self, prices: FloatArray) -> None:
-        """Change weights and reduced costs, least in relative terms, to fit the prices again."""
+    def restore_dual_feasibility(self, potentials: FloatArray) -> None:
+        """Change multipliers and reduced costs until A' w + c - pi = z holds again.
+
+        Of all (dw, dz) with A' dw - dz = -residual this takes the one with the least
+        Sum (dw / w)**2 + Sum (dz / z)**2, which is
+
+            dw = w**2 (A u),  dz = -z**2 u,    (A' diag(w**2) A + diag(z**2)) u = -residual.
+
+        Weighing by w and z, not by w / s and z / q as a Newton step does, divides by no slack: near
+        the optimum the slacks are rounding errors, the multipliers of tight rows are not.
+        """
         scale, entries = self.w * self.w, self.z * self.z
         self.blocks.factor(scale, entries)
-        for _ in range(ROUNDS_BACK):
-            u = self.blocks.solve(-self.residual)
+        for _ in range(RESTORING_ROUNDS):
+            u = self.blocks.solve(-self.dual_residual)
             dw, dz = scale * self.blocks.rows(u), -entries * u[:, : self.k]
-            worst = np.minimum(least(dw / self.w), least(dz / self.z))
-            t = each(MOST_CHANGE / np.maximum(MOST_CHANGE, -worst))
+            worst = np.minimum(_least(dw / self.w), _least(dz / self.z))
+            t = per_problem(MOST_CHANGE / np.maximum(MOST_CHANGE, -worst))
             self.w, self.z = self.w + t * dw, self.z + t * dz
-            self.off(prices)
+            self.measure_dual(potentials)
 
     def keep(self, lower: BoolArray, higher: BoolArray) -> None:
-        """Keep the columns of problems whose value is the best yet, the weights by the bound."""
-        self.best_q = self.q if lower.all() else np.where(each(lower), self.q, self.best_q)
-        self.best_w = self.w if higher.all() else np.where(each(higher), self.w, self.best_w)
+        """Keep the columns with the best value so far, and the multipliers with the best bound."""
+        self.best_q = self.q if lower.all() else np.where(per_problem(lower), self.q, self.best_q)
+        self.best_w = self.w if higher.all() else np.where(per_problem(higher), self.w, self.best_w)
 
     def factor(self, ended: BoolArray) -> FloatArray:
-        """Factor the Newton system; return what its outputs add to that of the prices.
+        """Factor every B; return Sum_y n_y B_y**-1, the group's part of the Schur complement.
 
-        Problems that have ended get a system that is no trouble to the others.
+        Problems that have ended get unit weights: a harmless system, so that the batch goes on.
         """
         self.D, self.d = self.w / self.s, self.z / self.q
         if ended.any():
-            self.D, self.d = (np.where(each(ended), 1.0, both) for both in (self.D, self.d))
+            self.D, self.d = (np.where(per_problem(ended), 1.0, both) for both in (self.D, self.d))
         self.blocks.factor(self.D, self.d)
         return self.blocks.schur(self.counts)
 
-    def to_zero(self) -> FloatArray:
-        """Aim all products at 0, and the weights where they should be."""
-        return self._state(-self.w * self.s, -self.q * self.z, self.residual)
+    def state_predictor(self) -> FloatArray:
+        """State the Newton step to products of 0 and to a dual residual of 0."""
+        return self._state(-self.w * self.s, -self.q * self.z, self.dual_residual)
 
-    def second_order(self, d: Direction, target: FloatArray) -> FloatArray:
-        """Aim all products at the target, given what a step d would leave of them."""
-        t = each(target)
+    def state_corrector(self, d: Direction, target: FloatArray) -> FloatArray:
+        """State the correction of the predictor d, to be added to it.
+
+        The predictor ignores the terms dw ds and dq dz of the products; this takes them away, and
+        adds the target that the products should have.
+        """
+        t = per_problem(target)
         return self._state(t - d.w * d.s, t - d.v[:, : self.k] * d.z)
 
-    def centre(self, d: Direction, a: FloatArray, b: FloatArray, target: FloatArray) -> FloatArray:
-        """Aim products that a longer step would leave far from the target back at it."""
-        t, u, aim = each(a), each(b), each(target)
+    def state_centrality_corrector(
+        self, d: Direction, a: FloatArray, b: FloatArray, target: FloatArray
+    ) -> FloatArray:
+        """State a correction for products that longer steps a and b would leave far from target."""
+        t, u, aim = per_problem(a), per_problem(b), per_problem(target)
         rows = (self.w + u * d.w) * (self.s + t * d.s)
         entries = (self.q + t * d.v[:, : self.k]) * (self.z + u * d.z)
-        return self._state(_back(rows, aim), _back(entries, aim))
+        return self._state(_towards(rows, aim), _towards(entries, aim))
 
     def _state(
-        self, rows: FloatArray, entries: FloatArray, residual: FloatArray | None = None
+        self, rows: FloatArray, entries: FloatArray, dual_residual: FloatArray | None = None
     ) -> FloatArray:
-        """State a Newton system; return what its columns sum to if prices stay."""
+        """State B dv = right for changes of the products; return the row sums of dv at d pi = 0."""
         g = self.blocks.columns(rows / -self.s)
         g[:, : self.k] += entries / self.q
-        if residual is not None:
-            g -= residual
+        if dual_residual is not None:
+            g -= dual_residual
         self.goals, self.right = (rows, entries), g
         self.dv: FloatArray = np.zeros_like(g)
         self.rest = g
@@ -227,14 +260,17 @@ class Part:
         return np.asarray(dv[:, : self.k] @ self.counts)
 
     def advance(self, more: FloatArray) -> FloatArray:
-        """Solve for what is left over and for more on the prices; return what columns sum to."""
+        """Solve for the rest of the right side and for more d pi; return the row sums of dv."""
         step = self.rest.copy()
         step[:, : self.k] += more[:, :, None]
         self.dv = self.dv + self.blocks.solve(step)
         return self._sums(self.dv)
 
-    def left_over(self, change: FloatArray) -> FloatArray:
-        """Return what the columns would yet change by for what rounding has left of the system."""
+    def measure_rest(self, change: FloatArray) -> FloatArray:
+        """Set the rest of the right side to right - B dv; return the row sums it would yet add.
+
+        This is iterative refinement: B is applied as rows and columns, not as its factor.
+        """
         applied = self.blocks.columns(self.D * self.blocks.rows(self.dv))
         applied[:, : self.k] += self.d * self.dv[:, : self.k] - change[:, :, None]
         self.rest = self.right - applied
@@ -243,21 +279,26 @@ class Part:
     def direction(self) -> Direction:
         """Return the whole change that goes with that of the columns."""
         rows, entries = self.goals
-        ds = -self.blocks.rows(self.dv)
-        dw = (rows - self.w * ds) / self.s
-        return Direction(self.dv, ds, dw, (entries - self.z * self.dv[:, : self.k]) / self.q)
+        ds, dq = -self.blocks.rows(self.dv), self.dv[:, : self.k]
+        dw = dual_change(rows, self.s, self.w, ds)
+        return Direction(self.dv, ds, dw, dual_change(entries, self.q, self.z, dq))
 
     def relative(self, d: Direction) -> tuple[FloatArray, ...]:
         """Return the change of s, q, w and z relative to what they are."""
         return d.s / self.s, d.v[:, : self.k] / self.q, d.w / self.w, d.z / self.z
 
     def move(self, d: Direction, a: FloatArray, b: FloatArray) -> None:
-        """Step by a in v and s, by b in w and z."""
-        self.v, self.w = self.v + each(a) * d.v, self.w + each(b) * d.w
-        self.s, self.z = -self.blocks.rows(self.v), self.z + each(b) * d.z
+        """Step by a in v and s, by b in w and z.
+
+        Slacks are computed anew, not added up: else rounding would let A v + s drift from 0.
+        """
+        t, u = per_problem(a), per_problem(b)
+        self.v, self.w = self.v + t * d.v, self.w + u * d.w
+        self.s, self.z = -self.blocks.rows(self.v), self.z + u * d.z
 
 
-def _back(products: FloatArray, aim: FloatArray) -> FloatArray:
+def _towards(products: FloatArray, aim: FloatArray) -> FloatArray:
+    """Return changes that bring products below NEAR or above FAR times the aim back to there."""
     low, high = NEAR * aim, FAR * aim
     above = np.where(products > high, np.maximum(high - products, -high), 0.0)
     return np.where(products < low, low - products, above)

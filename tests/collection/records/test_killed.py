@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -30,6 +34,53 @@ epsilon = 1.0
 [utility]
 objective = "hamming"
 """
+
+
+MOST_SECONDS = 120
+"""After so many seconds a process is killed, so that no test waits for ever."""
+
+INTERRUPTIBLE = """\
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""Runs Python so that Ctrl-C interrupts it, even where the tests ignore it (``nohup ... &``)."""
+
+
+@contextlib.contextmanager
+def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Start Python in a folder, and kill it when the block ends or takes too long."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    watch = threading.Timer(MOST_SECONDS, process.kill)
+    watch.start()
+    try:
+        yield process
+    finally:
+        watch.cancel()
+        process.kill()
+        process.communicate()
+
+
+@contextlib.contextmanager
+def opened_to_write(pipe: Path) -> Iterator[TextIO]:
+    """Open a named pipe once a reader is there; a test fails if none comes."""
+    for _ in range(10 * MOST_SECONDS):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail(f"nothing reads {pipe.name}")
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        yield stream
 
 
 @pytest.fixture(scope="module")
@@ -69,26 +120,15 @@ def half_way(folder: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
     """Start a process that is half-way through writing a file, and wait until it is."""
     rows = "".join(f"{'xy'[n % 2]}\n" for n in range(30_000))
     (folder / "in.csv").write_text(f"a\n{rows}", encoding="utf-8")
-    started = []
+    with contextlib.ExitStack() as stack:
 
-    def start(target: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", HALF_WAY, target],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        started.append(process)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "10000\n"
-        return process
+        def start(target: str) -> subprocess.Popen[str]:
+            process = stack.enter_context(started(folder, "-c", HALF_WAY, target))
+            assert process.stdout is not None
+            assert process.stdout.readline() == "10000\n"
+            return process
 
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+        yield start
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
@@ -136,23 +176,15 @@ def test_a_command_that_is_ended_clears_what_it_wrote(
     os.mkfifo(folder / "pipe.csv")
     before = sorted(file.name for file in folder.iterdir())
     words = ["privatize", "channel.json", "pipe.csv", "out.csv", "--column", "a"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mechdesign", *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    try:
-        with (folder / "pipe.csv").open("w", encoding="utf-8") as pipe:  # once it reads
-            pipe.write("a\n" + "x\ny\n" * 200_000)  # more than a pipe holds, and than a chunk
-            pipe.flush()
-            assert len(list(folder.iterdir())) == len(before) + 1  # the hidden file
-            process.send_signal(number)
-            output, error = process.communicate()
-    finally:
-        process.kill()
+    with (
+        started(folder, "-m", "mechdesign", *words) as process,
+        opened_to_write(folder / "pipe.csv") as pipe,
+    ):
+        pipe.write("a\n" + "x\ny\n" * 200_000)  # more than a pipe holds, and than a chunk
+        pipe.flush()
+        assert len(list(folder.iterdir())) == len(before) + 1  # the hidden file
+        process.send_signal(number)
+        output, error = process.communicate()
     assert process.returncode == status
     assert output == ""
     assert error == ("interrupted\n" if number == signal.SIGINT else "")
@@ -250,6 +282,7 @@ def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
+            timeout=MOST_SECONDS,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
         assert done.returncode == 0, done.stderr

@@ -24,7 +24,7 @@ from mechdesign import (
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList
-from mechdesign.routes.interior.arrow_kkt import ArrowBlocks
+from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.lp.extended_formulation import Compressed, compress, stacked
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,11 +63,11 @@ def parts(notions: list[Notion], prior: Prior) -> list[Compressed]:
     ]
 
 
-def batch(name: str, size: int = 2) -> tuple[ArrowBlocks, list[list[Compressed]]]:
+def batch(name: str, size: int = 2) -> tuple[ArrowKKT, list[list[Compressed]]]:
     rng = np.random.default_rng(5)
     priors = [Prior.from_counts(rng.integers(1, 100, K).tolist()) for _ in range(size)]
     stacks = [parts(ARROWS[name], prior) for prior in priors]
-    blocks = ArrowBlocks.of(stacks, K)
+    blocks = ArrowKKT.of(stacks, K)
     assert blocks is not None
     return blocks, stacks
 
@@ -209,4 +209,4 @@ UNIFORM = Prior.uniform(K)
     ids=["metric", "no row", "priors", "ldp 0", "lip 0", "lip beside pml", "lip beside ldp"],
 )
 def test_what_is_no_arrow_is_refused(stacks: list[list[Compressed]]) -> None:
-    assert ArrowBlocks.of(stacks, K) is None
+    assert ArrowKKT.of(stacks, K) is None

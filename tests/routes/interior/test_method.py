@@ -30,7 +30,7 @@ from mechdesign import (
 )
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
-from mechdesign.routes.interior.dense_kkt import DenseBlocks
+from mechdesign.routes.interior.dense_kkt import DenseKKT
 from mechdesign.routes.interior.method import interior_point
 from mechdesign.routes.interior.solve import solve_interior
 from mechdesign.routes.limits import Limits, Progress
@@ -218,7 +218,7 @@ def test_the_rows_of_dense_blocks_are_those_given() -> None:
     """B, its inverse and the sum over outputs, against the definition."""
     rng = np.random.default_rng(0)
     A = sp.csr_array(sp.random_array((30, 7), density=0.4, rng=rng))
-    blocks = DenseBlocks(A, np.ones(7), 5)
+    blocks = DenseKKT(A, np.ones(7), 5)
     D, d = rng.random((1, 30, 3)) + 0.1, rng.random((1, 5, 3)) + 0.1
     blocks.factor(D, d)
     g, weights = rng.random((1, 7, 3)), np.array([1.0, 2.0, 0.5])
@@ -242,7 +242,7 @@ def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
         A[row, x], A[row, z] = math.exp(-epsilon), -1.0
     cost = np.ones((1, k, 1))
     cost[0, 0, 0] = 0.0
-    blocks = DenseBlocks(sp.csr_array(A), np.ones(k), k)
+    blocks = DenseKKT(sp.csr_array(A), np.ones(k), k)
     orbit = np.zeros(k, dtype=np.intp)
     found = interior_point(blocks, cost, Limits(), counts=np.array([float(k)]), orbit=orbit)
     wanted = (k - 1) / (math.exp(epsilon) + k - 1)
