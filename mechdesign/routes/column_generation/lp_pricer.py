@@ -23,7 +23,7 @@ from mechdesign.routes.column_generation.pricing import (
     inverse,
     ratio_lengths,
 )
-from mechdesign.routes.column_generation.warm_column import HotColumn
+from mechdesign.routes.column_generation.warm_column import WarmColumn
 
 __all__ = ["ProgramPricer"]
 
@@ -51,8 +51,8 @@ class ProgramPricer:
         self.cost, self.scale = cost, scale
         self.workers = workers or os.cpu_count() or 1
         self._lengths = ratio_lengths(cone)
-        self._first = HotColumn(cone, np.full(len(cost), 1 / len(cost)))
-        self._columns: list[HotColumn | None] = [None] * cost.shape[1]
+        self._first = WarmColumn(cone, np.full(len(cost), 1 / len(cost)))
+        self._columns: list[WarmColumn | None] = [None] * cost.shape[1]
         self._start: Start | None = None
 
     def start(self) -> Start:
@@ -101,7 +101,7 @@ class ProgramPricer:
 
         return Priced(worth, shortfall, rays, dual)
 
-    def _column(self, y: int) -> HotColumn:
+    def _column(self, y: int) -> WarmColumn:
         """Return the program of an output; a new one starts where it pays most to be truthful."""
         column = self._columns[y]
         if column is None:

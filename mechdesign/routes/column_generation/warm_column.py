@@ -16,14 +16,14 @@ from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.column_generation.column_rows import ColumnRows
 from mechdesign.routes.lp.highs import HotProgram, LinearProgram, LPResult
 
-__all__ = ["HotColumn"]
+__all__ = ["WarmColumn"]
 
 
 TIGHT = 1e-9
 """What a row may be off by, relative to its entries, to be tight."""
 
 
-class HotColumn:
+class WarmColumn:
     """The program over one column and the helpers of its rows.
 
     Parameters
@@ -53,7 +53,7 @@ class HotColumn:
         empty = LinearProgram(np.zeros(rows.shape[1]), A, low, high)
         self._empty, self._program = empty, HotProgram(empty, "simplex")
 
-    def copy(self) -> HotColumn:
+    def copy(self) -> WarmColumn:
         """Return the same program with a memory of its own, as for another thread."""
         twin = copy(self)
         twin._program = HotProgram(self._empty, "simplex")

@@ -34,7 +34,7 @@ from mechdesign.exact import as_fraction
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.column_generation.warm_column import HotColumn
+from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.decoders.band_decoders import least_on_gaps, solve_band_decoders
 from mechdesign.routes.decoders.bands import Band
 from mechdesign.routes.limits import Limits
@@ -72,7 +72,7 @@ class _Bound:
 
     least: float
     probes: dict[float, _Probe]
-    pricer: HotColumn | None
+    pricer: WarmColumn | None
 
 
 def solve_decoder_grid(
@@ -157,7 +157,7 @@ class _Search:
             value = self._value(matrix)
             if value < best:
                 best, self.matrix = value, matrix
-            pricer = HotColumn(self.cone, self.prior, part.prior_table)
+            pricer = WarmColumn(self.cone, self.prior, part.prior_table)
             goal = max(max(GOAL, ENOUGH * self.limits.gap) * value, LEAST_GOAL)
             wanted = self._probe(pricer, part.potentials, means, goal)
             # those that were wanted once stay, or the dual goes back and forth
@@ -199,7 +199,7 @@ class _Search:
 
     def _probe(
         self,
-        pricer: HotColumn,
+        pricer: WarmColumn,
         u: FloatArray,
         means: FloatArray,
         goal: float,
@@ -235,7 +235,7 @@ class _Search:
             self.bound = _Bound(bound, probes, pricer)
         return better
 
-    def _probed(self, pricer: HotColumn, u: FloatArray, s: float) -> _Probe:
+    def _probed(self, pricer: WarmColumn, u: FloatArray, s: float) -> _Probe:
         """Price at one decoder."""
         r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
         mean = float((self.prior * self.f) @ r)

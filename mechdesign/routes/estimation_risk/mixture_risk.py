@@ -1,8 +1,9 @@
-"""The risk of a mixture of rays, with its derivatives in the weights and in the prior.
+"""The risk of a mixture of extreme rays, with its derivatives in the weights and in the prior.
 
-    M = Sum_i theta_i S_i / (p . l_i)
+    risk(theta, p) = Sum_x d_x((M**-1)_xx, p_x),    M = Sum_i theta_i S_i / (p . l_i)
 
-where S_i = r_i r_i' and l_i = r_i for a ray r_i, or the means of these over a class of rays.
+where S_i = r_i r_i' and l_i = r_i for a ray r_i, or the means of these over a class of rays, and
+d_x are the deviations of the utility. The derivatives follow from d(M**-1) = -M**-1 dM M**-1.
 """
 
 from __future__ import annotations
@@ -10,46 +11,46 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Expansion", "MixtureRisk", "Rays"]
+__all__ = ["Expansion", "MixtureRisk", "RayMoments"]
 
 
 @dataclass(frozen=True)
-class Rays:
-    """Rays, or classes of rays.
+class RayMoments:
+    """First and second moments of rays, or of classes of rays.
 
     Attributes
     ----------
-    spread
-        S_i: ``(n_rays, n_inputs, n_inputs)``.
-    level
-        l_i: ``(n_inputs, n_rays)``.
-    alike
-        ``(n_inputs,)`` numbers of groups: where levels always agree, one equation is enough.
+    second
+        S_i, the mean of r r': ``(n_rays, n_inputs, n_inputs)``.
+    mean
+        l_i, the mean of r: ``(n_inputs, n_rays)``.
+    group
+        ``(n_inputs,)``: the number of each input's group; the means agree within a group, so that
+        one equation is enough for all of it.
     """
 
-    spread: FloatArray
-    level: FloatArray
-    alike: npt.NDArray[np.intp]
+    second: FloatArray
+    mean: FloatArray
+    group: IntArray
 
     @classmethod
-    def single(cls, rays: FloatArray) -> Rays:
-        """Return rays as they are, ``(n_inputs, n_rays)``."""
+    def of_rays(cls, rays: FloatArray) -> RayMoments:
+        """Return those of single rays, ``(n_inputs, n_rays)``."""
         return cls(np.einsum("ai,bi->iab", rays, rays), rays, np.arange(len(rays)))
 
-    def chosen(self, places: npt.NDArray[np.intp]) -> Rays:
+    def chosen(self, places: IntArray) -> RayMoments:
         """Return some of the rays."""
-        return Rays(self.spread[places], self.level[:, places], self.alike)
+        return RayMoments(self.second[places], self.mean[:, places], self.group)
 
     @property
-    def sums(self) -> FloatArray:
-        """The rows of Sum theta l = 1 that differ, ``(n_groups, n_rays)``."""
-        return self.level[np.unique(self.alike, return_index=True)[1]]
+    def equations(self) -> FloatArray:
+        """The rows of Sum_i theta_i l_i = 1 that differ, ``(n_groups, n_rays)``."""
+        return self.mean[np.unique(self.group, return_index=True)[1]]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Expansion:
         The sum of the deviations.
     gain
         ``(n_rays,)``: how fast the risk falls with each weight.
-    slope_p
+    prior_slope
         ``(n_inputs,)``: how fast it rises with each probability.
     A
         M**-1.
@@ -73,7 +74,7 @@ class Expansion:
 
     value: float
     gain: FloatArray
-    slope_p: FloatArray
+    prior_slope: FloatArray
     A: FloatArray
     H: FloatArray
 
@@ -84,17 +85,17 @@ class MixtureRisk:
     Parameters
     ----------
     rays
-        What is mixed.
+        The moments of what is mixed.
     utility
         The risk.
     moving
-        Whether p is a variable as well.
+        Whether p is a variable as well, of the concave side of a saddle point.
     """
 
-    def __init__(self, rays: Rays, utility: EstimationRisk, moving: bool) -> None:
+    def __init__(self, rays: RayMoments, utility: EstimationRisk, moving: bool) -> None:
         self.rays, self.utility, self.moving = rays, utility, moving
 
-    def at(self, theta: FloatArray, prior: FloatArray, second: bool = True) -> Expansion:
+    def at(self, theta: FloatArray, prior: FloatArray, hessian: bool = True) -> Expansion:
         """Return the risk and its derivatives.
 
         Raises
@@ -103,8 +104,8 @@ class MixtureRisk:
             If M is singular.
         """
         rays, moving, k = self.rays, self.moving, len(prior)
-        law = prior @ rays.level
-        E = rays.spread / law[:, None, None]
+        output = prior @ rays.mean
+        E = rays.second / output[:, None, None]
         M = np.tensordot(theta, E, 1)
         try:
             A = np.linalg.inv((M + M.T) / 2)
@@ -113,14 +114,16 @@ class MixtureRisk:
         A = (A + A.T) / 2
         terms = self.utility.deviations(np.diag(A).copy(), prior)
         gain = E.reshape(len(E), -1) @ ((A * terms.slope) @ A).ravel()
-        lift = rays.level / law
-        slope_p = (lift * (theta * gain)).sum(axis=1) + terms.prior_slope
-        if not second:
-            return Expansion(float(terms.value.sum()), gain, slope_p, A, np.zeros((0, 0)))
+        lift = rays.mean / output
+        prior_slope = (lift * (theta * gain)).sum(axis=1) + terms.prior_slope
+        if not hessian:
+            return Expansion(float(terms.value.sum()), gain, prior_slope, A, np.zeros((0, 0)))
         along = E
         if moving:
+            # dM / dp_x = -Sum_i theta_i (l_i)_x / (p . l_i) E_i
             fall = (lift * theta) @ E.reshape(len(E), -1)
             along = np.concatenate([E, -fall.reshape(k, k, k)])
+        # second derivatives of Sum_x d_x: slope times 2 A E A F A, and curvature times products
         half = A @ along
         full = half @ A
         change = -np.diagonal(full, axis1=1, axis2=2)  # of the variances
@@ -135,4 +138,4 @@ class MixtureRisk:
             own = change[n:] * terms.mixed
             H[n:, n:] += own + own.T - 2 * (lift * (theta * gain)) @ lift.T
             H[n:, n:] += np.diag(terms.prior_bend)
-        return Expansion(float(terms.value.sum()), gain, slope_p, A, (H + H.T) / 2)
+        return Expansion(float(terms.value.sum()), gain, prior_slope, A, (H + H.T) / 2)

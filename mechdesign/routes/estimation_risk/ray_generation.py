@@ -1,9 +1,10 @@
-"""Rays for estimation where there are too many to list: found by linear programs, a few at a time.
+"""Column generation for an estimation risk whose rays are too many to list, by local search.
 
-At prices u a ray is worth taking in if g(r) > u . r, where g(r) = Sum_x slope_x (A r)_x**2 on
-p . r = 1 is convex. From many starts r the program that is linearised there is solved again and
-again, each time at a vertex of the cone that is worth more. That no ray is worth more at the end is
-not proved, so that the bound on the risk comes from elsewhere.
+At potentials u a ray can lower the risk if g(r) > u . r, where g(r) = Sum_x slope_x (A r)_x**2 on
+p . r = 1 is convex: maximizing g(r) - u . r is a concave problem. From many starts r it is
+linearized at r and solved as a linear program, again and again, each time at a vertex of the cone
+with a larger value (the Frank-Wolfe method with full steps). That no ray has a positive value at
+the end is not proved, so that the bound on the risk comes from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
-from mechdesign.routes.column_generation.warm_column import HotColumn
-from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.column_generation.warm_column import WarmColumn
+from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import EstimationRisk
@@ -22,16 +23,23 @@ from mechdesign.utilities import EstimationRisk
 __all__ = ["search_rays"]
 
 
-ROUNDS, STARTS, CLIMBS = 25, 24, 8
+ROUNDS, STARTS, LOCAL_STEPS = 25, 24, 8
+"""Rounds; starts of each kind in a round; and steps from each."""
+
 PATIENCE, ENOUGH = 3, 1e-6
-"""So many rounds in a row that gain less than that end the search."""
+"""So many rounds in a row that lower the risk by less than that share of it end the search."""
 
 FIRST_PER_INPUT = 4
+"""Random directions for each input, whose vertices are among the first rays."""
+
 MOST_KEPT = 600
+"""With more rays than that, half as many with the largest weights are kept."""
+
 GOAL = 1e-8
-"""Relative to the risk: a ray is taken in if it promises as much."""
+"""Relative to the risk: a ray is added if it promises as much."""
 
 SAME = 1e-9
+"""Rays with a mean of 1 that differ by less than that are one."""
 
 
 def search_rays(
@@ -53,7 +61,7 @@ def search_rays(
     """
     k, rng = len(problem.domain), np.random.default_rng(0)
     prior = np.full(k, 1 / k) if utility.worst_case else problem.prior.array
-    vertices = _Vertices(problem, prior)
+    vertices = _ConeVertices(problem, prior)
     R = np.ones((k, 1))
     eye = np.eye(k)
     for x in range(k):
@@ -64,7 +72,7 @@ def search_rays(
     within, moving = limits.part(), utility.worst_case
     last, idle = np.inf, 0
     try:
-        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
+        found = best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=within)
     except SolverError:
         if limits.over():
             raise SolverError(f"too few rays were found: {limits.ended}") from None
@@ -82,7 +90,7 @@ def search_rays(
         order = np.argsort(-weight)
         starts = [R[:, i] for i in order[:STARTS]]
         starts += [np.abs(rng.normal(size=k)) for _ in range(STARTS)]
-        new = _climb(vertices, B, found, starts, limits)
+        new = _local_search(vertices, B, found, starts, limits)
         kept = R
         if R.shape[1] > MOST_KEPT:
             kept = R[:, np.sort(order[: MOST_KEPT // 2])]
@@ -92,50 +100,50 @@ def search_rays(
             R = _with(R, ray)
         if not new or R.shape[1] == before == kept.shape[1]:
             break
-        found = best_mixture(Rays.single(R), utility, prior, moving=moving, limits=within)
-        if limits.over():  # it was cut short: that before is better
+        found = best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=within)
+        if limits.over():  # it was cut short: the last one is better
             break
         best = R, found
     return best
 
 
-def _climb(
-    vertices: _Vertices,
+def _local_search(
+    vertices: _ConeVertices,
     B: FloatArray,
     found: Mixture,
     starts: list[FloatArray],
     limits: Limits,
 ) -> list[FloatArray]:
-    """Return vertices that are worth more than their prices."""
+    """Return vertices whose gain is above their price."""
     new: list[FloatArray] = []
     for start in starts:
         if limits.over():
             break
-        r, worth = start / (found.prior @ start), -np.inf
-        for _ in range(CLIMBS):
+        r, value = start / (found.prior @ start), -np.inf
+        for _ in range(LOCAL_STEPS):
             # g(r) / (p . r) is homogeneous: its gradient is 2 B r - g(r) p where p . r = 1
-            slope = 2 * B @ r - (r @ B @ r) * found.prior - found.price
+            slope = 2 * B @ r - (r @ B @ r) * found.prior - found.potentials
             vertex = vertices.best(slope)
             vertex = vertex / (found.prior @ vertex)
-            better = float(vertex @ B @ vertex - found.price @ vertex)
-            if better <= worth + GOAL * found.risk:
+            better = float(vertex @ B @ vertex - found.potentials @ vertex)
+            if better <= value + GOAL * found.risk:
                 break
-            r, worth = vertex, better
-        if worth > GOAL * found.risk:
+            r, value = vertex, better
+        if value > GOAL * found.risk:
             new.append(r)
     return new
 
 
-class _Vertices:
-    """The vertices of the cone where its columns have a mean of 1 at a prior."""
+class _ConeVertices:
+    """The vertices of the set of columns in the cone with P . r = 1, by linear programs."""
 
     def __init__(self, problem: Problem, prior: FloatArray) -> None:
-        self._column = HotColumn(problem.cone, prior)
+        self._column = WarmColumn(problem.cone, prior)
 
-    def best(self, worth: FloatArray) -> FloatArray:
-        """Return the vertex that is worth most."""
-        scale = float(np.abs(worth).max()) or 1.0
-        r = np.maximum(self._column.cheapest(-worth / scale)[0], 0.0)
+    def best(self, direction: FloatArray) -> FloatArray:
+        """Return the vertex that is farthest in a direction, scaled to a mean of 1."""
+        scale = float(np.abs(direction).max()) or 1.0
+        r = np.maximum(self._column.cheapest(-direction / scale)[0], 0.0)
         if not r.any():
             raise SolverError("the cone has no vertex")
         scaled: FloatArray = r / r.mean()

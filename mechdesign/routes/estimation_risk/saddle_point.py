@@ -1,12 +1,20 @@
-"""The best mixture of rays for estimating a distribution, at a prior or at the least favourable.
+"""A primal-dual interior-point method for the least estimation risk of a mixture of rays.
 
-    minimise over theta >= 0, Sum_i theta_i l_i = 1, the risk at M = Sum_i theta_i S_i / (p . l_i),
+    minimize over theta >= 0 with Sum_i theta_i l_i = 1 the risk of M = Sum_i theta_i S_i / p . l_i
 
-where S_i = r_i r_i' and l_i = r_i for a ray r_i, or means of these over a class of rays. The risk
-is convex in theta, and for each channel it is concave in p: its worst p is a saddle point, found by
-the same interior-point method with p as a further unknown. Every step is Newton's on
+at a prior p or at the worst one, where S_i = r_i r_i' and l_i = r_i for a ray r_i, or means of
+these over a class of rays. The risk is convex in theta, and for each channel it is concave in p:
+for a worst case the optimum is a saddle point, found by the same method with p, on the simplex, as
+a further unknown. With C theta = 1 for the equations, y their potentials, z and s the multipliers
+of theta >= 0 and p >= 0, and t the potential of Sum p = 1, every step is Newton's on
 
-    risk_theta - C' y - z = 0,  C theta = 1,  theta z = mu,      risk_p + s - t 1 = 0,  p s = mu.
+    risk_theta - C' y - z = 0,    C theta = 1,    theta z = mu,
+    risk_p + s - t 1 = 0,         1' p = 1,       p s = mu.
+
+The risk is no quadratic, so that Newton's step may overshoot: it is halved until the residual of
+these conditions falls (a line search in place of a corrector).
+
+Source: Boyd and Vandenberghe 2004, sections 10.3.4 (saddle points) and 11.7 (primal-dual methods).
 """
 
 from __future__ import annotations
@@ -19,7 +27,12 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.routes.estimation_risk.mixture_risk import Expansion, MixtureRisk, Rays
+from mechdesign.routes.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
+from mechdesign.routes.interior.kernel import (
+    FRACTION_TO_BOUNDARY,
+    dual_change,
+    longest_step,
+)
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
 from mechdesign.utilities import EstimationRisk
@@ -31,10 +44,18 @@ MOST_STEPS = 120
 GOAL = 1e-12
 """What complementarity is driven to, relative to the risk."""
 
-TO_BOUNDARY = 0.99
-LEAST_STEP, BEHIND = 1e-9, 0.1
+CENTERING = ((0.9, 0.02), (0.5, 0.1), (0.0, 0.5))
+"""The share of the complementarity to aim at, by the least length of the step before."""
+
+BEHIND = 0.1
+"""The target is at least this share of the residual of the other conditions: complementarity must
+not run ahead of them, or the steps to the boundary become too short to mend them."""
+
+LEAST_STEP, DECREASE = 1e-9, 0.01
+"""The line search: its shortest step, and the share of the residual that a whole step must save."""
+
 FORCED = 1e-9
-"""A weight that no mixture can raise above this share is left out."""
+"""A ray whose weight no mixture can raise above this share is left out."""
 
 
 @dataclass(frozen=True)
@@ -49,27 +70,29 @@ class Mixture:
         The prior that they are best at.
     inverse
         A = M**-1.
-    price
-        ``(n_inputs,)`` prices u with g_i <= u . l_i, about, and equality where a ray is used.
+    potentials
+        ``(n_inputs,)`` u with g_i <= u . l_i, about, and equality where a ray is used.
     gain
         ``(n_rays,)``: g_i, what a unit of each ray lowers the risk by.
     risk
         The sum of the deviations.
     rise
-        How much larger it can be at another prior, for a worst case.
+        By how much it can be larger at another prior, for a worst case.
     """
 
     theta: FloatArray
     prior: FloatArray
     inverse: FloatArray
-    price: FloatArray
+    potentials: FloatArray
     gain: FloatArray
     risk: float
     rise: float = 0.0
 
 
 @dataclass(frozen=True)
-class _Point:
+class _SaddleIterate:
+    """The unknowns; p, t and s only matter where the prior moves."""
+
     theta: FloatArray
     prior: FloatArray
     y: FloatArray
@@ -77,21 +100,22 @@ class _Point:
     z: FloatArray
     s: FloatArray
 
-    def moved(self, step: FloatArray, size: float, ds: FloatArray, dz: FloatArray) -> _Point:
+    def moved(self, step: FloatArray, size: float, dz: FloatArray) -> _SaddleIterate:
+        """Return the iterate so far along a step; ``dz`` is that of z, then of s."""
         n, k = len(self.theta), len(self.s)
         prior = self.prior + size * step[n : n + k] if k else self.prior
-        return _Point(
+        return _SaddleIterate(
             self.theta + size * step[:n],
             prior,
             self.y + size * step[n + k : n + k + len(self.y)],
             self.t + size * (step[-1] if k else 0.0),
-            self.z + size * dz,
-            self.s + size * ds,
+            self.z + size * dz[:n],
+            self.s + size * dz[n:],
         )
 
 
 def best_mixture(
-    rays: Rays,
+    rays: RayMoments,
     utility: EstimationRisk,
     prior: FloatArray,
     *,
@@ -109,22 +133,26 @@ def best_mixture(
     """
     start, kept = _start(rays)
     rays = rays.chosen(kept)
-    method = _Method(rays, utility, prior, moving, start[kept])
+    method = _SaddlePointMethod(rays, utility, prior, moving, start[kept])
     point, model = method.run(limits or Limits())
     theta = np.zeros(len(start))
     theta[kept] = point.theta
     gain = np.zeros(len(start))
     gain[kept] = model.gain
-    counts = np.bincount(rays.alike)
-    groups, place = np.unique(rays.alike, return_inverse=True)
-    price = (-point.y / counts[groups])[place]
+    # the potential of a group's one equation is shared by its inputs
+    counts = np.bincount(rays.group)
+    groups, place = np.unique(rays.group, return_inverse=True)
+    potentials = (-point.y / counts[groups])[place]
     rise = method.rise(point, model)
-    return Mixture(theta, point.prior, model.A, price, gain, model.value, rise)
+    return Mixture(theta, point.prior, model.A, potentials, gain, model.value, rise)
 
 
-def _start(rays: Rays) -> tuple[FloatArray, npt.NDArray[np.intp]]:
-    """Return a mixture that uses every ray as evenly as it can, and which rays it can use."""
-    C = rays.sums
+def _start(rays: RayMoments) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return a mixture inside the weights, and which rays it can use.
+
+    With shares theta_i / even_i, the linear program makes the least share as large as it can be.
+    """
+    C = rays.equations
     n = C.shape[1]
     even = 1 / (n * C.mean(axis=0))
     one = np.ones(len(C))
@@ -134,7 +162,7 @@ def _start(rays: Rays) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     theta = even * (found[:n] + found[n])
     if found[n] > FORCED:
         return theta, np.arange(n)
-    # some rays cannot be used together with the rest: settle for the mean of many vertices
+    # rays that no mixture can use have weight 0: the mean of many vertices shows which
     rng = np.random.default_rng(0)
     A = sp.csr_array(C * even)
     theta = np.zeros(n)
@@ -145,35 +173,35 @@ def _start(rays: Rays) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     return theta, np.flatnonzero(theta > FORCED * even)
 
 
-class _Method:
-    """The interior-point method."""
+class _SaddlePointMethod:
+    """The iterations."""
 
     def __init__(
         self,
-        rays: Rays,
+        rays: RayMoments,
         utility: EstimationRisk,
         prior: FloatArray,
         moving: bool,
         theta: FloatArray,
     ) -> None:
-        self.model, self.moving, self.C = MixtureRisk(rays, utility, moving), moving, rays.sums
-        first = self.model.at(theta, prior, second=False)
+        self.model, self.moving, self.C = MixtureRisk(rays, utility, moving), moving, rays.equations
+        first = self.model.at(theta, prior, hessian=False)
         if not np.isfinite(first.value) or first.value <= 0:
             raise SolverError("the rays of the cone leave the distribution undetermined")
-        self.unit = first.value
+        self.unit = first.value  # the risk is divided by it
         mu = 0.1 / len(theta)
         y = np.linalg.lstsq(self.C.T, -first.gain / self.unit, rcond=None)[0].astype(np.float64)
         k = len(prior) if moving else 0
-        self.point = _Point(
+        self.point = _SaddleIterate(
             theta,
             prior,
             y,
-            float((first.slope_p / self.unit).mean()),
+            float((first.prior_slope / self.unit).mean()),
             mu / theta,
             mu / prior[:k],
         )
 
-    def run(self, limits: Limits) -> tuple[_Point, Expansion]:
+    def run(self, limits: Limits) -> tuple[_SaddleIterate, Expansion]:
         """Iterate until complementarity is as small as it gets, or limits end it."""
         share, best = 0.1, (np.inf, self.point)
         for step in range(1, MOST_STEPS + 1):
@@ -181,13 +209,12 @@ class _Method:
             left = float(point.theta @ point.z + (point.prior @ point.s if self.moving else 0.0))
             model = self._at(point)
             off = float(np.abs(self._residual(point, model, 0.0)).sum())
-            # complementarity must not run ahead of the other conditions
             mu = max(share * left, BEHIND * (off - left)) / (len(point.z) + len(point.s))
             residual = self._residual(point, model, mu)
             scale = model.value / self.unit
             if off < best[0]:
                 best = (off, point)
-            value, bound = self._sides(point, model)
+            value, bound = self._value_and_bound(point, model)
             if limits.tell(step, value, bound) and (limits.over() or limits.gap > OPTIMAL):
                 best = (off, point)  # else to the last digit: a step or two
                 break
@@ -196,43 +223,49 @@ class _Method:
             taken = self._step(point, model, residual, mu)
             if taken < LEAST_STEP:
                 break
-            share = 0.5 if taken < 0.5 else 0.1 if taken < 0.9 else 0.02
+            share = next(share for least, share in CENTERING if taken >= least)
         point = replace(best[1], y=best[1].y * self.unit)
-        return point, self.model.at(point.theta, point.prior, second=False)
+        return point, self.model.at(point.theta, point.prior, hessian=False)
 
-    def _sides(self, point: _Point, model: Expansion) -> tuple[float, float]:
+    def _value_and_bound(self, point: _SaddleIterate, model: Expansion) -> tuple[float, float]:
         """Return a risk that the mixture is at most at any prior, and one that none is below.
 
-        By convexity in theta, with Sum theta_i p . l_i = 1 for all mixtures, the risk is at least
-        what it is here less the most that a ray is worth above its price. By concavity in p it is
-        at most what it is here and how much its tangent rises towards one input.
+        By convexity in theta the risk of a mixture theta' is at least risk - gain . (theta' -
+        theta). As C theta' = C theta, gain may be replaced by gain + C' y, and as Sum_i theta'_i
+        p . l_i = 1 for every mixture, the bound is the risk plus the mean of the excess
+        (gain + C' y)_i / (p . l_i) over theta less its maximum over all rays. By concavity in p the
+        risk is at most what it is here and how much its tangent rises towards one input.
         """
-        excess = (model.gain + point.y @ self.C) / (point.prior @ self.model.rays.level)
-        used = point.theta * (point.prior @ self.model.rays.level)
+        output = point.prior @ self.model.rays.mean
+        excess = (model.gain + point.y @ self.C) / output
+        used = point.theta * output
         value = bound = model.value / self.unit
         bound += float(used @ excess - excess.max())
         unit = self.unit * self.model.utility.scale
         return unit * (value + self.rise(point, model)), unit * bound
 
-    def rise(self, point: _Point, model: Expansion) -> float:
+    def rise(self, point: _SaddleIterate, model: Expansion) -> float:
         """Return how much the risk can be larger at another prior."""
         if not self.moving:
             return 0.0
-        return float(model.slope_p.max() - model.slope_p @ point.prior)
+        return float(model.prior_slope.max() - model.prior_slope @ point.prior)
 
-    def _at(self, point: _Point, second: bool = True) -> Expansion:
-        found = self.model.at(point.theta, point.prior, second)
+    def _at(self, point: _SaddleIterate, hessian: bool = True) -> Expansion:
+        found = self.model.at(point.theta, point.prior, hessian)
         return replace(
             found,
             gain=found.gain / self.unit,
-            slope_p=found.slope_p / self.unit,
+            prior_slope=found.prior_slope / self.unit,
             H=found.H / self.unit,
         )
 
     def _residual(
-        self, point: _Point, model: Expansion, mu: float, by: _Point | None = None
+        self, point: _SaddleIterate, model: Expansion, mu: float, by: _SaddleIterate | None = None
     ) -> FloatArray:
-        """Return how far each condition is from holding, prices weighed with a point's weights."""
+        """Return the residuals of the conditions, the dual ones times theta and p of a point.
+
+        So all are in the unit of complementarity products, whatever the size of a weight.
+        """
         by = by or point
         parts = [
             (-model.gain - point.y @ self.C - point.z) * by.theta,
@@ -241,13 +274,21 @@ class _Method:
         ]
         if self.moving:
             parts += [
-                (model.slope_p + point.s - point.t) * by.prior,
+                (model.prior_slope + point.s - point.t) * by.prior,
                 np.array([point.prior.sum() - 1]),
                 point.prior * point.s - mu,
             ]
         return np.concatenate(parts)
 
-    def _step(self, point: _Point, model: Expansion, residual: FloatArray, mu: float) -> float:
+    def _step(
+        self, point: _SaddleIterate, model: Expansion, residual: FloatArray, mu: float
+    ) -> float:
+        """Take Newton's step towards products of mu as far as it helps; return its length, or 0.
+
+        Eliminating dz = (mu - theta z - z dtheta) / theta, and ds likewise, leaves a system for
+        (dtheta, dp, dy, dt), whose matrix is that of a saddle point: z / theta is added to the
+        convex part of the Hessian, s / p taken off the concave one.
+        """
         n, k, m = len(point.theta), len(point.s), len(self.C)
         size = n + k + m + bool(k)
         K, right = np.zeros((size, size)), np.zeros(size)
@@ -261,32 +302,26 @@ class _Method:
             at = range(n, n + k)
             K[at, at] -= point.s / point.prior
             K[n : n + k, -1], K[-1, n : n + k] = -1.0, 1.0
-            right[n : n + k] = point.t - model.slope_p - mu / point.prior
+            right[n : n + k] = point.t - model.prior_slope - mu / point.prior
             right[-1] = 1 - point.prior.sum()
-        # weights differ by orders of magnitude: solve for relative changes
+        # the unknowns differ by orders of magnitude: solve for relative changes, which scales rows
+        # and columns alike
         by = np.concatenate([point.theta, point.prior[:k], np.ones(m + bool(k))])
         K = K * by * by[:, None]
         try:
             step = by * np.linalg.solve(K, by * right)
         except np.linalg.LinAlgError:
             step = by * np.linalg.lstsq(K, by * right, rcond=None)[0]
-        dz = (mu - point.theta * point.z - point.z * step[:n]) / point.theta
-        ds = (
-            (mu - point.prior * point.s - point.s * step[n : n + k]) / point.prior
-            if k
-            else np.zeros(0)
-        )
-        now = np.concatenate([point.theta, point.prior[:k], point.z, point.s])
-        change = np.concatenate([step[: n + k], dz, ds])
-        falling = change < 0
-        longest = 1.0
-        if falling.any():
-            longest = min(1.0, TO_BOUNDARY * float((-now[falling] / change[falling]).min()))
-        before, alpha = float(np.linalg.norm(residual)), longest
+        x, z = np.append(point.theta, point.prior[:k]), np.append(point.z, point.s)
+        dz = dual_change(mu - x * z, x, z, step[: n + k])
+        relative = min((step[: n + k] / x).min(), (dz / z).min())
+        # a whole step is taken where the boundary allows it: Newton's method then is quadratic
+        alpha = FRACTION_TO_BOUNDARY * float(longest_step(relative, 1 / FRACTION_TO_BOUNDARY))
+        before = float(np.linalg.norm(residual))
         while alpha >= LEAST_STEP:
-            trial = point.moved(step, alpha, ds, dz)
-            after = self._residual(trial, self._at(trial, second=False), mu, point)
-            if np.linalg.norm(after) <= (1 - 0.01 * alpha) * before:
+            trial = point.moved(step, alpha, dz)
+            after = self._residual(trial, self._at(trial, hessian=False), mu, point)
+            if np.linalg.norm(after) <= (1 - DECREASE * alpha) * before:
                 self.point = trial
                 return alpha
             alpha /= 2

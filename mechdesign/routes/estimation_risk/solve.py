@@ -1,8 +1,10 @@
-"""Estimating the distribution of the inputs: the best mixture of extreme rays.
+"""The best channel to estimate the distribution of the inputs: a convex program over extreme rays.
 
-A channel is a mixture of rays, and the risk is convex in their weights (`saddle`). Rays are listed
-where they are few, or where they fall into few classes (`ray_classes`); of many hundreds only those
-are taken into the program that their prices ask for.
+A channel is a mixture of extreme rays of the cone, and the risk is convex in their weights
+(:mod:`~mechdesign.routes.estimation_risk.saddle_point`). Rays are listed where they are few, or
+where they fall into few classes (:mod:`~mechdesign.routes.rays.ray_classes`); of many hundreds only
+those whose gain is above their price at the potentials are taken into the program (column
+generation).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
-from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.ray_generation import search_rays
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import OPTIMAL, Limits
@@ -38,13 +40,16 @@ AT_ONCE = 400
 """Up to so many rays the program takes all."""
 
 ROUNDS, ADDED, FIRST = 60, 100, 250
+"""Rounds of column generation; the most rays that a round adds; and rays to start with."""
+
 GOAL, ENOUGH = 1e-11, 0.25
-"""Relative to the risk: a ray is taken in if it promises as much, or this share of the gap that is
+"""Relative to the risk: a ray is added if it promises as much, or this share of the gap that is
 wanted, which is also what each program may leave."""
 
 USED = 1e-8
 SHARES, EXACT = (1e-8, 1e-14), 1e-11
-"""Weights below this share of the largest are left out, if the rest can do without."""
+"""Weights below one of these shares of the largest are left out, the first at which the others
+attain the same sums with a residual of at most ``EXACT``."""
 
 MOST_SPARSE = 1500
 MOST_SUBSETS = 1 << 16
@@ -125,32 +130,37 @@ def _by_classes(
     problem: Problem, utility: EstimationRisk, classes: RayClasses, limits: Limits
 ) -> Mixture:
     prior = _first_prior(problem, utility)
-    rays = classes.rays()
+    rays = classes.moments()
     found = best_mixture(rays, utility, prior, moving=utility.worst_case, limits=limits)
     mixture = classes.evened(found)
-    if limits.over() or limits.gap > OPTIMAL:  # every class is still in use
+    if limits.over() or limits.gap > OPTIMAL:  # cut short, every class still has some weight
         mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
     return mixture
 
 
 def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: Limits) -> Mixture:
-    """Return the best mixture of many rays: take those into the program that prices ask for."""
+    """Return the best mixture of many rays, by column generation.
+
+    For a mixture with potentials u, a ray whose gain g is above u . r can lower the risk. By
+    convexity the risk of any mixture is at least the current one plus the mean of the excess
+    (g - u . r) / (p . r) over the mixture less its maximum over all rays.
+    """
     prior, moving, n = _first_prior(problem, utility), utility.worst_case, R.shape[1]
     if n <= AT_ONCE:
-        return best_mixture(Rays.single(R), utility, prior, moving=moving, limits=limits)
+        return best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=limits)
     chosen, within = _first_rays(R), limits.part()
     within.gap *= ENOUGH
-    rays = Rays.single(R[:, chosen])
+    rays = RayMoments.of_rays(R[:, chosen])
     found = best_mixture(rays, utility, prior, moving=moving, limits=within)
     for round_ in range(1, ROUNDS + 1):
         theta = np.zeros(n)
         theta[chosen] = found.theta
         slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
-        law = found.prior @ R
-        gain = slope @ (found.inverse @ R) ** 2 / law
-        excess = (gain - found.price @ R) / law
-        best = Mixture(theta, found.prior, found.inverse, found.price, gain, found.risk)
-        least = found.risk + float((theta * law) @ excess - excess.max())
+        output = found.prior @ R
+        gain = slope @ (found.inverse @ R) ** 2 / output
+        excess = (gain - found.potentials @ R) / output
+        best = Mixture(theta, found.prior, found.inverse, found.potentials, gain, found.risk)
+        least = found.risk + float((theta * output) @ excess - excess.max())
         sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
         if limits.tell(round_, *sides) and (limits.over() or limits.gap > OPTIMAL):
             break
@@ -158,10 +168,10 @@ def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: L
         new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
         if not len(set(new.tolist()) - set(chosen.tolist())):
             break
-        # those far below their price will hardly come back
+        # rays whose gain is far below their price will hardly come back
         useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
         chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
-        rays = Rays.single(R[:, chosen])
+        rays = RayMoments.of_rays(R[:, chosen])
         found = best_mixture(rays, utility, prior, moving=moving, limits=within)
         if limits.over():  # it was cut short: that before is better
             break
@@ -169,7 +179,10 @@ def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: L
 
 
 def _first_rays(R: FloatArray) -> IntArray:
-    """Return some rays at random, and enough to make a channel in several ways."""
+    """Return some rays at random, and those of a few random vertices of Sum theta r = 1.
+
+    The vertices make sure that some mixture of the rays is a channel.
+    """
     k, n = R.shape
     rng = np.random.default_rng(0)
     chosen = set(rng.choice(n, FIRST, replace=False).tolist())
@@ -183,8 +196,9 @@ def _first_rays(R: FloatArray) -> IntArray:
 def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
     """Return the columns of a channel that tells as much as the mixture, with few outputs.
 
-    The same M needs k (k + 1) / 2 rays at most; for a worst case the same risk of the estimator
-    at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.
+    By Caratheodory's theorem the same M needs k (k + 1) / 2 rays at most; for a worst case the same
+    risk of the estimator at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.
+    Nonnegative least squares finds such weights.
     """
     weight = mixture.theta * R.max(axis=0)
     for share in SHARES:
@@ -203,33 +217,33 @@ def _fewest(
     r: FloatArray, utility: EstimationRisk, mixture: Mixture, theta: FloatArray
 ) -> tuple[FloatArray, float]:
     """Return factors for the weights, most of them 0, and how far the sums are from the same."""
-    k, law = len(r), mixture.prior @ r
+    k, output = len(r), mixture.prior @ r
     upper = np.triu_indices(k)
     # M is 1 1' and the second moments of the deviations, which may be tiny beside it
-    deviation = r / law - 1
-    equations = [law * deviation[upper[0]] * deviation[upper[1]], r]
+    deviation = r / output - 1
+    equations = [output * deviation[upper[0]] * deviation[upper[1]], r]
     targets = [equations[0] @ theta, np.ones(k)]
     if utility.worst_case:
         slope = utility.deviations(np.diag(mixture.inverse).copy(), mixture.prior).slope
-        equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / law**2)
+        equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / output**2)
         targets.append(equations[-1] @ theta)
     return _factors(equations, targets, theta)
 
 
-def _few_classes(rays: Rays, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+def _few_classes(rays: RayMoments, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
     """Return weights of few classes that tell as much as the mixture; its own if there are none.
 
     Two inputs of each group stand for all: M has one entry for any two of a group, one for its
     diagonal, and one for two groups. In a class all rays are worth the same.
     """
-    groups = [np.flatnonzero(rays.alike == group)[:2] for group in np.unique(rays.alike)]
+    groups = [np.flatnonzero(rays.group == group)[:2] for group in np.unique(rays.group)]
     some = np.concatenate(groups)
-    law, level = mixture.prior @ rays.level, rays.level[some]
+    output, mean = mixture.prior @ rays.mean, rays.mean[some]
     a, b = np.triu_indices(len(some))
-    moments = rays.spread[:, some[a], some[b]].T / law - level[a] - level[b] + law
-    equations, targets = [moments, level], [moments @ mixture.theta, np.ones(len(some))]
+    moments = rays.second[:, some[a], some[b]].T / output - mean[a] - mean[b] + output
+    equations, targets = [moments, mean], [moments @ mixture.theta, np.ones(len(some))]
     if utility.worst_case:
-        equations.append(level * mixture.gain / law)
+        equations.append(mean * mixture.gain / output)
         targets.append(equations[-1] @ mixture.theta)
     factors, residual = _factors(equations, targets, mixture.theta)
     return mixture.theta * factors if residual <= EXACT else mixture.theta
@@ -247,7 +261,10 @@ def _factors(
 
 
 def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
-    """Return what proves the bound: prices, the rows of M**-1, and tangents where it needs them."""
+    """Return what proves the bound: potentials, rows of M**-1, and tangents where it needs them.
+
+    Where the risk has roots sqrt(s), they are linearized at tangents t: sqrt(s) <= (s / t + t) / 2.
+    """
     A, prior = mixture.inverse, mixture.prior
     data = EstimationData(A)
     deviations = utility.deviations(np.diag(A).copy(), prior)
@@ -257,7 +274,7 @@ def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
         data = EstimationData(A / np.diag(A)[:, None], tangents)
     if utility.worst_case:
         data = EstimationData(data.rows, data.tangents, _exact_prior(prior))
-    return Dual((), potential=mixture.price, search=search, estimation=data)
+    return Dual((), potential=mixture.potentials, search=search, estimation=data)
 
 
 def _exact_prior(prior: FloatArray) -> tuple[Fraction, ...]:

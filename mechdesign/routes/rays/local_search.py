@@ -15,7 +15,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
 from mechdesign.routes.column_generation.master import Master
-from mechdesign.routes.column_generation.warm_column import HotColumn
+from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
@@ -94,7 +94,7 @@ class _Climber:
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
         self.prior, self.utility = problem.prior.array, utility
-        self.column, self.programs = HotColumn(problem.cone, self.prior), 0
+        self.column, self.programs = WarmColumn(problem.cone, self.prior), 0
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of each ray."""

@@ -13,7 +13,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.problem import Problem
-from mechdesign.routes.estimation_risk.mixture_risk import Rays
+from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture
 from mechdesign.routes.rays.one_budget import OneBudget
 
@@ -56,26 +56,29 @@ class RayClasses(OneBudget):
             groups[inputs] = inputs[0]
         return groups
 
-    def rays(self) -> Rays:
-        """Return the mean of q q' and of q over each class, then the single inputs."""
+    def moments(self) -> RayMoments:
+        """Return the mean of q q' and of q over each class, then those of the single inputs.
+
+        Of the s inputs of which j are raised, each is with probability j / s, and each pair with
+        probability j (j - 1) / (s (s - 1)).
+        """
         k, sizes = self.size, self._sizes()
         n = len(sizes) + len(self.alone)
-        spread, level = np.zeros((n, k, k)), np.zeros((k, n))
+        second, mean = np.zeros((n, k, k)), np.zeros((k, n))
         for i, (b, j) in enumerate(sizes):
             block, inputs = self.blocks[b]
             s = len(inputs)
-            mean = self.low + (1 - self.low) * j / s
             pair = j * (j - 1) / (s * (s - 1)) if s > 1 else 0.0
-            level[block, i] = self.low
-            level[inputs, i] = mean
-            spread[i] = np.outer(level[:, i], level[:, i])
+            mean[block, i] = self.low
+            mean[inputs, i] = self.low + (1 - self.low) * j / s
+            second[i] = np.outer(mean[:, i], mean[:, i])
             # q = low + (1 - low) * member on the protected inputs
             both = self.low**2 + 2 * self.low * (1 - self.low) * j / s + (1 - self.low) ** 2 * pair
-            spread[i][np.ix_(inputs, inputs)] = both
-            spread[i][inputs, inputs] = self.low**2 + (1 - self.low**2) * j / s
+            second[i][np.ix_(inputs, inputs)] = both
+            second[i][inputs, inputs] = self.low**2 + (1 - self.low**2) * j / s
         for i, x in enumerate(self.alone, len(sizes)):
-            spread[i, x, x] = level[x, i] = 1.0
-        return Rays(spread, level, self.groups)
+            second[i, x, x] = mean[x, i] = 1.0
+        return RayMoments(second, mean, self.groups)
 
     def columns(self, theta: FloatArray) -> FloatArray:
         """Return a channel with those weights of the classes, of few outputs."""
@@ -111,7 +114,7 @@ class RayClasses(OneBudget):
             mixture.theta,
             mean(mixture.prior, place),
             mean(mixture.inverse, pair),
-            mean(mixture.price, place),
+            mean(mixture.potentials, place),
             mixture.gain,
             mixture.risk,
         )

@@ -35,7 +35,7 @@ from mechdesign.routes.column_generation.master import Master
 from mechdesign.routes.column_generation.pricing import Pricer
 from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
-from mechdesign.routes.column_generation.warm_column import HotColumn
+from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.lp.linear_program import program_cost
 from tests.strategies import (
@@ -400,7 +400,7 @@ def test_the_master_in_other_coordinates_and_units() -> None:
 def test_a_hot_column_that_starts_at_a_ray_finds_the_same(distance: str) -> None:
     problem = grid_problem(distance)
     cost, _ = program_cost(problem)
-    cold = HotColumn(problem.cone, np.full(9, 1 / 9))
+    cold = WarmColumn(problem.cone, np.full(9, 1 / 9))
     start = ProgramPricer(problem.cone, cost, 1.0).start()
     for seed in range(5):
         v = np.random.default_rng(seed).normal(size=9)
