@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -12,6 +11,8 @@ from mechdesign import design
 from mechdesign.designs import facade
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
+from mechdesign.routes import Attempt, RawSolution, Route, Verdict
+from mechdesign.routes.limits import Limits
 from solvers.base import (
     FailedError,
     FloatArray,
@@ -38,7 +39,7 @@ def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
     """
 
     def solve(problem: Problem) -> SolverResult:
-        with stopwatch() as seconds, _watched() as (solving, raw):
+        with stopwatch() as seconds, _recorded() as raw:
             try:
                 solution = design(problem, route=route, **limits)
             except UnsupportedError as error:
@@ -46,12 +47,13 @@ def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
             except SolverError as error:
                 raise FailedError(str(error)) from None
             whole = seconds()
+        proving = solution.timings["repair"] + solution.timings["certify"]
         return SolverResult(
             float(solution.value),
             solution.channel.matrix,
             whole,
             name or route,
-            {"solve": sum(solving), "prove": whole - sum(solving)},
+            {"solve": whole - proving, "prove": proving},
             solution,
             raw[-1] if raw else None,
         )
@@ -59,37 +61,32 @@ def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
     return solve
 
 
+class _Recorder(Route):
+    """A route that keeps the matrices that another gives."""
+
+    name = summary = "recorder"
+
+    def __init__(self, route: Route, raw: list[FloatArray]) -> None:
+        self._route, self._raw = route, raw
+
+    def check(self, problem: Problem) -> Verdict:
+        return self._route.check(problem)
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        found = self._route.solve(problem, limits)
+        self._raw.append(found.matrix)
+        return found
+
+
 @contextmanager
-def _watched() -> Iterator[tuple[list[float], list[FloatArray]]]:
-    """Time the routes that the facade tries, and keep the matrices that they give."""
-    solving: list[float] = []
+def _recorded() -> Iterator[list[FloatArray]]:
+    """Keep the matrices of the routes that the facade tries."""
     raw: list[FloatArray] = []
-
-    def timed(run: Callable[..., Any]) -> Callable[..., Any]:
-        def measured(*arguments: Any, **options: Any) -> Any:
-            with stopwatch() as seconds:
-                try:
-                    found = run(*arguments, **options)
-                finally:
-                    solving.append(seconds())
-            if hasattr(found, "matrix"):
-                raw.append(found.matrix)
-            return found
-
-        return measured
-
     plan = facade.plan
 
-    def watched(*arguments: Any, **options: Any) -> Iterator[Any]:
-        attempts = plan(*arguments, **options)
-        following = timed(lambda: next(attempts, None))
-        while (attempt := following()) is not None:
-            bound = attempt.numeric_bound
-            yield replace(
-                attempt,
-                run=timed(attempt.run),
-                numeric_bound=None if bound is None else timed(bound),
-            )
+    def recorded(*arguments: Any, **options: Any) -> Iterator[Attempt]:
+        for attempt in plan(*arguments, **options):
+            yield Attempt(_Recorder(attempt.route, raw), attempt.why)
 
-    with mock.patch.object(facade, "plan", watched):
-        yield solving, raw
+    with mock.patch.object(facade, "plan", recorded):
+        yield raw

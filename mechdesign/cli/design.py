@@ -43,8 +43,8 @@ def add_commands(commands: Commands) -> None:
         "--route",
         default="auto",
         metavar="NAME",
-        help="auto, closed-form, interior, columns, linear-program, conic, "
-        "or cvxpy:SOLVER (as CLARABEL or ECOS)",
+        help="auto, closed-form, columns, interior, linear-program:METHOD (simplex or ipm), "
+        "decoder-grid, extreme-rays, estimation, conic, or cvxpy:NAME (as CLARABEL)",
     )
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")

@@ -18,7 +18,7 @@ from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
-from mechdesign.routes import Attempt, Considered, Dual, RawSolution
+from mechdesign.routes import Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
 from mechdesign.routes.stopwatch import Stopwatch
 from mechdesign.solution import PrivacyClaim, Solution
@@ -36,10 +36,8 @@ class Candidate:
     ----------
     problem, statement
         What was asked, and the same as the checker reads it.
-    raw, attempt
-        The answer of a route, and how it was come by.
-    dual
-        Evidence for the bound; None for what a theorem proves, or for none.
+    raw, why
+        The answer of a route, and the reason for the route.
     stopwatch
         What measures the repair and the proof.
 
@@ -54,12 +52,11 @@ class Candidate:
         problem: Problem,
         statement: Statement,
         raw: RawSolution,
-        attempt: Attempt,
-        dual: Dual | None,
+        why: str,
         stopwatch: Stopwatch,
     ) -> None:
-        self.raw, self.why, self.maximised = raw, attempt.why, problem.utility.is_maximised
-        self.problem, self.statement = problem, statement
+        self.raw, self.why, self.maximised = raw, why, problem.utility.is_maximised
+        self.problem, self.statement, self.stopwatch = problem, statement, stopwatch
         with stopwatch.phase("repair"):
             rows, kept = repair(problem.cone, raw.matrix)
             if not problem.is_conic:
@@ -69,9 +66,9 @@ class Candidate:
             labels = list(range(len(kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
         self.certificate: dict[str, Any] = {
-            "theorem": attempt.theorem,
-            **attempt.theorem_data,
-            "dual": None if dual is None else _dual_table(problem, dual),
+            "theorem": raw.theorem,
+            **raw.theorem_data,
+            "dual": None if raw.dual is None else _dual_table(problem, raw.dual),
         }
         if raw.numeric_bound is not None:
             self.certificate = {"theorem": None, "dual": None, "numeric": True}
@@ -111,14 +108,12 @@ class Candidate:
         return best
 
     def solution(
-        self, stopwatch: Stopwatch, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
+        self, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
     ) -> Solution:
         """Return the candidate as the answer.
 
         Parameters
         ----------
-        stopwatch
-            What has measured the design so far.
         considered
             Closed forms that do not apply.
         notes
@@ -130,7 +125,7 @@ class Candidate:
             If the checker does not confirm a notion.
         """
         unused = _unused(self.problem, self.channel)
-        with stopwatch.phase("certify"):
+        with self.stopwatch.phase("certify"):
             privacy = _claims(self.problem, self.statement, self.channel)
         return Solution(
             problem=self.problem,
@@ -144,8 +139,8 @@ class Candidate:
             notes=(*self.raw.notes, *unused, *notes),
             certificate=self.certificate,
             decoder=self.problem.utility.decoder(self.channel, self.reference),
-            seconds=stopwatch.seconds,
-            timings=dict(stopwatch.timings),
+            seconds=self.stopwatch.seconds,
+            timings=dict(self.stopwatch.timings),
         )
 
 

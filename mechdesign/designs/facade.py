@@ -1,6 +1,6 @@
-"""The facade: find, repair, certify.
+"""The facade: one call that solves a problem, repairs the channel and certifies both.
 
-problem -> rows and cost -> raw matrix and dual -> exact channel -> certified solution
+problem -> rows and cost -> raw channel and dual variables -> exact channel -> certified solution
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.certify.problem import read_statement
-from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
-from mechdesign.errors import CertificateError, InputError, SolverError, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, plan
-from mechdesign.routes.fallback import fallback
+from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
 from mechdesign.solution import Solution
 
@@ -44,9 +43,10 @@ def design(
     problem
         What to keep secret and what to keep useful.
     route
-        ``"auto"``, ``"closed-form"``, ``"interior"``, ``"columns"``, ``"linear-program"``,
-        ``"decoder-grid"``, ``"extreme-rays"``, or ``"cvxpy:NAME"`` for a solver that cvxpy knows.
-        Whatever the route, the channel is repaired and certified in the same way.
+        ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
+        ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
+        ``"estimation"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever
+        the route, the channel is repaired and certified in the same way.
     gap
         A gap that is small enough: routes that proceed step by step end there. Default: as small as
         rounding allows, about 1e-8.
@@ -103,13 +103,10 @@ def design(
     own = _own_terms(problem, constraints, objective)
     problem = problem if own is None else own.problem
     with _limits(gap, time_limit, progress) as limits:
-        best, considered, failures = _best(problem, route, limits, own, symmetries)
-    notes = list(failures)
-    if limits.ended and not best.is_within(limits.gap):
-        notes.append(f"ended early: {limits.ended}")
-    if own is not None:
-        notes += own.notes(best.channel)
-    return best.solution(limits.stopwatch, considered, notes)
+        answers, considered = _answers(problem, route, limits, own, symmetries)
+    best = answers.best
+    notes = [] if own is None or best is None else own.notes(best.channel)
+    return answers.solution(considered, notes)
 
 
 @contextmanager
@@ -132,58 +129,36 @@ def _limits(
             yield limits
 
 
-def _best(
+def _answers(
     problem: Problem,
     route: str,
     limits: Limits,
     own: UserTerms | None,
     symmetries: Iterable[Sequence[Any]] | None,
-) -> tuple[Candidate, list[Considered], list[str]]:
-    """Try the ways there are until one is good enough; return the best channel and bound."""
-    stopwatch = limits.stopwatch
-    with stopwatch.phase("compile"):
-        statement = read_statement(problem.to_table())
-    considered: list[Considered] = []
-    failures: list[str] = []
-    best: Candidate | None = None
-    symmetry = None
+) -> tuple[Answers, list[Considered]]:
+    """Try one route after the other until an answer is good enough."""
+    answers, considered, symmetry = Answers(problem, limits), list[Considered](), None
     if symmetries is not None:
         from mechdesign.routes.presolve.find_symmetries import given_symmetries  # scipy on demand
 
         symmetry = given_symmetries(problem, symmetries)
-    attempts = (
-        plan(problem, route, considered, symmetry)
-        if own is None
-        else iter([Attempt(lambda limits: own.solve(route, limits), own.why())])
-    )
-    for attempt in attempts:
-        try:
-            with stopwatch.phase("solve"):
-                raw = attempt.run(limits)
-        except SolverError as error:
-            failures.append(str(error))
-            if limits.over():
-                break
-            continue
-        with stopwatch.phase("solve"):
-            more = None if attempt.numeric_bound is None else attempt.numeric_bound(limits)
-        dual = raw.dual or more
-        try:
-            proved = Candidate(problem, statement, raw, attempt, dual, stopwatch)
-        except CertificateError as error:
-            if not problem.utility.tells_inputs_apart:
-                raise
-            failures.append(str(error))  # rows that should differ by less than 2**-62
-            continue
-        best = proved if best is None else best.merged(proved)
-        if best.is_within(limits.gap) or limits.over():
+    if own is None:
+        attempts = plan(problem, route, considered, symmetry)
+    else:
+        custom = own.route(route)
+        attempts = iter([Attempt(custom, custom.check(problem).reason)])
+    while True:
+        with limits.stopwatch.phase("compile"):
+            attempt = next(attempts, None)
+        if attempt is None:
             break
-    last = fallback(problem) if best is None and limits.ended and own is None else None
-    if last is not None:
-        best = Candidate(problem, statement, last.run(limits), last, None, stopwatch)
-    if best is None:
-        raise SolverError("; ".join(failures) or "no route gave an answer")
-    return best, considered, failures
+        answers.attempt(attempt)
+        if answers.are_enough:
+            break
+    last = Fallback()
+    if answers.best is None and limits.ended and own is None and last.check(problem).holds:
+        answers.attempt(Attempt(last, last.check(problem).reason))
+    return answers, considered
 
 
 def _check_problem(given: object) -> None:

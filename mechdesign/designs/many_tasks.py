@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from mechdesign.certify.channel_file import OPTIMAL_GAP
-from mechdesign.certify.problem import read_statement
-from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
 from mechdesign.errors import (
     CertificateError,
@@ -20,11 +20,11 @@ from mechdesign.errors import (
     UnsupportedError,
 )
 from mechdesign.problem import Problem
-from mechdesign.routes import Attempt, Considered, RawSolution, ways
+from mechdesign.routes import ROUTES, Considered
+from mechdesign.routes.closed_form import ClosedForms
 from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.batching import most_together, shape
-from mechdesign.routes.stopwatch import Stopwatch
 from mechdesign.solution import Solution
 
 __all__ = ["Options", "Parts", "divided", "run"]
@@ -100,36 +100,26 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
 
 def _together(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
     """Solve problems of one shape; those that a formula solves, or that fail, are left out."""
-    stopwatch = Stopwatch()
-    numeric: list[tuple[int, Problem, list[Considered]]] = []
+    limits = Limits(options.aim())
+    stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
+    numeric: list[tuple[int, Problem, tuple[Considered, ...]]] = []
     for place, problem in asked:
-        considered: list[Considered] = []
-        if next(ways.closed_forms(problem, considered), None) is None:
-            numeric.append((place, problem, considered))
+        verdict = formulas.check(problem)
+        if not verdict.holds:
+            numeric.append((place, problem, verdict.considered))
     if not numeric:
         return {}
     try:
         with stopwatch.phase("solve"):
-            raws = solve_interior_batch([p for _, p, _ in numeric], Limits(options.aim()))
+            raws = solve_interior_batch([problem for _, problem, _ in numeric], limits)
     except (SolverError, UnsupportedError, np.linalg.LinAlgError):
         return {}
     found = {}
     for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):
-        solution = _certified(problem, raw, tuple(considered), stopwatch.shared(len(numeric)))
-        if solution is not None and solution.gap <= max(OPTIMAL_GAP, options.gap or 0):
-            found[place] = solution
+        own = Limits(options.gap or OPTIMAL_GAP)
+        own.stopwatch = stopwatch.shared(len(numeric))
+        answers = Answers(problem, own)
+        with suppress(CertificateError):
+            if answers.take(raw, WHY) and answers.are_enough:
+                found[place] = answers.solution(considered)
     return found
-
-
-def _certified(
-    problem: Problem, raw: RawSolution, considered: tuple[Considered, ...], stopwatch: Stopwatch
-) -> Solution | None:
-    """Repair and prove what a batch found; None if that fails."""
-    attempt = Attempt(lambda _: raw, WHY)
-    try:
-        with stopwatch.phase("compile"):
-            statement = read_statement(problem.to_table())
-        found = Candidate(problem, statement, raw, attempt, raw.dual, stopwatch)
-        return found.solution(stopwatch, considered)
-    except CertificateError:
-        return None

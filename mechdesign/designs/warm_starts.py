@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import time
 
-from mechdesign.certify.problem import read_statement
-from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
-from mechdesign.errors import CertificateError, InputError, SolverError, shown
+from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.problem import Problem
-from mechdesign.routes import ways
+from mechdesign.routes import AUTO, Attempt, plan
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.solution import Solution
@@ -68,26 +67,20 @@ class Steps:
         return solution
 
     def _from_last(self, problem: Problem, seconds: float) -> Solution | None:
-        """Design from where the last was; None where that is not how, or is not good enough."""
-        if not ways.is_by_interior(problem):
-            return None
-        limits = Limits(OPTIMAL if self._gap is None else self._gap, seconds)
+        """Design from where the last design was; None where that is no way, or not good enough."""
         path = None if self._last is None else self._last.path
-        attempt = ways.for_loss(problem, lambda p, within: ways.interior(p, within, path=path), WHY)
-        try:
-            stopwatch = limits.stopwatch
-            with stopwatch.phase("solve"):
-                raw = attempt.run(limits)
-            with stopwatch.phase("compile"):
-                statement = read_statement(problem.to_table())
-            candidate = Candidate(problem, statement, raw, attempt, raw.dual, stopwatch)
-        except (CertificateError, SolverError):
+        route = next(plan(problem, AUTO, [])).route.started_at(path)
+        if route is None:
             return None
-        notes = [f"ended early: {limits.ended}"] if limits.over() else []
-        if not (candidate.is_within(limits.gap) or notes):
+        answers = Answers(problem, Limits(OPTIMAL if self._gap is None else self._gap, seconds))
+        try:
+            raw = answers.attempt(Attempt(route, WHY))
+        except CertificateError:
+            return None
+        if raw is None or not answers.are_enough:
             return None
         self._last = raw
-        return candidate.solution(stopwatch, (), notes)
+        return answers.solution()
 
 
 def _limit(seconds: float) -> float | None:

@@ -144,6 +144,10 @@ class RawSolution:
         not know: it stands in the place of a proof. None where the dual is to be checked.
     path
         Where the search for a problem nearby can start, if it has such a thing.
+    theorem
+        A bound that the checker proves without data; None if the dual must do.
+    theorem_data
+        What the certificate must name for the theorem.
     """
 
     matrix: FloatArray
@@ -153,3 +157,5 @@ class RawSolution:
     notes: Sequence[str] = field(default=())
     numeric_bound: Fraction | None = None
     path: Path | None = field(default=None, repr=False)
+    theorem: str | None = None
+    theorem_data: Mapping[str, Any] = field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""The last resort: a channel that tells nothing, when time was over before any other was found.
+"""The route of last resort: a channel that ignores its input, for when time is over.
 
 Where all rows are equal, q_x = q_z in every column, so that every notion holds for any budget; and
-an expected loss is least where one output is always sent. What bounds the optimum is that no
-channel beats the one that tells everything, which the checker proves without data.
+an expected loss is least where one output is always sent. The bound on the optimum is the value of
+the channel that reveals its input, which the checker proves without data.
 """
 
 from __future__ import annotations
@@ -12,45 +12,53 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
-from mechdesign.routes.ways import Attempt
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ColumnUtility, LinearUtility
 
-__all__ = ["fallback"]
-
-WHY = "time was over before any other way had an answer: one output for all inputs tells nothing"
+__all__ = ["Fallback"]
 
 
-def fallback(problem: Problem) -> Attempt | None:
-    """Return the attempt that tells nothing; None where that is of no use.
+class Fallback(Route):
+    """Sends one output, whatever the input.
 
-    For a linear loss it sends the best output, in expectation or in the worst case. For what a
-    curator reads from the reports it has one output. It is of no use where rows must differ, as for
-    a risk of estimation, which would be infinite, and for a loss of the user's own, which nothing
-    bounds.
-
-    Parameters
-    ----------
-    problem
-        Any; constraints of the user's own are not looked at.
+    For a linear loss it is the best output, in expectation or in the worst case. For a sum over
+    outputs it is a single output. It is of no use where rows must differ, as for a risk of
+    estimation, which would be infinite, and for a convex loss of the user's own, which nothing
+    bounds. It is not listed in the registry: it stands in only where time was over before another
+    route had an answer.
 
     Examples
     --------
     >>> from mechdesign.notions import LDP
-    >>> from mechdesign.routes.limits import Limits
     >>> from mechdesign.utilities import HammingLoss
     >>> survey = Problem(range(3), LDP(1), HammingLoss(), prior=[0.2, 0.5, 0.3])
-    >>> found = fallback(survey).run(Limits())
-    >>> found.matrix.tolist()
+    >>> Fallback().solve(survey, Limits()).matrix.tolist()
     [[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    utility = problem.utility
-    if isinstance(utility, LinearUtility):
-        return Attempt(lambda _: _best_output(problem, utility), WHY)
-    if isinstance(utility, ColumnUtility):
-        return Attempt(lambda _: _silent(problem, utility), WHY)
-    return None
+
+    name = "fallback"
+    summary = "one output for all inputs, where time is over"
+    allows_non_conic = True
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a linear loss or a sum over outputs; constraints of the user's are ignored."""
+        if not isinstance(problem.utility, LinearUtility | ColumnUtility):
+            return Verdict(False, f"one output for all inputs is of no use for {problem.utility}")
+        reason = "time was over before any other route had an answer: it ignores the input"
+        return Verdict(True, reason)
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Return the best channel with equal rows."""
+        utility = problem.utility
+        if isinstance(utility, LinearUtility):
+            return _best_output(problem, utility)
+        if isinstance(utility, ColumnUtility):
+            return _single_output(problem, utility)
+        raise UnsupportedError("objective", "a linear loss or a sum over outputs", utility.name)
 
 
 def _best_output(problem: Problem, utility: LinearUtility) -> RawSolution:
@@ -62,7 +70,7 @@ def _best_output(problem: Problem, utility: LinearUtility) -> RawSolution:
     return RawSolution(matrix, outputs, None, "fallback: one output for all")
 
 
-def _silent(problem: Problem, utility: ColumnUtility) -> RawSolution:
+def _single_output(problem: Problem, utility: ColumnUtility) -> RawSolution:
     k = len(problem.domain)
     bound = None
     if not utility.exact:

@@ -39,10 +39,10 @@ from mechdesign import (
 from mechdesign.certify import verify
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
-from mechdesign.routes.conic.non_conic import solve_whole
+from mechdesign.routes.conic.non_conic import solve_non_conic
 from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
 from mechdesign.routes.estimation_risk.solve import solve_estimation
-from mechdesign.routes.fallback import fallback
+from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
 from mechdesign.routes.lp.linear_program import Part, solve_linear
@@ -384,7 +384,7 @@ def test_an_interrupt_stops_what_is_next() -> None:
     limits = Limits()
     limits.interrupted = True
     problem = CASES["whole channel"].problem
-    for solve in (solve_whole, solve_linear):
+    for solve in (solve_non_conic, solve_linear):
         with pytest.raises(SolverError, match="interrupted"):
             solve(problem, "simplex", limits)
     with pytest.raises(SolverError, match="interrupted"):
@@ -408,9 +408,8 @@ def test_the_last_resort_is_the_best_output(data: st.DataObject) -> None:
         outputs=range(m),
         prior=uneven(k),
     )
-    attempt = fallback(problem)
-    assert attempt is not None
-    raw = attempt.run(Limits())
+    assert Fallback().check(problem).holds
+    raw = Fallback().solve(problem, Limits())
     assert (raw.matrix == raw.matrix[0]).all()
     sent = int(np.flatnonzero(raw.matrix[0])[0])
     assert raw.matrix[0].sum() == raw.matrix[0, sent] == 1
@@ -425,12 +424,11 @@ def test_the_last_resort_is_the_best_output(data: st.DataObject) -> None:
 
 
 def test_the_last_resort_where_there_is_none() -> None:
-    assert fallback(CASES["risk, roots"].problem) is None
+    assert not Fallback().check(CASES["risk, roots"].problem).holds
     gain = TwoGuesses()
     own = Problem(range(3), LDP(1), gain, prior=uneven(3))
-    attempt = fallback(own)
-    assert attempt is not None
-    raw = attempt.run(Limits())
+    assert Fallback().check(own).holds
+    raw = Fallback().solve(own, Limits())
     p = sorted(uneven(3))
     assert raw.numeric_bound == pytest.approx(1)  # where X is told, one of two guesses is right
     assert gain.gain(raw.matrix, own.prior.array)[0] == pytest.approx(float(p[1] + p[2]))

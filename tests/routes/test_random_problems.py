@@ -447,7 +447,8 @@ def test_structural_zeros_stay_zero(name: str) -> None:
     def run(problem: Problem | None) -> None:
         assert problem is not None
         solution = design(problem, route="linear-program:simplex")
-        raw = next(plan(problem, "linear-program:simplex", [])).run(Limits())
+        route = next(plan(problem, "linear-program:simplex", [])).route
+        raw = route.solve(problem, Limits())
         compared = np.zeros((len(problem.domain),) * 2, dtype=bool)
         for row in problem.cone.rows():  # q_x <= ... q_x'
             (x,), (other,) = row.left, row.right

@@ -23,7 +23,7 @@ from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
 from mechdesign.routes.lp.linear_program import program_cost
 
-__all__ = ["solve_whole"]
+__all__ = ["solve_non_conic"]
 
 
 MOST_ENTRIES = 4_000_000
@@ -35,7 +35,7 @@ BREACH, LEAST_BREACH = 1e-9, 1e-14
 """A sum above its limit by this, relative and absolute, is broken."""
 
 
-def solve_whole(
+def solve_non_conic(
     problem: Problem, method: str = "simplex", limits: Limits | None = None
 ) -> RawSolution:
     """Solve a problem with a linear loss and notions about the whole channel.

@@ -8,7 +8,7 @@ objective and the bound on it are numbers in floating point.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from mechdesign.routes.conic.cvxpy_solver import (
 )
 from mechdesign.routes.conic.lagrangian import linearised, priced, solver_gap
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
 
 if TYPE_CHECKING:
@@ -92,37 +93,56 @@ class UserTerms:
         sense = "maximize" if isinstance(objective, cp.Maximize) else "minimize"
         self.problem.utility = ExpressionUtility(objective.args[0], Q, sense)
 
-    def solve(self, route: str, limits: Limits | None = None) -> RawSolution:
-        """Solve by the route ``"auto"`` or ``"cvxpy:NAME"``, within limits."""
+    def route(self, route: str) -> Route:
+        """Return the route for ``"auto"`` or ``"cvxpy:NAME"``.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is another.
+        """
         name, _, option = route.partition(":")
         if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
             expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
             raise UnsupportedError("route", expected, route)
-        names = [solver_named(option)] if option else CONIC_SOLVERS
-        failures = []
-        for solver in names:
-            try:
-                return solve_custom(self.problem, self.constraints, solver, limits)
-            except SolverError as error:
-                failures.append(str(error))
-        raise SolverError("; ".join(failures))
+        return _Convex(self.constraints, (solver_named(option),) if option else CONIC_SOLVERS)
 
-    def why(self) -> str:
-        """Return the reason for the route, in a sentence."""
-        return "constraints or an objective of your own are a convex program"
-
-    def notes(self, channel: Channel) -> Iterator[str]:
-        """Yield how well the user's constraints hold at the channel that is returned."""
+    def notes(self, channel: Channel) -> list[str]:
+        """Return how well the user's constraints hold at the channel that is returned."""
         if not self.constraints:
-            return
+            return []
         self.problem.Q.value = placed(channel, self.problem.outputs or ())
         worst = max(float(np.max(constraint.violation())) for constraint in self.constraints)
         if worst == 0:
-            yield "your constraints hold"
-        elif worst <= CLOSE:
-            yield f"your constraints hold to {worst:.1e}"
-        else:
-            yield f"your constraints are broken by {worst:.1e}: privacy comes first"
+            return ["your constraints hold"]
+        if worst <= CLOSE:
+            return [f"your constraints hold to {worst:.1e}"]
+        return [f"your constraints are broken by {worst:.1e}: privacy comes first"]
+
+
+class _Convex(Route):
+    """A problem with constraints of the user's own, by the first of some solvers that succeeds."""
+
+    name = "cvxpy"
+    summary = "constraints or an objective of the user's own, by cvxpy"
+    allows_non_conic = True
+
+    def __init__(self, constraints: Sequence[cp.Constraint], solvers: Sequence[str]) -> None:
+        self._constraints, self._solvers = constraints, solvers
+
+    def check(self, problem: Problem) -> Verdict:
+        """Accept any problem; whether it is convex was checked with the terms."""
+        return Verdict(True, "constraints or an objective of your own are a convex program")
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve by the first solver that gives an answer."""
+        failures = []
+        for solver in self._solvers:
+            try:
+                return solve_custom(problem, self._constraints, solver, limits)
+            except SolverError as error:
+                failures.append(str(error))
+        raise SolverError("; ".join(failures))
 
 
 def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:

@@ -1,0 +1,37 @@
+"""The route by column generation over the extreme rays of the cone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.program_size import program_size
+from mechdesign.routes.route import LinearRoute, Verdict
+
+__all__ = ["ColumnGeneration"]
+
+
+class ColumnGeneration(LinearRoute):
+    """Solves a restricted master problem over rays, and prices further rays until none helps."""
+
+    name = "columns"
+    summary = "column generation over the extreme rays of the cone"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for an expected linear loss; recommended where rays are simple to price."""
+        verdict = super().check(problem)
+        if not verdict.holds:
+            return verdict
+        if problem.utility.worst_case:
+            return Verdict(False, "it is for expected losses, not for the worst case")
+        rays = program_size(problem).simple_rays
+        reason = f"{verdict.reason}; {rays}" if rays else verdict.reason
+        return replace(verdict, reason=reason, recommended=bool(rays))
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Generate columns until the bound is as close as asked."""
+        from mechdesign.routes.column_generation.search import solve_columns  # scipy on demand
+
+        return solve_columns(problem, limits)

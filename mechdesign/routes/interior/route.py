@@ -1,0 +1,68 @@
+"""The route by the library's own interior-point method for large linear programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mechdesign.errors import UnsupportedError
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.program_size import program_size
+from mechdesign.routes.route import LinearRoute, Verdict
+
+if TYPE_CHECKING:
+    from mechdesign.routes.interior.method import Path
+    from mechdesign.routes.presolve.symmetry_group import Symmetry
+
+__all__ = ["InteriorPoint"]
+
+
+class InteriorPoint(LinearRoute):
+    """Solves linear programs by Newton steps that are solved apart for each output.
+
+    Parameters
+    ----------
+    symmetry
+        Symmetries that the user has named.
+    path
+        Where the method was for a problem nearby.
+    """
+
+    name = "interior"
+    summary = "an interior-point method for large linear programs, separable by outputs"
+
+    def __init__(self, symmetry: Symmetry | None = None, path: Path | None = None) -> None:
+        self._symmetry, self._path = symmetry, path
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a linear loss; large programs for an expected loss are recommended."""
+        verdict = super().check(problem)
+        if not verdict.holds:
+            return verdict
+        size = program_size(problem)
+        if self._symmetry is not None and not size.is_expected:
+            return Verdict(False, "symmetries of a worst case are for HiGHS")
+        if size.is_large and size.is_expected:
+            reason = f"{verdict.reason}; it is large, and falls apart by outputs"
+            return replace(verdict, reason=reason)
+        return replace(verdict, recommended=False)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""
+        from mechdesign.routes.interior.solve import solve_interior  # scipy and HiGHS on demand
+        from mechdesign.routes.lp.linear_program import solve_linear
+
+        try:
+            return solve_interior(problem, limits, self._symmetry, self._path)
+        except UnsupportedError:
+            return solve_linear(problem, "auto", limits)
+
+    def with_symmetry(self, symmetry: Symmetry) -> InteriorPoint:
+        """Return the route for what the symmetries leave."""
+        return InteriorPoint(symmetry)
+
+    def started_at(self, path: Path | None) -> InteriorPoint:
+        """Return the route that starts at a point of the central path of a problem nearby."""
+        return InteriorPoint(path=path)

@@ -1,0 +1,88 @@
+"""The route by linear programming: the simplex or interior-point method of HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mechdesign.errors import InputError
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.program_size import MOST_FOR_HIGHS, program_size
+from mechdesign.routes.route import LinearRoute, Verdict
+
+if TYPE_CHECKING:
+    from mechdesign.routes.presolve.symmetry_group import Symmetry
+
+__all__ = ["LinearProgram"]
+
+METHODS = ("simplex", "ipm")
+
+
+class LinearProgram(LinearRoute):
+    """Solves one linear program, whose solutions by the simplex method are vertices.
+
+    A large program for a worst case is reduced by its symmetries first, if there are any.
+
+    Parameters
+    ----------
+    method
+        ``"simplex"`` or ``"ipm"``; default by size.
+    symmetry
+        Symmetries that the user has named.
+    """
+
+    name = "linear-program"
+    summary = "linear programming by HiGHS, by the simplex or the interior-point method"
+    setting = "METHOD"
+
+    def __init__(self, method: str = "", symmetry: Symmetry | None = None) -> None:
+        self._method, self._symmetry = method, symmetry
+
+    def configured(self, setting: str) -> LinearProgram:
+        """Return the route with one method."""
+        if setting and setting not in METHODS:
+            expected = f"linear-program:METHOD with METHOD one of {', '.join(METHODS)}"
+            raise InputError("route", expected, f"linear-program:{setting}")
+        return LinearProgram(setting)
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a linear loss; HiGHS is recommended unless it would take far too long."""
+        verdict = super().check(problem)
+        if not verdict.holds:
+            return verdict
+        size = program_size(problem)
+        return replace(verdict, recommended=not size.is_expected or size.rows <= MOST_FOR_HIGHS)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the program, by its symmetries where that pays."""
+        from mechdesign.routes.lp.linear_program import solve_linear  # scipy and HiGHS on demand
+
+        symmetry = self._symmetry
+        if symmetry is None and not self._method and problem.utility.worst_case:
+            symmetry = _found(problem)
+        if symmetry is None:
+            return solve_linear(problem, self._method or "auto", limits)
+        from mechdesign.routes.presolve.orbit_reduction import solve_orbits
+
+        return solve_orbits(problem, symmetry, "ipm", limits)
+
+    def alternatives(self, problem: Problem) -> Iterator[LinearProgram]:
+        """Yield both methods, unless the user has named one."""
+        if not self._method:
+            yield from map(LinearProgram, reversed(METHODS))
+
+    def with_symmetry(self, symmetry: Symmetry) -> LinearProgram:
+        """Return the route for what the symmetries leave."""
+        return LinearProgram(symmetry=symmetry)
+
+
+def _found(problem: Problem) -> Symmetry | None:
+    """Return the symmetries of a large program; None without any."""
+    if not (problem.is_conic and program_size(problem).is_large):
+        return None
+    from mechdesign.routes.presolve.find_symmetries import symmetries
+
+    return symmetries(problem)

@@ -1,0 +1,35 @@
+"""The route by extreme rays of the cone, for utilities that are a sum over outputs."""
+
+from __future__ import annotations
+
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.route import Route, Verdict
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["ExtremeRays"]
+
+
+class ExtremeRays(Route):
+    """Mixes extreme rays of the cone, all of them or those that a local search finds."""
+
+    name = "extreme-rays"
+    summary = "a linear program over extreme rays of the cone, for a sum over outputs"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a sum over outputs; for the error of a scalar the search over decoders is better.
+
+        A convex and homogeneous gain is largest at extreme rays.
+        """
+        utility = problem.utility
+        if not isinstance(utility, ColumnUtility):
+            return Verdict(False, f"{utility.name} is not a sum over outputs")
+        reason = "the objective is a sum over outputs, best at extreme rays of the cone"
+        return Verdict(True, reason, utility.scalar_values(problem.domain) is None)
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the linear program over rays."""
+        from mechdesign.routes.rays.extreme_rays import solve_by_rays  # scipy and HiGHS on demand
+
+        return solve_by_rays(problem, limits)

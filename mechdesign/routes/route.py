@@ -1,0 +1,176 @@
+"""The contract of a route: a method that finds the best channel for the problems that it suits.
+
+A route proposes a channel and evidence for a bound. What it proposes is repaired and certified
+afterwards, so that no mistake of a route can become a false claim.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import InputError, shown
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+
+if TYPE_CHECKING:
+    from mechdesign.routes.interior.method import Path
+    from mechdesign.routes.presolve.symmetry_group import Symmetry
+
+__all__ = ["Attempt", "Considered", "LinearRoute", "Route", "Verdict", "recommended"]
+
+USED = 1e-12
+"""A column all of whose entries are below this is left out."""
+
+AGAIN = "; another method for a smaller gap"
+
+
+@dataclass(frozen=True)
+class Considered:
+    """A closed form that a reader would expect to hear of, and why it does not apply."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a route solves a problem, and why.
+
+    Attributes
+    ----------
+    holds
+        Whether it does.
+    reason
+        Why, or why not, in a sentence.
+    recommended
+        Whether the router takes it unasked.
+    considered
+        Closed forms that do not apply.
+    """
+
+    holds: bool
+    reason: str
+    recommended: bool = True
+    considered: tuple[Considered, ...] = ()
+
+
+class Route(ABC):
+    """A method to find the best channel.
+
+    To add one, write its class beside its algorithm and list it in
+    :data:`mechdesign.routes.router.ROUTES`. What is slow to import, as scipy and the solvers, is
+    imported inside :meth:`solve`.
+    """
+
+    name: ClassVar[str]
+    """The word for it: ``mechdesign solve --route NAME``."""
+
+    summary: ClassVar[str]
+    """One line for the documentation."""
+
+    setting: ClassVar[str] = ""
+    """What may follow the name and a colon, as in ``"METHOD"``."""
+
+    allows_non_conic: ClassVar[bool] = False
+    """Whether it solves problems with constraints on the whole channel, not only on columns."""
+
+    def configured(self, setting: str) -> Route:
+        """Return the route with what the user wrote after the colon, which may be nothing.
+
+        Raises
+        ------
+        InputError
+            If it is no setting of this route.
+        """
+        if setting:
+            expected = f"{self.name} with nothing after it"
+            raise InputError("route", expected, shown(f"{self.name}:{setting}"))
+        return self
+
+    @abstractmethod
+    def check(self, problem: Problem) -> Verdict:
+        """Decide whether the route solves the problem."""
+
+    @abstractmethod
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Find a channel and evidence for a bound, where :meth:`check` holds.
+
+        Raises
+        ------
+        SolverError
+            If a solver fails, or time is over before there is an answer.
+        """
+
+    def alternatives(self, problem: Problem) -> Iterator[Route]:
+        """Yield the route with other settings, to be tried where the gap is still too large."""
+        yield from ()
+
+    def with_symmetry(self, symmetry: Symmetry) -> Route | None:
+        """Return the route that uses symmetries named by the user; None where it uses none."""
+        return None
+
+    def started_at(self, path: Path | None) -> Route | None:
+        """Return the route that starts where a problem nearby was; None if it has no warm start."""
+        return None
+
+
+class LinearRoute(Route):
+    """A route for losses that are linear in the channel.
+
+    A utility with another :attr:`~mechdesign.utilities.base.Utility.linear_form` is replaced by it.
+    """
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a loss that is linear in the channel, or stands for one."""
+        loss = problem.utility.linear_form
+        if loss is None:
+            return Verdict(False, f"{problem.utility.name} is not linear in the channel")
+        if loss is not problem.utility:
+            return Verdict(True, "releasing the best guess itself makes the accuracy linear")
+        return Verdict(True, "the loss and the notion are linear in the channel")
+
+    @abstractmethod
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve a problem whose utility is a linear loss."""
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the problem, or that of the best guess in its place.
+
+        The value of a guess is its accuracy, 1 - loss, at least the largest probability of the
+        prior. So the gap of the loss is to be that much smaller than the gap of the accuracy.
+        """
+        loss = problem.utility.linear_form
+        if loss is None or loss is problem.utility:
+            return self.solve_linear(problem, limits)
+        guesses = Problem(problem.domain, problem.privacy, loss, prior=problem.prior)
+        within = limits.part(unit=1.0)
+        within.gap = limits.gap * float(max(problem.prior))
+        raw = self.solve_linear(guesses, within)
+        matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
+        return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
+
+
+class Attempt(NamedTuple):
+    """A route to try on a problem, and why."""
+
+    route: Route
+    why: str
+
+
+def recommended(routes: Iterable[Route], problem: Problem) -> Iterator[Attempt]:
+    """Yield the routes that suit a problem in order, each with its alternatives after it."""
+    tail = ""
+    for route in routes:
+        if not (problem.is_conic or route.allows_non_conic):
+            continue
+        verdict = route.check(problem)
+        if verdict.holds and verdict.recommended:
+            yield Attempt(route, verdict.reason + tail)
+            tail = AGAIN
+            for other in route.alternatives(problem):
+                yield Attempt(other, verdict.reason + tail)
