@@ -13,7 +13,8 @@ import numpy.typing as npt
 from mechdesign.domain import Domain, Label, clean_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
-from mechdesign.prior import Prior
+from mechdesign.labels import aligned, places, split_matrix
+from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Labels, Reports, Tally, check_counts
 from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
 from mechdesign.text import format_table
@@ -100,18 +101,29 @@ class Channel:
         ----------
         matrix
             ``(n_inputs, n_outputs)`` numbers, or exact text such as ``"1/3"``. A float stands for
-            the decimal that it prints as; rows sum to 1 within 1e-9.
+            the decimal that it prints as; rows sum to 1 within 1e-9. A DataFrame or a dict of dicts
+            counts by label: its rows are the inputs, its columns the outputs.
         inputs, outputs
-            Labels, as for the class.
+            Labels, as for the class; default those of the matrix, if it has any.
 
         Raises
         ------
         InputError
-            If an entry is negative or not finite, or a row does not sum to 1.
+            If an entry is negative or not finite, a row does not sum to 1, or the labels of the
+            matrix are not those of the inputs and outputs.
         """
-        listed = _rows(matrix, "matrix")
+        listed, row_labels, column_labels = split_matrix(
+            matrix, "matrix", "a matrix: a list of rows", "a list of probabilities"
+        )
         if not listed or not listed[0]:
             raise InputError("matrix", "at least one row with an entry", "none")
+        if row_labels is not None:
+            inputs = Domain.of(row_labels if inputs is None else inputs, "inputs")
+            listed = aligned(listed, row_labels, inputs.labels, "matrix, rows")
+        if column_labels is not None:
+            outputs = column_labels if outputs is None else _outputs(outputs, len(column_labels))
+            order = places(column_labels, outputs, "matrix, columns", "output")
+            listed = [[row[y] for y in order] for row in listed]
         rows = []
         for x, given in enumerate(listed):
             if len(given) != len(listed[0]):
@@ -238,7 +250,7 @@ class Channel:
         >>> warner.output_distribution(Prior([1, 0]))
         (Fraction(3, 4), Fraction(1, 4))
         """
-        self._check_prior(prior)
+        prior = prior_on(prior, self.inputs)
         return tuple(
             sum((p * q for p, q in zip(prior, column, strict=True)), Fraction(0)) / self.denominator
             for column in self.columns()
@@ -246,7 +258,7 @@ class Channel:
 
     def posterior(self, prior: Prior) -> npt.NDArray[np.float64]:
         """Return P(x|y), shape ``(n_inputs, n_outputs)``; nan where y never occurs."""
-        self._check_prior(prior)
+        prior = prior_on(prior, self.inputs)
         joint = prior.array[:, None] * self.matrix
         total = joint.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -301,10 +313,6 @@ class Channel:
         if wanted not in self.outputs:
             raise InputError("y", f"one of the outputs {self.outputs!r}", shown(label))
         return self.outputs.index(wanted)
-
-    def _check_prior(self, prior: Prior) -> None:
-        if len(prior) != len(self.inputs):
-            raise InputError("prior", f"{len(self.inputs)} probabilities", f"{len(prior)}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Channel):
@@ -404,7 +412,7 @@ def _integer(entry: Any) -> int:
 def _inputs(inputs: Domain | Iterable[Any] | None, size: int) -> Domain:
     if inputs is None:
         return Domain.range(size)
-    domain = inputs if isinstance(inputs, Domain) else Domain(inputs)
+    domain = Domain.of(inputs, "inputs")
     if len(domain) != size:
         raise InputError("inputs", f"{size} labels, one for each row", f"{len(domain)} labels")
     return domain

@@ -108,6 +108,29 @@ class Domain:
         self._points: tuple[tuple[Fraction, ...], ...] | None = None
 
     @classmethod
+    def of(cls, given: Any, key: str = "domain") -> Domain:
+        """Return a domain as it is, or one of so many inputs, or one of labels.
+
+        Raises
+        ------
+        InputError
+            If it is none of these.
+
+        Examples
+        --------
+        >>> Domain.of(3), Domain.of(["yes", "no"])
+        (Domain(3 inputs: 0, 1, 2), Domain(2 inputs: 'yes', 'no'))
+        """
+        if isinstance(given, Domain):
+            return given
+        if _is_whole(given) and not isinstance(given, bool | type):
+            return cls.range(given)
+        if isinstance(given, str | bytes | dict | type) or not isinstance(given, Iterable):
+            expected = "a Domain, a list of labels, or the number of inputs"
+            raise InputError(key, expected, shown(given))
+        return cls(given)
+
+    @classmethod
     def range(cls, size: int) -> Domain:
         """Return the domain 0, 1, ..., size - 1.
 

@@ -1,58 +1,86 @@
-"""Priors: what the adversary is taken to know about X, as exact rationals."""
+"""Priors: the distribution of the input X that the adversary is taken to know, exact."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
+from mechdesign.labels import Labels, aligned, by_label, split
 
-__all__ = ["SUM_TOLERANCE", "Prior", "exact_numbers"]
+__all__ = ["SUM_TOLERANCE", "Prior", "as_prior", "exact_numbers", "labelled_numbers", "prior_on"]
 
 SUM_TOLERANCE = Fraction(1, 10**6)
 """How far from 1 given probabilities may sum before they are refused as a mistake."""
 
 
-def exact_numbers(values: Any, key: str, *, size: int | None = None) -> tuple[Fraction, ...]:
-    """Return nonnegative exact rationals, ``size`` of them if it is given.
+def labelled_numbers(values: Any, key: str) -> tuple[tuple[Fraction, ...], Labels | None]:
+    """Return nonnegative exact rationals in the order given, and the labels that they carry.
 
     Raises
     ------
     InputError
-        If ``values`` is no such list; the message names the entry.
+        If ``values`` is no list, dict or Series of such numbers; the message names the entry.
     """
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-        raise InputError(key, "a list of numbers >= 0", shown(values))
+    entries, labels = split(values, key, "a list of numbers >= 0")
     numbers = []
-    for i, value in enumerate(values):
-        number = as_fraction(value, f"{key}[{i}]", expected="a finite number >= 0")
+    for i, value in enumerate(entries):
+        name = f"{key}[{i if labels is None else shown(labels[i])}]"
+        number = as_fraction(value, name, expected="a finite number >= 0")
         if number < 0:
-            raise InputError(f"{key}[{i}]", "a finite number >= 0", shown(value))
+            raise InputError(name, "a finite number >= 0", shown(value))
         numbers.append(number)
     if not numbers:
         raise InputError(key, "a list of numbers >= 0", "an empty list")
+    return tuple(numbers), labels
+
+
+def exact_numbers(
+    values: Any, key: str, *, size: int | None = None, labels: Sequence[Label] | None = None
+) -> tuple[Fraction, ...]:
+    """Return nonnegative exact rationals, ``size`` of them, or one for each of ``labels``.
+
+    Raises
+    ------
+    InputError
+        If ``values`` is no such list; the message names the entry. Numbers that carry labels are
+        refused where it is not known what they are to be matched to.
+    """
+    numbers, given = labelled_numbers(values, key)
+    if labels is not None:
+        return tuple(aligned(numbers, given, labels, key))
+    if given is not None:
+        raise InputError(key, "a list of numbers, which count by position", "numbers with labels")
     if size is not None and len(numbers) != size:
         raise InputError(key, f"{size} numbers, one for each input", f"{len(numbers)} numbers")
-    return tuple(numbers)
+    return numbers
 
 
 class Prior:
     """An exact distribution of the input X.
 
-    The given decimals are taken as they are written, and normalised exactly.
+    The given decimals are taken as they are written, and normalized exactly.
 
     Parameters
     ----------
     probabilities
-        ``(n_inputs,)`` numbers >= 0 that sum to 1 within 1e-6. For counts, which need not, see
-        :meth:`from_counts`.
+        ``(n_inputs,)`` numbers >= 0 that sum to 1 within 1e-6: a list or an array, in the order of
+        the inputs, or a dict or a pandas Series by their labels. For counts, which need not sum
+        to 1, see :meth:`from_counts`.
+
+    Attributes
+    ----------
+    probabilities
+        The exact probabilities, in the order given.
+    labels
+        The labels that they were given with; None if they count by position.
 
     Raises
     ------
@@ -66,14 +94,17 @@ class Prior:
     Prior(0.1, 0.9)
     >>> prior.probabilities[0]
     Fraction(1, 10)
+    >>> Prior({"no": 0.9, "yes": 0.1}).aligned(Domain(["yes", "no"]))
+    Prior(0.1, 0.9)
     """
 
-    __slots__ = ("_array", "probabilities")
+    __slots__ = ("_array", "labels", "probabilities")
 
     probabilities: tuple[Fraction, ...]
+    labels: Labels | None
 
-    def __init__(self, probabilities: Iterable[Exact]) -> None:
-        numbers = exact_numbers(probabilities, "probabilities")
+    def __init__(self, probabilities: Iterable[Exact] | Mapping[Any, Exact]) -> None:
+        numbers, labels = labelled_numbers(probabilities, "probabilities")
         total = sum(numbers, Fraction(0))
         if abs(total - 1) > SUM_TOLERANCE:
             raise InputError(
@@ -82,10 +113,10 @@ class Prior:
                 f"sum {float(total):.9g}",
                 "counts are given as counts",
             )
-        self._fill(tuple(number / total for number in numbers))
+        self._fill(tuple(number / total for number in numbers), labels)
 
-    def _fill(self, probabilities: tuple[Fraction, ...]) -> None:
-        self.probabilities = probabilities
+    def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
+        self.probabilities, self.labels = probabilities, labels
         self._array: npt.NDArray[np.float64] = np.array([float(p) for p in probabilities])
         self._array.flags.writeable = False
 
@@ -101,13 +132,15 @@ class Prior:
         return cls.from_counts([1] * size)
 
     @classmethod
-    def from_counts(cls, counts: Iterable[Exact], smoothing: Exact = 0) -> Prior:
+    def from_counts(
+        cls, counts: Iterable[Exact] | Mapping[Any, Exact], smoothing: Exact = 0
+    ) -> Prior:
         """Return the prior proportional to counts or weights.
 
         Parameters
         ----------
         counts
-            ``(n_inputs,)`` numbers >= 0.
+            ``(n_inputs,)`` numbers >= 0, by position or by label as for the class.
         smoothing
             Added to every count: 1 is Laplace's rule, 1/2 that of Krichevsky and Trofimov.
 
@@ -119,12 +152,13 @@ class Prior:
         extra = as_fraction(smoothing, "smoothing", expected="a number >= 0")
         if extra < 0:
             raise InputError("smoothing", "a number >= 0", shown(smoothing))
-        numbers = [count + extra for count in exact_numbers(counts, "counts")]
+        given, labels = labelled_numbers(counts, "counts")
+        numbers = [count + extra for count in given]
         total = sum(numbers, Fraction(0))
         if total == 0:
             raise InputError("counts", "at least one count above 0", "all counts 0")
         prior = cls.__new__(cls)
-        prior._fill(tuple(number / total for number in numbers))
+        prior._fill(tuple(number / total for number in numbers), labels)
         return prior
 
     @classmethod
@@ -148,10 +182,24 @@ class Prior:
         Examples
         --------
         >>> Prior.from_data(["no", "yes", "no"], Domain(["yes", "no"]))
-        Prior(1/3, 2/3)
+        Prior('yes': 1/3, 'no': 2/3)
         """
         found = Counter(domain.index(value, f"record {row}") for row, value in enumerate(values, 1))
-        return cls.from_counts([found[x] for x in range(len(domain))], smoothing)
+        counts = {label: found[x] for x, label in enumerate(domain)}
+        return cls.from_counts(counts, smoothing)
+
+    def aligned(self, inputs: Domain, key: str = "prior") -> Prior:
+        """Return the prior in the order of the inputs, where it counts by position.
+
+        Raises
+        ------
+        InputError
+            If its labels, or without labels their number, are not those of the inputs.
+        """
+        ordered = aligned(
+            self.probabilities, self.labels, inputs.labels, key, entries="probabilities"
+        )
+        return self if self.labels is None else _restored(tuple(ordered))
 
     @property
     def array(self) -> npt.NDArray[np.float64]:
@@ -173,12 +221,12 @@ class Prior:
         terms = zip(self.probabilities, values, strict=True)
         return sum((p * value for p, value in terms), Fraction(0))
 
-    def to_table(self) -> list[str]:
-        """Return the probabilities as exact text."""
-        return [fraction_text(p) for p in self.probabilities]
+    def to_table(self) -> Any:
+        """Return the probabilities as exact text: a list, or a dict by label."""
+        return by_label([fraction_text(p) for p in self.probabilities], self.labels)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.probabilities,)
+        return _restored, (self.probabilities, self.labels)
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -192,21 +240,51 @@ class Prior:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prior):
             return NotImplemented
-        return self.probabilities == other.probabilities
+        return (self.probabilities, self.labels) == (other.probabilities, other.labels)
 
     def __hash__(self) -> int:
         return hash(self.probabilities)
 
     def __repr__(self) -> str:
-        shown = [short_text(p) for p in self.probabilities]
-        if len(shown) > 8:
-            shown = [*shown[:4], "...", *shown[-2:]]
-            return f"Prior({len(self)} inputs: {', '.join(shown)})"
-        return f"Prior({', '.join(shown)})"
+        shown_entries = [short_text(p) for p in self.probabilities]
+        if self.labels is not None:
+            pairs = zip(self.labels, shown_entries, strict=True)
+            shown_entries = [f"{shown(label)}: {p}" for label, p in pairs]
+        if len(shown_entries) > 8:
+            shown_entries = [*shown_entries[:4], "...", *shown_entries[-2:]]
+            return f"Prior({len(self)} inputs: {', '.join(shown_entries)})"
+        return f"Prior({', '.join(shown_entries)})"
 
 
-def _restored(probabilities: tuple[Fraction, ...]) -> Prior:
+def as_prior(given: Any, key: str = "prior") -> Prior:
+    """Return a prior, naming ``key`` in any error."""
+    if isinstance(given, Prior):
+        return given
+    try:
+        return Prior(given)
+    except InputError as error:
+        tail = error.key.removeprefix("probabilities")
+        raise InputError(key + tail, error.expected, error.given, error.hint) from None
+
+
+def prior_on(given: Any, inputs: Domain, key: str = "prior") -> Prior:
+    """Return a prior in the order of the inputs, from a prior or its probabilities.
+
+    Raises
+    ------
+    InputError
+        If it is no prior, or is none on these inputs.
+
+    Examples
+    --------
+    >>> prior_on({"no": 0.9, "yes": 0.1}, Domain(["yes", "no"]))
+    Prior(0.1, 0.9)
+    """
+    return as_prior(given, key).aligned(inputs, key)
+
+
+def _restored(probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> Prior:
     """Return a prior that was pickled, read-only as it was."""
     prior = Prior.__new__(Prior)
-    prior._fill(probabilities)
+    prior._fill(probabilities, labels)
     return prior

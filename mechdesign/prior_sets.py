@@ -1,7 +1,7 @@
 """Sets of priors that an adversary may hold: a list, a box, a total-variation ball.
 
 A set is used through its support function: the member that makes an expectation largest or
-smallest is an exact vertex, found by a sort. Inside, members are integers over one denominator.
+smallest is an exact vertex, found by a sort. Members are stored as integers over one denominator.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.prior import Prior, exact_numbers
+from mechdesign.labels import Labels, aligned, by_label, places
+from mechdesign.prior import Prior, as_prior, labelled_numbers
 
 __all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Weights"]
 
@@ -29,6 +31,8 @@ class PriorSet(ABC):
     ----------
     size
         The number of inputs.
+    labels
+        The labels that the numbers were given with; None if they count by position.
     denominator
         A whole number that makes every vertex integer.
     members
@@ -38,6 +42,7 @@ class PriorSet(ABC):
     size: int
     denominator: int
     members: tuple[Weights, ...] = ()
+    labels: Labels | None
 
     @abstractmethod
     def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
@@ -48,7 +53,7 @@ class PriorSet(ABC):
         values
             ``(n_inputs,)`` comparable numbers.
         largest
-            Whether to maximise.
+            Whether to maximize.
 
         Returns
         -------
@@ -76,6 +81,25 @@ class PriorSet(ABC):
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
         """Return the keys of a problem file that state this set."""
+
+    def aligned(self, inputs: Domain) -> PriorSet:
+        """Return the set in the order of the inputs, where it counts by position.
+
+        Raises
+        ------
+        InputError
+            If its labels, or without labels its size, are not those of the inputs.
+        """
+        key = next(iter(self.to_table()))
+        order = aligned(range(self.size), self.labels, inputs.labels, key)
+        return self if self.labels is None else self._ordered(order)
+
+    @abstractmethod
+    def _ordered(self, order: Sequence[int]) -> PriorSet:
+        """Return the set with its entries in another order, and without labels."""
+
+    def _written(self, weights: Sequence[Fraction]) -> Any:
+        return by_label([fraction_text(p) for p in weights], self.labels)
 
     def vertices(self, limit: int = 4096) -> tuple[Weights, ...]:
         """Return all vertices.
@@ -115,14 +139,18 @@ class PriorList(PriorSet):
             raise InputError("priors", "a list of priors", shown(priors))
         members: list[Prior] = []
         for i, given in enumerate(priors):
-            members.append(_a_prior(given, f"priors[{i}]"))
+            members.append(as_prior(given, f"priors[{i}]"))
         if not members:
             raise InputError("priors", "at least one prior", "an empty list")
         for i, prior in enumerate(members):
             if len(prior) != len(members[0]):
                 expected = f"{len(members[0])} probabilities, as in the first"
                 raise InputError(f"priors[{i}]", expected, f"{len(prior)} probabilities")
-        self.members = tuple(prior.probabilities for prior in members)
+        self.labels = members[0].labels
+        self.members = tuple(
+            _ordered_as(self.labels, prior.probabilities, prior.labels, f"priors[{i}]")
+            for i, prior in enumerate(members)
+        )
         self.size = len(members[0])
         self.denominator = math.lcm(*(p.denominator for prior in members for p in prior))
         self._numerators = [self._over(prior) for prior in self.members]
@@ -142,7 +170,10 @@ class PriorList(PriorSet):
 
     def to_table(self) -> dict[str, Any]:
         """Return ``priors``."""
-        return {"priors": [[fraction_text(p) for p in prior] for prior in self.members]}
+        return {"priors": [self._written(prior) for prior in self.members]}
+
+    def _ordered(self, order: Sequence[int]) -> PriorList:
+        return PriorList([[prior[x] for x in order] for prior in self.members])
 
     def __repr__(self) -> str:
         return f"PriorList({len(self.members)} priors on {self.size} inputs)"
@@ -162,10 +193,16 @@ class PriorBox(PriorSet):
     ((Fraction(1, 10), Fraction(9, 10)), (Fraction(1, 2), Fraction(1, 2)))
     """
 
+    lower: Weights
+    upper: Weights
+
     def __init__(self, lower: Iterable[Exact], upper: Iterable[Exact]) -> None:
-        self.lower: Weights = exact_numbers(lower, "lower")
+        self.lower, self.labels = labelled_numbers(lower, "lower")
         self.size = len(self.lower)
-        self.upper: Weights = exact_numbers(upper, "upper", size=self.size)
+        self.upper = _ordered_as(self.labels, *labelled_numbers(upper, "upper"), "upper")
+        if len(self.upper) != self.size:
+            expected = f"{self.size} numbers, one for each input"
+            raise InputError("upper", expected, f"{len(self.upper)} numbers")
         for x, (low, high) in enumerate(zip(self.lower, self.upper, strict=True)):
             if low > high:
                 expected = f"at least lower[{x}] = {fraction_text(low)}"
@@ -211,17 +248,17 @@ class PriorBox(PriorSet):
 
     def to_table(self) -> dict[str, Any]:
         """Return ``lower`` and ``upper``."""
-        return {
-            "lower": [fraction_text(p) for p in self.lower],
-            "upper": [fraction_text(p) for p in self.upper],
-        }
+        return {"lower": self._written(self.lower), "upper": self._written(self.upper)}
+
+    def _ordered(self, order: Sequence[int]) -> PriorBox:
+        return PriorBox([self.lower[x] for x in order], [self.upper[x] for x in order])
 
     def __repr__(self) -> str:
         return f"PriorBox({self.size} inputs)"
 
 
 class PriorBall(PriorSet):
-    """All priors within a total-variation distance of a centre.
+    """All priors within a total-variation distance of a center.
 
     Parameters
     ----------
@@ -237,7 +274,9 @@ class PriorBall(PriorSet):
     """
 
     def __init__(self, center: Any, radius: Exact) -> None:
-        self.center: Weights = _a_prior(center, "center").probabilities
+        given = as_prior(center, "center")
+        self.center: Weights = given.probabilities
+        self.labels = given.labels
         self.size = len(self.center)
         self.radius = as_fraction(radius, "radius", expected="a number in [0, 1]")
         if not 0 <= self.radius <= 1:
@@ -289,21 +328,21 @@ class PriorBall(PriorSet):
 
     def to_table(self) -> dict[str, Any]:
         """Return ``center`` and ``radius``."""
-        return {
-            "center": [fraction_text(p) for p in self.center],
-            "radius": fraction_text(self.radius),
-        }
+        return {"center": self._written(self.center), "radius": fraction_text(self.radius)}
+
+    def _ordered(self, order: Sequence[int]) -> PriorBall:
+        return PriorBall([self.center[x] for x in order], self.radius)
 
     def __repr__(self) -> str:
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
 
 
-def _a_prior(given: Any, key: str) -> Prior:
-    """Return a prior, naming ``key`` in any error."""
-    if isinstance(given, Prior):
-        return given
-    try:
-        return Prior(given)
-    except InputError as error:
-        tail = error.key.removeprefix("probabilities")
-        raise InputError(key + tail, error.expected, error.given, error.hint) from None
+def _ordered_as(
+    wanted: Labels | None, weights: Weights, labels: Labels | None, key: str
+) -> Weights:
+    """Return the weights in the order of the labels that come first; all have some, or none."""
+    if (wanted is None) != (labels is None):
+        raise InputError(key, "labels everywhere or nowhere", "numbers with and without labels")
+    if wanted is None or labels is None:
+        return weights
+    return tuple(weights[x] for x in places(labels, wanted, key))

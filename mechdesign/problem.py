@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mechdesign.domain import Domain, Label, clean_label, plain_label
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown
 from mechdesign.notions import Cone, Notion
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities import LinearUtility, Utility
 
 if TYPE_CHECKING:
@@ -45,13 +46,14 @@ class Problem:
     Parameters
     ----------
     domain
-        The inputs, or their labels.
+        The inputs, their labels, or how many there are.
     privacy
         A notion, or several: their intersection.
     utility
-        The loss to minimise.
+        The loss to minimize, or the gain to maximize.
     prior
-        The law of the input; default uniform, unless a notion is defined by the prior.
+        The distribution of the input; default uniform, unless a notion is defined by the prior.
+        A dict or a pandas Series counts by label, a list by position.
     outputs
         Labels of the outputs that may be used; default the domain for distortions, chosen by the
         optimiser otherwise.
@@ -77,29 +79,29 @@ class Problem:
 
     def __init__(
         self,
-        domain: Domain | Iterable[Any],
+        domain: Domain | Iterable[Any] | int,
         privacy: Notion | Sequence[Notion],
         utility: Utility,
         *,
-        prior: Prior | Iterable[Any] | None = None,
+        prior: Prior | Iterable[Any] | Mapping[Any, Any] | None = None,
         outputs: Iterable[Any] | None = None,
         title: str = "",
         source: str = "",
         expected: Expected | None = None,
     ) -> None:
-        self.domain = domain if isinstance(domain, Domain) else Domain(domain)
+        self.domain = Domain.of(domain)
         if len(self.domain) > MOST_INPUTS:
             most = f"at most {MOST_INPUTS} inputs for a channel that is written out"
             raise UnsupportedError("domain", most, len(self.domain))
         self.privacy = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
         if not self.privacy:
             raise InputError("privacy", "at least one notion", "none")
-        self.utility = utility
         self.title, self.source, self.expected = title, source, expected
         self.prior_given = prior is not None
         self.prior = self._fitting_prior(prior)
+        self.utility = utility
         self.outputs = self._allowed_outputs(outputs)
-        self._check_utility()
+        self._align()
         self.cone = self._compile()
         """The cone of allowed columns: one family of rows for each notion, in order."""
         self._check_classes()
@@ -117,18 +119,14 @@ class Problem:
         self.quoted: tuple[str, ...] = ()
         """Constraints of the user's own, in words: what a saved file says of them."""
 
-    def _fitting_prior(self, prior: Prior | Iterable[Any] | None) -> Prior:
+    def _fitting_prior(self, prior: Any) -> Prior:
         if prior is None:
             needy = [notion.name for notion in self.privacy if notion.needs_prior]
             if needy:
                 expected = f"the prior that {needy[0]} is defined by"
                 raise InputError("prior", expected, "none")
             return Prior.uniform(len(self.domain))
-        given = prior if isinstance(prior, Prior) else Prior(prior)
-        if len(given) != len(self.domain):
-            expected = f"{len(self.domain)} probabilities, one for each input"
-            raise InputError("prior", expected, f"{len(given)}")
-        return given
+        return prior_on(prior, self.domain)
 
     def _allowed_outputs(self, outputs: Iterable[Any] | None) -> tuple[Label, ...] | None:
         if outputs is None:
@@ -140,23 +138,28 @@ class Problem:
             raise InputError("outputs.values", "labels that all differ", list(labels))
         return labels
 
-    def _check_utility(self) -> None:
-        try:
+    def _align(self) -> None:
+        """Put all numbers that came with labels in the order of the domain and the outputs."""
+        with _inside("utility"):
             self.utility.check(self.domain, self.outputs)
-        except InputError as error:
-            raise error if error.key.startswith("outputs") else error.within("utility") from None
+            self.utility = self.utility.aligned(self.domain, self.outputs)
         self.utility.check_prior(self.prior)
+        aligned = []
+        for n, notion in enumerate(self.privacy):
+            with _inside(self._place(n)):
+                aligned.append(notion.aligned(self.domain))
+        self.privacy = tuple(aligned)
 
     def _compile(self) -> Cone:
         families = []
         for n, notion in enumerate(self.privacy):
-            try:
+            with _inside(self._place(n)):
                 families.append(notion.family(self.domain, self.prior))
-            except InputError as error:
-                raise error.within(
-                    f"privacy[{n}]" if len(self.privacy) > 1 else "privacy"
-                ) from None
         return Cone(families)
+
+    def _place(self, n: int) -> str:
+        """Return the key of a notion in a problem file."""
+        return f"privacy[{n}]" if len(self.privacy) > 1 else "privacy"
 
     @cached_property
     def Q(self) -> cp.Variable:  # noqa: N802
@@ -268,3 +271,12 @@ class Problem:
         notions = " and ".join(repr(notion) for notion in self.privacy)
         size = f"{len(self.domain)} input{'s' * (len(self.domain) > 1)}"
         return f"Problem({size}, {notions}, {self.utility!r})"
+
+
+@contextlib.contextmanager
+def _inside(section: str) -> Iterator[None]:
+    """Name the section of a problem file in errors that are not about the outputs."""
+    try:
+        yield
+    except InputError as error:
+        raise error if error.key.startswith("outputs") else error.within(section) from None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import PRECISION, as_fraction, sqrt_lower, sqrt_upper
+from mechdesign.exact import PRECISION, as_fraction, fraction_text, sqrt_lower, sqrt_upper
+from mechdesign.labels import Labels, aligned, by_label, split_matrix
 
 __all__ = ["ExactTable"]
 
@@ -33,6 +35,8 @@ class ExactTable:
     is_metric
         Whether the table is known to hold the distances of a metric between its rows and columns,
         row x and column x being the same point. None: not known.
+    row_labels, column_labels
+        What the rows and the columns stand for, where the matrix was given with labels.
 
     Examples
     --------
@@ -51,36 +55,35 @@ class ExactTable:
         *,
         root: bool = False,
         is_metric: bool | None = None,
+        row_labels: Labels | None = None,
+        column_labels: Labels | None = None,
     ) -> None:
         self.numerators, self.denominator, self.root = numerators, denominator, root
+        self.row_labels, self.column_labels = row_labels, column_labels
         self._is_metric = is_metric
 
     @classmethod
-    def of(cls, rows: Any, key: str, shape: tuple[int | None, int | None]) -> ExactTable:
+    def of(cls, rows: Any, key: str) -> ExactTable:
         """Read a matrix of numbers >= 0.
 
         Parameters
         ----------
         rows
-            A list of lists of exact numbers.
+            Rows of exact numbers: lists, which count by position, or dicts or a frame by label.
         key
             What to call it in an error.
-        shape
-            The shape that it must have; None where any will do.
 
         Raises
         ------
         InputError
             If it is no such matrix; the message names the entry.
         """
-        wanted = "" if None in shape else "{} x {} ".format(*shape)
-        expected = f"a {wanted}matrix of numbers >= 0"
-        if isinstance(rows, str | dict) or not isinstance(rows, Iterable):
-            raise InputError(key, expected, shown(rows))
+        expected = "a matrix of numbers >= 0"
+        listed, row_labels, column_labels = split_matrix(
+            rows, key, expected, "a list of numbers >= 0"
+        )
         table: list[list[Fraction]] = []
-        for x, row in enumerate(rows):
-            if isinstance(row, str | dict) or not isinstance(row, Iterable):
-                raise InputError(f"{key}[{x}]", "a list of numbers >= 0", shown(row))
+        for x, row in enumerate(listed):
             table.append([])
             for y, entry in enumerate(row):
                 number = as_fraction(entry, f"{key}[{x}][{y}]", expected="a finite number >= 0")
@@ -93,10 +96,49 @@ class ExactTable:
         for x, line in enumerate(table):
             if len(line) != width:
                 raise InputError(f"{key}[{x}]", f"a row of {width} numbers", f"{len(line)} numbers")
-        if any(n not in (None, m) for n, m in zip(shape, (len(table), width), strict=True)):
-            raise InputError(key, expected, f"a {len(table)} x {width} matrix")
         denominator = math.lcm(*(entry.denominator for line in table for entry in line))
-        return cls(_integers(table, denominator), denominator)
+        numerators = _integers(table, denominator)
+        return cls(numerators, denominator, row_labels=row_labels, column_labels=column_labels)
+
+    @classmethod
+    def of_function(
+        cls, function: Callable[[Any, Any], Any], rows: Labels, columns: Labels, key: str
+    ) -> ExactTable:
+        """Return the table of a function of two labels, exact where its values are."""
+        return cls.of([[function(x, y) for y in columns] for x in rows], key)
+
+    def aligned(
+        self, rows: Sequence[Label], columns: Sequence[Label], key: str, what: str = "output"
+    ) -> ExactTable:
+        """Return the table with its rows and columns in the order of these labels.
+
+        Sides without labels count by position. ``what`` the columns are is for the error.
+
+        Raises
+        ------
+        InputError
+            If the labels, or the shape, do not fit.
+        """
+        if self.row_labels is None and self.column_labels is None:
+            if self.shape != (len(rows), len(columns)):
+                wanted = f"a {len(rows)} x {len(columns)} matrix"
+                expected = f"{wanted}, a row for each input, a column for each {what}"
+                raise InputError(key, expected, "a {} x {} matrix".format(*self.shape))
+            return self
+        x = aligned(range(self.shape[0]), self.row_labels, rows, f"{key}, rows")
+        y = aligned(range(self.shape[1]), self.column_labels, columns, f"{key}, columns", what)
+        return ExactTable(self.numerators[np.ix_(x, y)], self.denominator, root=self.root)
+
+    def to_table(self) -> Any:
+        """Return the entries as exact text: rows as lists, or by label where there are labels.
+
+        An irrational entry is rounded down.
+        """
+        rows = [
+            by_label([fraction_text(self.bound(n, up=False)) for n in row], self.column_labels)
+            for row in self.numerators.tolist()
+        ]
+        return by_label(rows, self.row_labels)
 
     @classmethod
     def distances(cls, rows: Points, columns: Points, kind: str) -> ExactTable:

@@ -18,6 +18,7 @@ FLOORS: list[set[str]] = [
     {"errors", "text", "_typing"},
     {"exact", "sampling"},
     {"domain"},
+    {"labels"},
     {"prior", "reports"},
     {"prior_sets", "tables", "channel"},
     {"notions"},

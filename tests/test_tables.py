@@ -31,7 +31,7 @@ matrices = st.integers(1, 4).flatmap(
 @examples(150)
 @given(matrices)
 def test_entries_are_the_numbers_given(rows: list[list[Fraction]]) -> None:
-    table = ExactTable.of(rows, "matrix", (None, None))
+    table = ExactTable.of(rows, "matrix")
     assert table.shape == (len(rows), len(rows[0]))
     for x, row in enumerate(rows):
         for y, entry in enumerate(row):
@@ -96,32 +96,36 @@ def metric_by_definition(d: list[list[Fraction]]) -> bool:
     )
 )
 def test_a_matrix_is_metric_if_and_only_if_the_axioms_hold(rows: list[list[int]]) -> None:
-    assert ExactTable.of(rows, "m", (None, None)).is_metric == metric_by_definition(
+    assert ExactTable.of(rows, "m").is_metric == metric_by_definition(
         [[Fraction(e) for e in row] for row in rows]
     )
 
 
 def test_what_is_not_square_is_no_metric() -> None:
-    assert not ExactTable.of([[0, 1, 2], [1, 0, 1]], "m", (None, None)).is_metric
+    assert not ExactTable.of([[0, 1, 2], [1, 0, 1]], "m").is_metric
 
 
 @pytest.mark.parametrize(
-    ("rows", "shape", "match"),
+    ("rows", "match"),
     [
-        ([[1, 2], [3]], (None, None), r"m\[1\]: expected a row of 2 numbers, given 1 numbers"),
-        ([[1, -2]], (None, None), r"m\[0\]\[1\]: expected a finite number >= 0, given -2"),
-        ([[math.nan]], (None, None), r"m\[0\]\[0\]"),
-        ([[math.inf]], (None, None), r"m\[0\]\[0\]"),
-        ([["x"]], (None, None), r"m\[0\]\[0\]"),
-        ([[1, 2]], (2, 2), "a 2 x 2 matrix of numbers >= 0, given a 1 x 2 matrix"),
-        ([1, 2], (None, None), r"m\[0\]: expected a list of numbers >= 0"),
-        ("ab", (None, None), "^m: .*matrix of numbers >= 0"),
-        (None, (None, None), "^m: .*matrix of numbers >= 0"),
-        ({}, (None, None), "^m: .*matrix of numbers >= 0"),
-        ([], (None, None), "matrix of numbers >= 0"),
-        ([[], []], (None, None), "numbers"),
+        ([[1, 2], [3]], r"m\[1\]: expected a row of 2 numbers, given 1 numbers"),
+        ([[1, -2]], r"m\[0\]\[1\]: expected a finite number >= 0, given -2"),
+        ([[math.nan]], r"m\[0\]\[0\]"),
+        ([[math.inf]], r"m\[0\]\[0\]"),
+        ([["x"]], r"m\[0\]\[0\]"),
+        ([1, 2], r"m\[0\]: expected a list of numbers >= 0"),
+        ("ab", "^m: .*matrix of numbers >= 0"),
+        (None, "^m: .*matrix of numbers >= 0"),
+        ({}, "^m: .*matrix of numbers >= 0"),
+        ([], "matrix of numbers >= 0"),
+        ([[], []], "numbers"),
     ],
 )
-def test_what_is_no_matrix_is_refused(rows: Any, shape: Any, match: str) -> None:
+def test_what_is_no_matrix_is_refused(rows: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
-        ExactTable.of(rows, "m", shape)
+        ExactTable.of(rows, "m")
+
+
+def test_a_table_of_another_shape_is_refused() -> None:
+    with pytest.raises(InputError, match=r"m: expected a 2 x 2 matrix, .*, given a 1 x 2 matrix"):
+        ExactTable.of([[1, 2]], "m").aligned("ab", "cd", "m")

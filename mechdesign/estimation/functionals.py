@@ -16,6 +16,7 @@ from mechdesign.estimation.report_models import ReportData, ReportModel, model_o
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.estimation.scores import Scores
 from mechdesign.exact import as_fraction
+from mechdesign.labels import aligned, labels_of, split
 from mechdesign.prior import Prior
 from mechdesign.reports import Reports, ReportSource, Tally
 from mechdesign.text import printable
@@ -198,7 +199,10 @@ def numeric_values(inputs: Domain, values: Sequence[Any] | None) -> FloatArray:
         if inputs.numbers is None:
             raise InputError("values", "one number for each input, which are labels", "none")
         values = inputs.numbers
-    return _numbers("values", values, len(inputs), "input")
+    given: Any = values
+    if labels_of(values, "values") is not None:
+        given = aligned(*split(values, "values", "numbers"), inputs.labels, "values")
+    return _numbers("values", given, len(inputs), "input")
 
 
 def _numbers(key: str, given: Any, size: int, what: str) -> FloatArray:

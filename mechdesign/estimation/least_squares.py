@@ -13,7 +13,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.estimation.scores import Scores
 from mechdesign.mechanisms import Frequencies
-from mechdesign.prior import Prior
+from mechdesign.prior import prior_on
 from mechdesign.reports import Tally
 
 __all__ = ["ColumnScores", "FisherInformation", "reference_distribution"]
@@ -29,20 +29,17 @@ to doubles would be seen in its estimate.
 MOST_NAMED = 6
 
 
-def reference_distribution(prior: Any, size: int) -> FloatArray:
+def reference_distribution(prior: Any, inputs: Domain) -> FloatArray:
     """Return the probabilities of a prior, by default the uniform one.
 
     Raises
     ------
     InputError
-        If it has another number of inputs.
+        If it is no prior on these inputs.
     """
     if prior is None:
-        return np.full(size, 1 / size)
-    if not isinstance(prior, Prior) or len(prior) != size:
-        given = f"{len(prior)}" if isinstance(prior, Prior) else type(prior).__name__
-        raise InputError("prior", f"a Prior of {size} probabilities", given)
-    return np.asarray(prior.array)
+        return np.full(len(inputs), 1 / len(inputs))
+    return np.asarray(prior_on(prior, inputs).array)
 
 
 class FisherInformation:

@@ -82,7 +82,7 @@ class JointLeastSquares(PooledEstimate):
         self.matrices = matrices
         self.shares = [tally.total / self.tally.total for tally in tallies]
         columns = np.hstack([n * Q for n, Q in zip(self.shares, matrices, strict=True)])
-        self.scores = ColumnScores(columns, reference_distribution(prior, len(inputs)), inputs)
+        self.scores = ColumnScores(columns, reference_distribution(prior, inputs), inputs)
         self.values = self.scores.frequencies(self.tally).estimates
 
     def _moments(self, weights: FloatArray) -> Moments:
@@ -118,7 +118,7 @@ class InverseVarianceAverage(PooledEstimate):
         shares = [tally.total / n for tally in tallies]
         weights = np.ones((len(tallies), k))
         if target in BORROWING:
-            reference = reference_distribution(prior, k)
+            reference = reference_distribution(prior, models[0].inputs)
             variances = np.array([own.variances(reference) for own in scores])
             weights = 1 / np.maximum(variances, LEAST_VARIANCE)
             weights /= np.array(shares) @ weights

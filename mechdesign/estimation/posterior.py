@@ -79,9 +79,9 @@ def posterior_mean(
     inputs = model.inputs
     if not isinstance(histogram, bool):
         raise InputError("histogram", "true or false", shown(histogram))
-    if not isinstance(prior, Prior):
-        raise InputError("prior", f"a Prior of {len(inputs)} probabilities", shown(prior))
-    p = reference_distribution(prior, len(inputs))
+    if prior is None:
+        raise InputError("prior", f"a Prior of {len(inputs)} probabilities", "none")
+    p = reference_distribution(prior, inputs)
     if histogram and values is not None:
         raise InputError("histogram", "values or histogram = true, not both", "both")
     f = None if histogram else numeric_values(inputs, values)

@@ -17,6 +17,7 @@ from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.scores import MechanismScores, Scores
+from mechdesign.labels import aligned, labels_of, split
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Reports, ReportSource, Tally, check_counts
@@ -134,6 +135,9 @@ class ChannelModel(ReportModel):
 
     def read_counts(self, counts: Any) -> Tally:
         """Return the tally of one count for each output."""
+        if labels_of(counts, "reports") is not None:
+            entries, labels = split(counts, "reports", "counts")
+            counts = aligned(entries, labels, self.channel.outputs, "reports", "output")
         array = check_counts(counts, len(self.channel.outputs))
         return Tally(array, int(array.sum()))
 
@@ -159,7 +163,7 @@ class ChannelModel(ReportModel):
 
     def scores(self, prior: Prior | None = None) -> Scores:
         """Return the least-squares scores at a prior."""
-        reference = reference_distribution(prior, len(self.inputs))
+        reference = reference_distribution(prior, self.inputs)
         return ColumnScores(self.matrix, reference, self.inputs)
 
 

@@ -124,10 +124,7 @@ def read_prior(section: Table, domain: Domain, folder: Path) -> Prior:
     }
     form = _one_form(section, "prior", tuple(forms))
     with _inside("prior"):
-        prior = forms[form]()
-        if len(prior) != len(domain):
-            raise InputError(form, f"{len(domain)} numbers, one for each input", f"{len(prior)}")
-        return prior
+        return forms[form]().aligned(domain, form)
 
 
 def _uniform(value: Any, domain: Domain) -> Prior:

@@ -17,7 +17,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts
 from mechdesign.sampling import Randomness, Source, pieces, source_of
 
@@ -163,7 +163,7 @@ class Mechanism(ABC):
 
     def output_probability(self, y: Any, prior: Prior) -> Fraction:
         """Return the exact probability of the report y, over the inputs too."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         report = self.alphabet.encode([y], "y")
         return sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
 
@@ -175,7 +175,7 @@ class Mechanism(ABC):
         UnsupportedError
             If there are more than 65,536 reports.
         """
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         return tuple(
             sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
             for report in self._each()
@@ -204,10 +204,9 @@ class Mechanism(ABC):
         rows = list(zip(*columns, strict=True))
         return Channel.from_matrix(rows, inputs=self.inputs)
 
-    def check_prior(self, prior: Prior) -> None:
-        """Raise InputError unless the prior has one probability for each input."""
-        if len(prior) != len(self.inputs):
-            raise InputError("prior", f"{len(self.inputs)} probabilities", f"{len(prior)}")
+    def fitting_prior(self, prior: Prior) -> Prior:
+        """Return the prior in the order of the inputs, or raise InputError."""
+        return prior_on(prior, self.inputs)
 
     def counted(self, tally: Tally, size: int) -> tuple[FloatArray, int]:
         """Return the counts of a tally as floats, and how many reports there were.
@@ -264,10 +263,7 @@ def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
     InputError
         If it is none, or has one input only.
     """
-    if isinstance(inputs, Domain):
-        domain = inputs
-    else:
-        domain = Domain(inputs) if isinstance(inputs, Iterable) else Domain.range(inputs)
+    domain = Domain.of(inputs, "inputs")
     if len(domain) < 2:
         raise InputError("inputs", "at least two inputs", len(domain))
     return domain

@@ -177,7 +177,7 @@ class HadamardResponse(LDPMechanism):
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         weights = np.zeros(self._size, dtype=object)
         weights[1 : len(self.inputs) + 1], unit = whole_weights(prior)
         inputs = np.zeros(self._size, dtype=np.int64)

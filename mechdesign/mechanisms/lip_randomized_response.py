@@ -83,7 +83,7 @@ class LIPRandomizedResponse(Mechanism):
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(LIP(epsilon))
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         self.prior = prior
         odds = exp_lower(self._notion.epsilon)
         if prior.minimum * (odds + 1) < 1:
@@ -165,7 +165,7 @@ class LIPRandomizedResponse(Mechanism):
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of f_y / (f_y + t P_y) and (f_y + t) / (f_y + t P_y)."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         pairs = list(zip(self._fresh.tolist(), prior, strict=True))
         lows = [f / (f + self._truth * p) for f, p in pairs]
         highs = [(f + self._truth) / (f + self._truth * p) for f, p in pairs]

@@ -150,7 +150,7 @@ class GeneralizedRandomizedResponse(LDPMechanism):
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities; P(y) is other + (own - other) P_y."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         ends = [self.least + (self.most - self.least) * end(prior) for end in (min, max)]
         return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
 

@@ -14,7 +14,7 @@ from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -58,6 +58,16 @@ class Notion(ABC):
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table, numbers as exact text."""
+
+    def aligned(self, domain: Domain) -> Notion:
+        """Return the notion with numbers that carry labels in the order of the domain.
+
+        Raises
+        ------
+        InputError
+            If the labels are not those of the domain.
+        """
+        return self
 
     @property
     def bounds_lift_from_below(self) -> bool:
@@ -168,10 +178,7 @@ def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
     """Return the prior, or say that the notion needs one that fits."""
     if prior is None:
         raise InputError("prior", f"a prior, since {notion} is defined by one", "none")
-    if len(prior) != len(domain):
-        expected = f"{len(domain)} probabilities, one for each input"
-        raise InputError("prior", expected, f"{len(prior)} probabilities")
-    return prior
+    return prior_on(prior, domain)
 
 
 def _shown(value: Any) -> str:

@@ -24,7 +24,7 @@ class BoundedPriorLIP(Notion):
     epsilon
         The budget in nats, >= 0.
     priors
-        A list of priors (and all their mixtures); or
+        A list of priors (and all their mixtures), or a set of priors; or
     lower, upper
         a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
     center, radius
@@ -56,6 +56,8 @@ radius = 0.05               # total-variation distance from the centre
 # priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]
 """
 
+    priors: PriorSet
+
     def __init__(
         self,
         epsilon: Exact,
@@ -66,6 +68,9 @@ radius = 0.05               # total-variation distance from the centre
         radius: Any = None,
     ) -> None:
         self.epsilon = budget(epsilon)
+        if isinstance(priors, PriorSet):
+            self.priors = priors
+            return
         ways = {
             "priors": (priors,),
             "lower and upper": (lower, upper),
@@ -84,7 +89,6 @@ radius = 0.05               # total-variation distance from the centre
             names = [key for key, value in given.items() if value is not None]
             expected = "exactly one of: priors; lower and upper; center and radius"
             raise InputError("priors", expected, " and ".join(names) or "none")
-        self.priors: PriorSet
         if priors is not None:
             self.priors = PriorList(priors)
         elif lower is not None:
@@ -94,11 +98,12 @@ radius = 0.05               # total-variation distance from the centre
 
     def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
         """Compile to a bound on the lift from either side, for every prior of the set."""
-        if self.priors.size != len(domain):
-            key = next(iter(self.priors.to_table()))
-            expected = f"{len(domain)} numbers, one for each input"
-            raise InputError(key, expected, f"{self.priors.size} numbers")
-        return LiftRows(self.name, self.priors, Bound(), Bound(), self.epsilon)
+        priors = self.priors.aligned(domain)
+        return LiftRows(self.name, priors, Bound(), Bound(), self.epsilon)
+
+    def aligned(self, domain: Domain) -> BoundedPriorLIP:
+        """Return the notion with its priors in the order of the domain."""
+        return BoundedPriorLIP(self.epsilon, self.priors.aligned(domain))
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
+from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
@@ -27,7 +28,8 @@ class ContextAwareLDP(Notion):
     ----------
     matrix
         ``(n_inputs, n_inputs)`` numbers in [0, inf], in nats; may be asymmetric; ``inf`` leaves a
-        pair free. The diagonal is ignored.
+        pair free. The diagonal is ignored. A DataFrame or a dict of dicts counts by label, lists
+        by position.
 
     Notes
     -----
@@ -60,9 +62,13 @@ matrix = [
 """
 
     def __init__(self, matrix: Iterable[Iterable[Any]]) -> None:
-        if isinstance(matrix, str | dict) or not isinstance(matrix, Iterable):
-            raise InputError("matrix", "a square matrix of numbers in [0, inf]", shown(matrix))
-        self.matrix = tuple(_row(x, row) for x, row in enumerate(matrix))
+        rows, self.row_labels, self.column_labels = split_matrix(
+            matrix,
+            "matrix",
+            "a square matrix of numbers in [0, inf]",
+            "a list of numbers in [0, inf]",
+        )
+        self.matrix = tuple(_row(x, row) for x, row in enumerate(rows))
         for x, row in enumerate(self.matrix):
             if len(row) != len(self.matrix):
                 expected = f"a row of {len(self.matrix)} numbers, the matrix being square"
@@ -70,28 +76,42 @@ matrix = [
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair with a finite entry."""
-        k = len(domain)
-        if len(self.matrix) != k:
-            expected = f"a {k} x {k} matrix, one row for each input"
-            given = f"a {len(self.matrix)} x {len(self.matrix)} matrix"
-            raise InputError("matrix", expected, given)
-        levels = sorted({entry for row in self.matrix for entry in row if entry is not None})
+        matrix = self._ordered(domain)
+        levels = sorted({entry for row in matrix for entry in row if entry is not None})
         number = {level: b for b, level in enumerate(levels)}
         index = np.array(
-            [[FREE if entry is None else number[entry] for entry in row] for row in self.matrix],
+            [[FREE if entry is None else number[entry] for entry in row] for row in matrix],
             dtype=np.intp,
         )
         return PairRows(self.name, [Bound(base=level) for level in levels], index, Fraction(0))
 
+    def _ordered(self, domain: Domain) -> list[list[Fraction | None]]:
+        """Return the matrix in the order of the domain."""
+        k, n = len(domain), len(self.matrix)
+        if n != k and self.row_labels is None and self.column_labels is None:
+            expected = f"a {k} x {k} matrix, one row for each input"
+            raise InputError("matrix", expected, f"a {n} x {n} matrix")
+        rows = aligned(self.matrix, self.row_labels, domain.labels, "matrix, rows")
+        order = aligned(range(n), self.column_labels, domain.labels, "matrix, columns")
+        return [[row[z] for z in order] for row in rows]
+
+    def aligned(self, domain: Domain) -> ContextAwareLDP:
+        """Return the notion with its matrix in the order of the domain."""
+        matrix = self._ordered(domain)
+        if self.row_labels is None and self.column_labels is None:
+            return self
+        return ContextAwareLDP([["inf" if e is None else e for e in row] for row in matrix])
+
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        rows = [["inf" if e is None else fraction_text(e) for e in row] for row in self.matrix]
-        return {"notion": self.name, "matrix": rows}
+        rows = [
+            by_label(["inf" if e is None else fraction_text(e) for e in row], self.column_labels)
+            for row in self.matrix
+        ]
+        return {"notion": self.name, "matrix": by_label(rows, self.row_labels)}
 
 
-def _row(x: int, row: Any) -> tuple[Fraction | None, ...]:
-    if isinstance(row, str | dict) or not isinstance(row, Iterable):
-        raise InputError(f"matrix[{x}]", "a list of numbers in [0, inf]", shown(row))
+def _row(x: int, row: Iterable[Any]) -> tuple[Fraction | None, ...]:
     return tuple(
         None if _is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
         for other, entry in enumerate(row)

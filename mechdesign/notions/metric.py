@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from math import gcd
 from typing import Any
 
@@ -32,7 +34,8 @@ class MetricPrivacy(Notion):
         Nats per unit of distance, >= 0.
     distance
         ``"absolute"`` for numbers, ``"euclidean"`` or ``"manhattan"`` for numbers or a grid, or a
-        ``(n_inputs, n_inputs)`` matrix of numbers >= 0.
+        ``(n_inputs, n_inputs)`` matrix of numbers >= 0 (a DataFrame or dict by label), or a
+        function of two labels that returns one.
 
     Notes
     -----
@@ -63,9 +66,11 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
                 raise InputError(
                     "distance", expected, shown(distance), did_you_mean(distance, NAMES)
                 )
-            self.distance: str | ExactTable = distance
+            self.distance: str | ExactTable | Callable[[Any, Any], Any] = distance
+        elif callable(distance) and not isinstance(distance, type):
+            self.distance = distance
         else:
-            self.distance = ExactTable.of(distance, "distance", (None, None))
+            self.distance = ExactTable.of(distance, "distance")
 
     def distances(self, domain: Domain) -> ExactTable:
         """Return the distances between inputs, exact.
@@ -75,17 +80,30 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         InputError
             If the domain has no coordinates for a named distance, or the matrix does not fit.
         """
-        k = len(domain)
+        labels = domain.labels
         if isinstance(self.distance, ExactTable):
-            if self.distance.shape != (k, k):
-                given = "a {} x {} matrix".format(*self.distance.shape)
-                raise InputError("distance", f"a {k} x {k} matrix, one row for each input", given)
-            return self.distance
+            return self.distance.aligned(labels, labels, "distance", "input")
+        if not isinstance(self.distance, str):
+            return ExactTable.of_function(self.distance, labels, labels, "distance")
         points = domain.coordinates
         if points is None or (self.distance == "absolute" and len(points[0]) != 1):
             need = "numbers" if self.distance == "absolute" else "numbers or a grid"
             raise InputError("distance", f"{need} as the domain for {self.distance!r}", domain)
         return ExactTable.distances(points, points, self.distance)
+
+    def aligned(self, domain: Domain) -> MetricPrivacy:
+        """Return the notion with its distances written out, unless they have a name."""
+        table = None if isinstance(self.distance, str) else self.distances(domain)
+        return self if table in (None, self.distance) else self._with(self.epsilon, table)
+
+    def at(self, epsilon: Exact) -> MetricPrivacy:
+        """Return the same notion with another epsilon."""
+        return self._with(budget(epsilon), self.distance)
+
+    def _with(self, epsilon: Fraction, distance: Any) -> MetricPrivacy:
+        notion = MetricPrivacy.__new__(MetricPrivacy)
+        notion.epsilon, notion.distance = epsilon, distance
+        return notion
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound for each distance that occurs."""
@@ -123,9 +141,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         """Return the ``[privacy]`` table."""
         distance: Any = self.distance
         if isinstance(distance, ExactTable):
-            rows = range(distance.shape[0])
-            columns = range(distance.shape[1])
-            distance = [[fraction_text(distance.lower(x, z)) for z in columns] for x in rows]
+            distance = distance.to_table()
         return {
             "notion": self.name,
             "epsilon": fraction_text(self.epsilon),

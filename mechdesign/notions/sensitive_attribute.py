@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from mechdesign.domain import Domain, plain_label
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact, fraction_text, short_text
+from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
 from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
 from mechdesign.notions.non_conic.base import NonConicNotion
@@ -29,7 +31,8 @@ class SensitiveAttribute:
     values
         The values of S, in order: text or numbers; none twice.
     given_input
-        ``(n_inputs, n_secrets)`` numbers P(s|x): a row for each input, which sums to 1.
+        ``(n_inputs, n_secrets)`` numbers P(s|x): a row for each input, which sums to 1. Here and
+        below a DataFrame or a dict of dicts counts by label, lists by position.
     joint
         ``(n_secrets, n_inputs)`` numbers P(s, x): a row for each secret. They sum to 1, and over
         the secrets to the prior of the problem, each within 1e-6; only the P(s|x) that follow are
@@ -41,6 +44,8 @@ class SensitiveAttribute:
         The values as a domain.
     given_input
         P(s|x) in rationals, a row for each input.
+    input_labels
+        The labels of the inputs; None if they count by position.
 
     Raises
     ------
@@ -60,19 +65,25 @@ class SensitiveAttribute:
     def __init__(
         self, values: Domain | Iterable[Any], given_input: Any = None, joint: Any = None
     ) -> None:
-        self.domain = values if isinstance(values, Domain) else Domain(values)
+        self.domain = Domain.of(values, "values")
         if (given_input is None) == (joint is None):
             given = "none" if joint is None else "both"
             raise InputError("given_input", "exactly one of given_input and joint", given)
         self._marginal: Weights | None = None
-        size = len(self.domain)
+        size, values = len(self.domain), self.domain.labels
         if given_input is not None:
+            rows, self.input_labels, columns = _matrix(given_input, "given_input")
+            if columns is not None:
+                order = places(columns, values, "given_input, columns", "value")
+                rows = [[row[s] for s in order] for row in rows]
             self.given_input = tuple(
-                _distribution(row, f"given_input[{x}]", size)
-                for x, row in enumerate(_a_list(given_input, "given_input"))
+                _distribution(row, f"given_input[{x}]", size) for x, row in enumerate(rows)
             )
         else:
-            self._marginal, self.given_input = _conditional(joint, size)
+            rows, secrets, self.input_labels = _matrix(joint, "joint")
+            if secrets is not None:
+                rows = aligned(rows, secrets, values, "joint, rows", "value")
+            self._marginal, self.given_input = _conditional(rows, size)
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> SensitiveAttribute:
@@ -84,6 +95,26 @@ class SensitiveAttribute:
         if "values" not in table:
             raise InputError("values", "this key, which is required", "none")
         return cls(**table)
+
+    def aligned(self, inputs: Domain) -> SensitiveAttribute:
+        """Return the same with the inputs in the order of the domain.
+
+        Raises
+        ------
+        InputError
+            If the labels, or without labels their number, are not those of the inputs.
+        """
+        if self.input_labels is None:
+            return self
+        found = copy.copy(self)
+        order = places(
+            self.input_labels, inputs.labels, "given_input" if self._marginal is None else "joint"
+        )
+        found.input_labels = None
+        found.given_input = tuple(self.given_input[x] for x in order)
+        if self._marginal is not None:
+            found._marginal = tuple(self._marginal[x] for x in order)
+        return found
 
     def laws(self, prior: Prior) -> tuple[Prior, list[Weights]]:
         """Return the law P(s) of the secret, and P(x|s), a row for each secret.
@@ -121,7 +152,9 @@ class SensitiveAttribute:
         """Return the table of a problem file, numbers as exact text, as P(s|x) in either case."""
         return {
             "values": [plain_label(label) for label in self.domain.labels],
-            "given_input": [[fraction_text(p) for p in row] for row in self.given_input],
+            "given_input": by_label(
+                [[fraction_text(p) for p in row] for row in self.given_input], self.input_labels
+            ),
         }
 
     def __eq__(self, other: object) -> bool:
@@ -204,10 +237,18 @@ class SensitiveAttributePrivacy(Notion):
         """Compile the rows of the notion on the secrets, and put them on the inputs."""
         given = prior_for(f"{self.name} of a secret", domain, prior)
         try:
-            masses, laws = self.secret.laws(given)
+            masses, laws = self.secret.aligned(domain).laws(given)
         except InputError as error:
             raise error.within("secret") from None
         return SecretRows(self.notion.family(self.secret.domain, masses), laws)
+
+    def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
+        """Return the notion with its numbers in the order of the secrets and of the domain."""
+        try:
+            secret = self.secret.aligned(domain)
+        except InputError as error:
+            raise error.within("secret") from None
+        return SensitiveAttributePrivacy(self.notion.aligned(secret.domain), secret)
 
     def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:
         """Return the same notion of the same secret with another budget."""
@@ -226,13 +267,13 @@ class SensitiveAttributePrivacy(Notion):
         return f"SensitiveAttributePrivacy({self.notion!r}, {self.secret!r})"
 
 
-def _a_list(given: Any, key: str) -> list[Any]:
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InputError(key, "a list of lists of numbers", shown(given))
-    rows = list(given)
+def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Labels | None]:
+    rows, row_labels, column_labels = split_matrix(
+        given, key, "a list of lists of numbers", "a list of numbers >= 0"
+    )
     if not rows:
         raise InputError(key, "at least one row", "an empty list")
-    return rows
+    return rows, row_labels, column_labels
 
 
 def _distribution(given: Any, key: str, size: int) -> Weights:
@@ -248,9 +289,9 @@ def _distribution(given: Any, key: str, size: int) -> Weights:
     return tuple(number / total for number in numbers)
 
 
-def _conditional(joint: Any, size: int) -> tuple[Weights, tuple[Weights, ...]]:
+def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weights, ...]]:
     """Return the law of the input, and P(s|x), a row for each input."""
-    rows = [exact_numbers(row, f"joint[{s}]") for s, row in enumerate(_a_list(joint, "joint"))]
+    rows = [exact_numbers(row, f"joint[{s}]") for s, row in enumerate(joint)]
     if len(rows) != size:
         raise InputError("joint", f"{size} rows, one for each secret", f"{len(rows)} rows")
     for s, row in enumerate(rows):

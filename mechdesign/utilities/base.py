@@ -14,7 +14,7 @@ import numpy.typing as npt
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.tables import ExactTable
 
 if TYPE_CHECKING:
@@ -72,6 +72,16 @@ class Utility(ABC):
     @abstractmethod
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Raise :class:`InputError` unless the parameters fit the domain and the outputs."""
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
+        """Return the utility with numbers that carry labels in the order of domain and outputs.
+
+        Raises
+        ------
+        InputError
+            If the labels are not those of the domain or of the outputs.
+        """
+        return self
 
     def check_prior(self, prior: Prior) -> None:  # noqa: B027  (most accept any)
         """Raise :class:`InputError` unless the prior will do."""
@@ -186,6 +196,7 @@ class LinearUtility(Utility):
     ) -> Fraction:
         """Return the exact loss of a channel, rounded up where distances are irrational."""
         allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
+        prior = prior_on(prior, channel.inputs)
         table, unit = self.loss(channel.inputs, allowed).upper_integers()
         place = [allowed.index(label) for label in channel.outputs]
         per_input = [

@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import UnsupportedError
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class ConvexUtility(Utility):
 
         allowed = channel.outputs if outputs is None else tuple(outputs)
         Q = cp.Constant(placed(channel, allowed))
+        prior = prior_on(prior, channel.inputs)
         found = self.objective(Q, channel.inputs, prior, allowed).value
         return Fraction(float(np.asarray(found).item()))
 

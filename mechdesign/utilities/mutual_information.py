@@ -13,7 +13,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["MutualInformation"]
@@ -58,6 +58,7 @@ class MutualInformation(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the information, rounded down in its 150th bit."""
+        prior = prior_on(prior, channel.inputs)
         total = Fraction(0)
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]

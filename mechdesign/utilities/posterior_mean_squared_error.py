@@ -1,8 +1,8 @@
-"""The mean squared error of the curator's best estimate."""
+"""The mean squared error of the best estimate of f(X) from a report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,8 @@ from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text, short_text
-from mechdesign.prior import Prior
+from mechdesign.labels import Labels, aligned, by_label, split
+from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["PosteriorMeanSquaredError"]
@@ -23,14 +24,15 @@ __all__ = ["PosteriorMeanSquaredError"]
 class PosteriorMeanSquaredError(ColumnUtility):
     """E |f(X) - E[f(X) | Y]|**2 = E |f(X)|**2 - Sum_y |Sum_x P_x f_x Q[x,y]|**2 / lambda_y.
 
-    The labels of the outputs do not matter, only what they tell. Minimising it is a concave
+    The labels of the outputs do not matter, only what they tell. Minimizing it is a concave
     problem: a convex solver cannot be given it as it stands.
 
     Parameters
     ----------
     values
-        ``(n_inputs,)`` numbers f(x); default: the inputs themselves, if they are numbers. The
-        indicator of one input makes it a survey, multiples make it a weighted sum.
+        ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves,
+        if they are numbers. The indicator of one input makes it a survey, multiples make it a
+        weighted sum.
     histogram
         Whether f(x) is instead the vector of indicators of the inputs, so that the error is that of
         the whole posterior, summed over the inputs.
@@ -50,21 +52,23 @@ class PosteriorMeanSquaredError(ColumnUtility):
     """
 
     name = "posterior-mean-squared-error"
-    title = "error of the curator's best estimate of f(X)"
+    title = "error of the best estimate of f(X)"
 
     exact = True
 
-    def __init__(self, values: Sequence[Any] | None = None, histogram: bool = False) -> None:
+    def __init__(
+        self, values: Sequence[Any] | Mapping[Any, Any] | None = None, histogram: bool = False
+    ) -> None:
         self.given: tuple[Fraction, ...] | None = None
+        self.labels: Labels | None = None
         if not isinstance(histogram, bool):
             raise InputError("histogram", "true or false", shown(histogram))
         if histogram and values is not None:
             raise InputError("histogram", "values or histogram = true, not both", "both")
         self.histogram = histogram
         if values is not None:
-            if isinstance(values, str | dict) or not hasattr(values, "__iter__"):
-                raise InputError("values", "a list of numbers, one for each input", shown(values))
-            self.given = tuple(as_fraction(v, f"values[{i}]") for i, v in enumerate(values))
+            numbers, self.labels = split(values, "values", "a list of numbers, one for each input")
+            self.given = tuple(as_fraction(v, f"values[{i}]") for i, v in enumerate(numbers))
 
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
@@ -72,10 +76,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
             if domain.numbers is None:
                 raise InputError("values", "one number for each input, which are labels", "none")
             return domain.numbers
-        if len(self.given) != len(domain):
-            expected = f"{len(domain)} numbers, one for each input"
-            raise InputError("values", expected, f"{len(self.given)} numbers")
-        return self.given
+        return tuple(aligned(self.given, self.labels, domain.labels, "values"))
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return whether it is the error of the whole posterior."""
@@ -91,10 +92,14 @@ class PosteriorMeanSquaredError(ColumnUtility):
             self.values(domain)
 
     def on(self, domain: Domain) -> PosteriorMeanSquaredError:
-        """Return the error with its values written out."""
-        if self.histogram or self.given is not None:
+        """Return the error with its values written out, in the order of the domain."""
+        if self.histogram or (self.given is not None and self.labels is None):
             return self
         return PosteriorMeanSquaredError(self.values(domain))
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> PosteriorMeanSquaredError:
+        """Return the error with its values in the order of the domain."""
+        return self if self.labels is None else self.on(domain)
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return |Sum_x P_x f_x q_x|**2 / (P . q), with f(x) as given or the indicators.
@@ -108,7 +113,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
         if self.histogram:
             square = ((prior[:, None] * columns) ** 2).sum(axis=0)
         else:
-            if self.given is None:
+            if self.given is None or self.labels is not None:
                 raise UnsupportedError("values", "values written out", "those of the domain")
             given = np.array([float(v) for v in self.given])
             square = ((prior * given) @ columns) ** 2
@@ -129,6 +134,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
+        prior = prior_on(prior, channel.inputs)
         total = self.offset(channel.inputs, prior)
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]
@@ -146,6 +152,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...]:
         """Return E[f(X) | Y = y] for each output; that of the prior where y never occurs."""
+        prior = prior_on(prior, channel.inputs)
         found: list[Any] = []
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]
@@ -174,4 +181,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
             return f"{type(self).__name__}(histogram=True)"
         if self.given is None:
             return f"{type(self).__name__}()"
-        return f"{type(self).__name__}(values=[{', '.join(map(short_text, self.given))}])"
+        values = list(map(short_text, self.given))
+        if self.labels is not None:
+            return f"{type(self).__name__}(values={by_label(values, self.labels)})"
+        return f"{type(self).__name__}(values=[{', '.join(values)}])"

@@ -95,8 +95,8 @@ def test_a_structured_mechanism_reads_as_its_matrix() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"prior": [0.5, 0.5]}, "a Prior of 2"),
-        ({"prior": Prior.uniform(3)}, "a Prior of 2"),
+        ({"prior": [0.5, 0.6]}, "prior: expected numbers that sum to 1"),
+        ({"prior": Prior.uniform(3)}, "2 probabilities, one for each input"),
         ({}, "which are labels"),
         ({"values": [1]}, "2 numbers"),
         ({"values": [1, 0], "histogram": True}, "not both"),

@@ -153,7 +153,9 @@ def compose(
     lines = [CompositionRow("ldp", log_above(_largest(ratios)), total, "sum")]
     compared = len(listed[0].outputs) if len(listed) == 1 else 0
     if prior is not None:
-        priors = _priors(prior, len(inputs))
+        priors = (prior if isinstance(prior, PriorSet) else PriorList([prior])).aligned(
+            listed[0].inputs
+        )
         columns = max_ratio_columns(listed)
         compared = len(columns)
         if isinstance(priors, PriorList) and len(priors.members) == 1:
@@ -262,13 +264,6 @@ def _budgets(
             lowest, highest = lifts(max_ratio_columns([channel]), priors)
             found[channel] = max(log_above(highest), log_above(1 / lowest if lowest else None))
     return [found[channel] for channel in channels]
-
-
-def _priors(prior: object, size: int) -> PriorSet:
-    priors = prior if isinstance(prior, PriorSet) else PriorList([prior])
-    if priors.size != size:
-        raise InputError("prior", f"{size} probabilities, one for each input", priors.size)
-    return priors
 
 
 def _product(ratios: Iterable[Ratio]) -> Ratio:

@@ -13,7 +13,8 @@ from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.prior import Prior
+from mechdesign.labels import aligned
+from mechdesign.prior import Prior, as_prior
 
 __all__ = ["compose_sequence"]
 
@@ -65,9 +66,9 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
     if math.prod(sizes) > MOST_SEQUENCES:
         expected = f"at most {MOST_SEQUENCES} sequences"
         raise UnsupportedError("channels", expected, math.prod(sizes))
-    prior = joint if isinstance(joint, Prior) else Prior(joint)  # type: ignore[arg-type]
-    if len(prior) != math.prod(sizes):
-        raise InputError("joint", f"{math.prod(sizes)} probabilities", len(prior))
+    given = as_prior(joint, "joint")
+    every = list(itertools.product(*(channel.inputs for channel in listed)))
+    prior = Prior(aligned(given.probabilities, given.labels, every, "joint", "sequence"))
     sequences = list(itertools.product(*map(range, sizes)))
     domain = Domain.range(len(sequences))
     whole = [

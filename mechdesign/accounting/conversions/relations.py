@@ -31,7 +31,7 @@ from mechdesign.notions import (
     Notion,
 )
 from mechdesign.notions.non_conic.base import NonConicNotion
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.problem import Problem
 from mechdesign.utilities import Distortion, MutualInformation
 
@@ -81,7 +81,7 @@ def implied(
     prior
         The distribution of X, where either notion needs it.
     domain
-        The inputs; default ``0..len(prior)-1``.
+        The inputs; default the labels of the prior, or ``0..len(prior)-1``.
 
     Raises
     ------
@@ -111,7 +111,9 @@ def implied(
     if domain is None:
         if prior is None:
             raise InputError("prior", "a prior, or the inputs as domain=", "neither")
-        domain = Domain.range(len(prior))
+        domain = Domain(prior.labels or range(len(prior)))
+    prior = None if prior is None else prior_on(prior, domain)
+    notion = notion.aligned(domain)
     name, wanted = _target(target)
     bound, source = best_bound(notion, wanted, prior) or (None, "")
     if not notion.is_conic:

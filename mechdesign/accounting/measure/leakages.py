@@ -20,10 +20,9 @@ from mechdesign.accounting.measure.max_ratio import (
 from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.notions import LDP, LIP
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
 
 __all__ = ["leakages"]
@@ -85,14 +84,9 @@ def leakages(
     yes        0  1.0986
     no    1.0986       0
     """
-    size = len(channel.inputs)
-    if prior is not None and len(prior) != size:
-        expected = f"{size} probabilities, one for each input"
-        raise InputError("prior", expected, f"{len(prior)} probabilities")
-    for n, given in enumerate(priors):
-        if given.size != size:
-            expected = f"priors of {size} probabilities, one for each input"
-            raise InputError(f"priors[{n}]", expected, f"{given.size} probabilities")
+    if prior is not None:
+        prior = prior_on(prior, channel.inputs)
+    priors = [given.aligned(channel.inputs) for given in priors]
     if isinstance(channel, Mechanism):
         return _of_mechanism(channel, prior, priors)
     return _of_channel(channel, prior, priors)

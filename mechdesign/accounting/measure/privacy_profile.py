@@ -12,10 +12,9 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.notions.base import budget
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 
 __all__ = ["PrivacyProfile", "privacy_profile"]
 
@@ -94,9 +93,8 @@ def privacy_profile(
              2     0.000000000     0.000000000
     """
     budgets = tuple(budget(epsilon, f"epsilons[{n}]") for n, epsilon in enumerate(epsilons))
-    if prior is not None and len(prior) != len(channel.inputs):
-        expected = f"{len(channel.inputs)} probabilities, one for each input"
-        raise InputError("prior", expected, f"{len(prior)} probabilities")
+    if prior is not None:
+        prior = prior_on(prior, channel.inputs)
     rows = channel.numerators.tolist()
     whole = channel.denominator
     ldp = tuple(_largest(rows, rows, exp_lower(e)) / whole for e in budgets)

@@ -12,6 +12,7 @@ from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
+from mechdesign.labels import Labels, aligned, split_matrix
 from mechdesign.notions import LDP, LIP
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 
@@ -110,7 +111,7 @@ def sensitive_attribute_leakage(
     ldp      0.619039   1.098612
     lip      0.356675   0.693147
     """
-    distribution = _joint(joint, channel)
+    distribution, _ = _joint(joint, channel)
     masses = [sum(row, Fraction(0)) for row in distribution]
     columns = [
         [_dot(row, column) / mass for row, mass in zip(distribution, masses, strict=True)]
@@ -143,7 +144,7 @@ def sensitive_attribute_channel(
     joint, channel
         As for :func:`sensitive_attribute_leakage`.
     secrets
-        Labels; default 0, 1, ...
+        Labels; default those of the rows, or 0, 1, ...
 
     Examples
     --------
@@ -154,20 +155,25 @@ def sensitive_attribute_channel(
     ill   0.6500  0.3500
     well  0.3500  0.6500
     """
-    distribution = _joint(joint, channel)
+    distribution, names = _joint(joint, channel)
+    labels = Domain(secrets if secrets is not None else names or range(len(distribution)))
+    distribution = aligned(distribution, names, labels.labels, "joint, rows", "secret")
     masses = [sum(row, Fraction(0)) for row in distribution]
     rows = [
         [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
         for row, mass in zip(distribution, masses, strict=True)
     ]
-    labels = None if secrets is None else Domain(secrets)
     return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), Prior(masses)
 
 
-def _joint(joint: Iterable[Iterable[Any]], channel: Channel) -> Joint:
-    """Return the joint distribution, exactly normalised."""
-    size = len(channel.inputs)
-    rows = [list(exact_numbers(row, f"joint[{s}]", size=size)) for s, row in enumerate(joint)]
+def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
+    """Return the joint distribution, normalized exactly, and the labels of its rows."""
+    given, names, columns = split_matrix(joint, "joint", "a matrix", "a list of numbers >= 0")
+    inputs = channel.inputs.labels
+    rows = []
+    for s, row in enumerate(given):
+        numbers = list(exact_numbers(row, f"joint[{s}]"))
+        rows.append(aligned(numbers, columns, inputs, f"joint[{s}]"))
     total = sum((sum(row, Fraction(0)) for row in rows), Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
@@ -175,7 +181,7 @@ def _joint(joint: Iterable[Iterable[Any]], channel: Channel) -> Joint:
         if not any(row):
             expected = "a secret of positive probability"
             raise InputError(f"joint[{s}]", expected, shown(0), "leave it out")
-    return [[p / total for p in row] for row in rows]
+    return [[p / total for p in row] for row in rows], names
 
 
 def _dot(weights: Sequence[Fraction], column: Sequence[Any]) -> Fraction:

@@ -13,7 +13,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
 from mechdesign.notions import LIP, BoundedPriorLIP
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, labelled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
@@ -77,7 +77,7 @@ def prior_ball(counts: Iterable[Any], beta: Exact) -> PriorBall:
     Parameters
     ----------
     counts
-        How many samples there were of each input.
+        How many samples there were of each input, by position or by label.
     beta
         The chance of failure, in (0, 1).
 
@@ -91,8 +91,8 @@ def prior_ball(counts: Iterable[Any], beta: Exact) -> PriorBall:
     >>> prior_ball([100, 100, 100, 700], 0.05)
     PriorBall(4 inputs, radius 0.053079138)
     """
-    numbers = _counts(counts)
-    return PriorBall(Prior.from_counts(numbers), sample_radius(len(numbers), sum(numbers), beta))
+    prior, count = _empirical(counts)
+    return PriorBall(prior, sample_radius(len(prior), count, beta))
 
 
 def robust_problem(
@@ -130,10 +130,10 @@ def robust_problem(
     >>> robust_problem(["yes", "no"], [20, 80], 1, HammingLoss())
     Problem(2 inputs, BoundedPriorLIP(...), HammingLoss())
     """
-    numbers = _counts(counts)
-    ball = prior_ball(numbers, beta)
-    notion = BoundedPriorLIP(epsilon, center=ball.center, radius=ball.radius)
-    return Problem(domain, notion, utility, prior=Prior.from_counts(numbers), outputs=outputs)
+    inputs = Domain.of(domain)
+    prior, _ = _empirical(counts)
+    notion = BoundedPriorLIP(epsilon, prior_ball(counts, beta))
+    return Problem(inputs, notion, utility, prior=prior, outputs=outputs)
 
 
 @dataclass(frozen=True)
@@ -199,13 +199,13 @@ def robustness(
     return Robustness(design(robust), design(trusting))
 
 
-def _counts(counts: Iterable[Any]) -> list[int]:
-    numbers = []
-    for n, given in enumerate(counts):
-        count = as_fraction(given, f"counts[{n}]", expected="a whole number >= 0")
-        if count < 0 or count.denominator != 1:
-            raise InputError(f"counts[{n}]", "a whole number >= 0", shown(given))
-        numbers.append(int(count))
-    if not any(numbers):
+def _empirical(counts: Any) -> tuple[Prior, int]:
+    """Return the prior proportional to whole counts, and their sum."""
+    given, labels = labelled_numbers(counts, "counts")
+    for n, count in enumerate(given):
+        if count.denominator != 1:
+            raise InputError(f"counts[{n}]", "a whole number >= 0", shown(float(count)))
+    if not any(given):
         raise InputError("counts", "at least one count above 0", "none")
-    return numbers
+    named = given if labels is None else dict(zip(labels, given, strict=True))
+    return Prior.from_counts(named), int(sum(given))

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from mechdesign.accounting.composition.formulas import lip_to_ldp
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.notions import LIP
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 
 __all__ = [
     "PriorMismatch",
@@ -34,7 +34,7 @@ def total_variation(p: Prior, q: Prior) -> Fraction:
     >>> total_variation(Prior([0.5, 0.5]), Prior([0.2, 0.8]))
     Fraction(3, 10)
     """
-    _check_sizes(p, q)
+    p, q = _on_the_same(p, q)
     return sum((abs(a - b) for a, b in zip(p, q, strict=True)), Fraction(0)) / 2
 
 
@@ -72,7 +72,7 @@ def log_ratio_bound(p: Prior, q: Prior) -> float:
     >>> round(log_ratio_bound(Prior([0.5, 0.5]), Prior([0.4, 0.6])), 6)  # ln(0.5 / 0.4)
     0.223144
     """
-    _check_sizes(p, q)
+    p, q = _on_the_same(p, q)
     worst = Fraction(1)
     for a, b in zip(p, q, strict=True):
         if a != b:
@@ -220,7 +220,7 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
       ln((e^eps - 1 + P_min) / P_min)    1.098612
     eps + max |ln(P1 / P2)|              1.609438
     """
-    _check_sizes(assumed, true)
+    assumed, true = prior_on(assumed, channel.inputs), prior_on(true, channel.inputs, "true")
     notion = LIP(1)
     epsilon = notion.leakage(channel, assumed)
     least = float(assumed.minimum)
@@ -235,6 +235,12 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
     )
 
 
-def _check_sizes(p: Any, q: Any) -> None:
+def _on_the_same(p: Prior, q: Prior) -> tuple[Prior, Prior]:
+    """Return both priors in the order of the labels of the first, or of the second."""
+    labels = p.labels or q.labels
+    if labels is not None:
+        inputs = Domain(labels)
+        return p.aligned(inputs), q.aligned(inputs)
     if len(p) != len(q):
         raise InputError("prior", f"{len(p)} probabilities, as in the other", len(q))
+    return p, q

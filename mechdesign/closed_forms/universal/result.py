@@ -13,7 +13,7 @@ from mechdesign.closed_forms.universal.facets import Decision
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone, Notion, cone_of
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.repair import repair
 
 __all__ = ["Universality", "universal_channel"]
@@ -132,11 +132,12 @@ def universal_channel(
     >>> print(universal_channel(range(3), LDP(1)).channel)
     None
     """
-    inputs = domain if isinstance(domain, Domain) else Domain(domain)
+    inputs = Domain.of(domain)
     notions = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
     for notion in notions:
         if not notion.is_conic:
             raise UnsupportedError("privacy", "conditions on single columns", notion.name)
-    given = prior if prior is None or isinstance(prior, Prior) else Prior(prior)
+    notions = tuple(notion.aligned(inputs) for notion in notions)
+    given = None if prior is None else prior_on(prior, inputs)
     cone = cone_of(notions, inputs, given)
     return Universality(inputs, notions, decide_cone(cone), cone)

@@ -207,7 +207,7 @@ class ByComponent(Mechanism):
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y): those inside a block, over P(block)."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         found = [Fraction(0)] if len(self._sizes) > 1 else []
         for b, kind in enumerate(self._parts.kind_of.tolist()):
             inside = [prior[x] for x in self._order[self._starts[b] : self._starts[b + 1]].tolist()]

@@ -316,7 +316,7 @@ class HighLow(Mechanism):
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y)."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         inside = [prior[x] for x in self._hidden.tolist()]
         apart = [prior[x] for x in self._open.tolist()]
         # a label is sent by one input only; of a report, P(y) = P(A) P(y|A) + P(not A) w / N

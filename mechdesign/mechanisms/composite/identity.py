@@ -125,6 +125,6 @@ class IdentityMechanism(Mechanism):
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of 1{y = x} / P_y."""
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         least = min(p for p in prior if p)
         return Fraction(int(self._k == 1)), 1 / least

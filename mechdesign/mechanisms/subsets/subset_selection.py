@@ -235,7 +235,7 @@ class SubsetSelection(LDPMechanism):
 
         Every set holds some input and leaves some out, so that any j inputs may be T at both.
         """
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         ordered = sorted(prior)
         shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
         ends = [self.least + (self.most - self.least) * share for share in shares]

@@ -202,7 +202,7 @@ class UnaryEncoding(LDPMechanism):
         largest where bit x alone is 1, least where bit x alone is 0. Both ends are the farther
         from 1 the smaller P_x.
         """
-        self.check_prior(prior)
+        prior = self.fitting_prior(prior)
         p, q = self.chances
         one, zero, least = p / q, (1 - p) / (1 - q), min(prior)
         low = zero / (least * zero + (1 - least) * one)

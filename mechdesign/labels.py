@@ -1,0 +1,188 @@
+"""Alignment by label: numbers that carry labels are matched to inputs and outputs by them.
+
+A dict, a pandas Series and a DataFrame carry labels; a list and an array do not, and count by
+position. Labels decide wherever there are any: numbers whose labels are not those of the inputs are
+refused, never counted by position. Every part of the library that takes numbers for inputs or
+outputs reads them here, and pandas is not imported: what has an ``index`` is a Series or a frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from mechdesign.domain import Label, clean_label
+from mechdesign.errors import InputError, shown
+
+__all__ = ["Labels", "Split", "aligned", "by_label", "labels_of", "places", "split", "split_matrix"]
+
+Labels = tuple[Label, ...]
+
+Split = tuple[list[Any], Labels | None]
+"""Entries in the order given, and their labels; None where they have none."""
+
+T = TypeVar("T")
+
+MOST_NAMED = 3
+
+
+def labels_of(given: Any, key: str = "labels") -> Labels | None:
+    """Return the labels that numbers carry: keys of a dict, the index of a Series or a frame.
+
+    Raises
+    ------
+    InputError
+        If one is no label, or one occurs twice.
+
+    Examples
+    --------
+    >>> labels_of({"yes": 0.1, "no": 0.9}), labels_of([0.1, 0.9])
+    (('yes', 'no'), None)
+    """
+    index = given.keys() if isinstance(given, Mapping) else getattr(given, "index", None)
+    if index is None or callable(index):  # lists and arrays; `index` is a method of lists
+        return None
+    return _different(index, key)
+
+
+def split(given: Any, key: str, expected: str) -> Split:
+    """Return the entries of numbers in the order given, and their labels.
+
+    Raises
+    ------
+    InputError
+        If what is given is nothing to iterate over, or text.
+    """
+    labels = labels_of(given, key)
+    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):
+        raise InputError(key, expected, shown(given))
+    if getattr(given, "ndim", 1) == 0 or _is_frame(given):
+        raise InputError(key, expected, f"a {type(given).__name__}")
+    if isinstance(given, Mapping):
+        return list(given.values()), labels
+    # as NumPy has them: a Series would turn numbers of 32 bits to others that print longer
+    return list(given.to_numpy() if hasattr(given, "to_numpy") else given), labels
+
+
+def split_matrix(
+    given: Any, key: str, expected: str, row_expected: str
+) -> tuple[list[list[Any]], Labels | None, Labels | None]:
+    """Return the rows of a matrix, the labels of its rows and those of its columns.
+
+    Parameters
+    ----------
+    given
+        A frame, or a list or a dict of rows, each of which may be a dict or a Series.
+    key, expected, row_expected
+        What it is called, and what it and its rows should be, in an error.
+
+    Raises
+    ------
+    InputError
+        If it is no matrix, or the rows have different labels. Their lengths are not compared.
+    """
+    if _is_frame(given):
+        if not hasattr(given, "index"):
+            hint = "to_numpy() counts by position"
+            raise InputError(key, "a frame that labels its rows, as pandas does", "none", hint)
+        columns = _different(given.columns, f"{key}.columns")
+        return [list(row) for row in given.to_numpy()], labels_of(given, key), columns
+    listed, labels = split(given, key, expected)
+    names = range(len(listed)) if labels is None else map(shown, labels)
+    keys = [f"{key}[{name}]" for name in names]
+    rows = [split(row, name, row_expected) for name, row in zip(keys, listed, strict=True)]
+    if len({frozenset(row_labels or ()) for _, row_labels in rows}) > 1:
+        raise InputError(key, "the same labels in each row", "rows with different ones")
+    names_of_columns = rows[0][1] if rows else None
+    if names_of_columns is None:
+        return [row for row, _ in rows], labels, None
+    ordered = [aligned(*row, names_of_columns, name) for name, row in zip(keys, rows, strict=True)]
+    return ordered, labels, names_of_columns
+
+
+def places(labels: Labels, wanted: Sequence[Label], key: str, what: str = "input") -> list[int]:
+    """Return where each wanted label stands among those given.
+
+    Raises
+    ------
+    InputError
+        If the labels are not the wanted ones; the message names what is missing and what is extra.
+
+    Examples
+    --------
+    >>> places(("no", "yes"), ["yes", "no"], "prior")
+    [1, 0]
+    >>> places(("no", "maybe"), ["yes", "no"], "prior")
+    Traceback (most recent call last):
+    mechdesign.errors.InputError: prior: expected one entry for each input, by its label, given none
+    for 'yes', and 'maybe', which is no input
+    """
+    index = {label: place for place, label in enumerate(labels)}
+    missing = [label for label in wanted if label not in index]
+    extra = index.keys() - set(wanted)
+    if missing or extra:
+        told = [f"none for {_named(missing)}"] if missing else []
+        unknown = [label for label in labels if label in extra]
+        no = f"which {'is' if len(extra) == 1 else 'are'} no {what}{'s' * (len(extra) > 1)}"
+        told += [f"{_named(unknown)}, {no}"] if unknown else []
+        raise InputError(key, f"one entry for each {what}, by its label", ", and ".join(told))
+    return [index[label] for label in wanted]
+
+
+def aligned(
+    values: Sequence[T],
+    labels: Labels | None,
+    wanted: Sequence[Label],
+    key: str,
+    what: str = "input",
+    entries: str = "numbers",
+) -> list[T]:
+    """Return values in the order of the wanted labels: by label, by position if they have none.
+
+    ``what`` has the labels, and what the ``entries`` are, is for the error.
+
+    Raises
+    ------
+    InputError
+        If the labels, or without labels their number, do not fit.
+
+    Examples
+    --------
+    >>> aligned([0.9, 0.1], ("no", "yes"), ["yes", "no"], "prior")
+    [0.1, 0.9]
+    """
+    if labels is not None:
+        return [values[place] for place in places(labels, wanted, key, what)]
+    if len(values) != len(wanted):
+        expected = f"{len(wanted)} {entries}, one for each {what}"
+        raise InputError(key, expected, f"{len(values)}")
+    return list(values)
+
+
+def by_label(values: Sequence[T], labels: Labels | None) -> list[T] | dict[Label, T]:
+    """Return values as they can be given again: a list, or a dict in an order of its own.
+
+    Two dicts with the same labels and numbers are written alike, whatever order they came in.
+    """
+    if labels is None:
+        return list(values)
+    pairs = zip(labels, values, strict=True)
+    return dict(sorted(pairs, key=lambda pair: repr(pair[0])))
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(given, "columns") and hasattr(given, "to_numpy")
+
+
+def _different(labels: Iterable[Any], key: str) -> Labels:
+    clean = tuple(clean_label(label, key) for label in labels)
+    if len(set(clean)) < len(clean):
+        twice = next(label for n, label in enumerate(clean) if label in clean[:n])
+        raise InputError(key, "labels that all differ", f"{shown(twice)} twice")
+    return clean
+
+
+def _named(labels: Sequence[Label]) -> str:
+    named = ", ".join(map(shown, labels[:MOST_NAMED]))
+    more = len(labels) - MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named
