@@ -82,7 +82,7 @@ class PriorSet(ABC):
     def to_table(self) -> dict[str, Any]:
         """Return the keys of a problem file that state this set."""
 
-    def aligned(self, inputs: Domain) -> PriorSet:
+    def aligned(self, inputs: Domain, key: str | None = None) -> PriorSet:
         """Return the set in the order of the inputs, where it counts by position.
 
         Raises
@@ -90,8 +90,8 @@ class PriorSet(ABC):
         InputError
             If its labels, or without labels its size, are not those of the inputs.
         """
-        key = next(iter(self.to_table()))
-        order = aligned(range(self.size), self.labels, inputs.labels, key)
+        where = key or next(iter(self.to_table()))
+        order = aligned(range(self.size), self.labels, inputs.labels, where)
         return self if self.labels is None else self._ordered(order)
 
     @abstractmethod

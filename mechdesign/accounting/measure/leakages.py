@@ -86,7 +86,7 @@ def leakages(
     """
     if prior is not None:
         prior = prior_on(prior, channel.inputs)
-    priors = [given.aligned(channel.inputs) for given in priors]
+    priors = [s.aligned(channel.inputs, f"priors[{n}]") for n, s in enumerate(priors)]
     if isinstance(channel, Mechanism):
         return _of_mechanism(channel, prior, priors)
     return _of_channel(channel, prior, priors)

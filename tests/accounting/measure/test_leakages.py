@@ -359,7 +359,7 @@ def test_what_does_not_fit_is_refused() -> None:
     coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
     with pytest.raises(InputError, match="prior: expected 2 probabilities"):
         leakages(coin, Prior.uniform(3))
-    with pytest.raises(InputError, match=r"priors\[0\]: expected priors of 2"):
+    with pytest.raises(InputError, match=r"priors\[0\]: expected 2 numbers"):
         leakages(coin, priors=[PriorBall([1, 0, 0], 0)])
     with pytest.raises(InputError, match=r"epsilons\[1\]: expected a finite number >= 0"):
         privacy_profile(coin, [0, -1])
