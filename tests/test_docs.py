@@ -1,17 +1,35 @@
-"""The documentation builds strictly, its map is that of the imports, and its examples run."""
+"""The documentation builds strictly, its map is that of the imports, and its examples run.
+
+Fenced blocks of a page run in order, in an empty folder that holds ``problems/`` only: ``python``
+blocks in one namespace, ``sh`` and ``console`` blocks in a shell in which ``mechdesign`` is this
+checkout's. What follows a ``$`` line of a ``console`` block is what the command prints; so is a
+``text`` block right after a block that runs. Any other ``text`` block is not run.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.util
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from matplotlib import pyplot as plt
+
+import mechdesign
+from mechdesign.files import load_problem
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -89,3 +107,168 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert "No issues found" in built.stdout + built.stderr
     pages = {page.parent.name for page in (tmp_path / "site").rglob("index.html")}
     assert {"architecture", "api", "certificates"} <= pages
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+FENCE = re.compile(r"^( *)```([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+RUN = {"python", "sh", "console"}
+KINDS = RUN | {"text", "toml", "json"}
+
+SETTING_UP = re.compile(r"^python3 -m venv .* && ")
+TESTING = "python -m pytest"
+"""What no test can do: make an environment from the network, and run all tests."""
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    text: str
+    line: int
+    follows: bool
+    """Whether it comes right after another block."""
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found, end = [], 0
+    for match in FENCE.finditer(text):
+        follows = bool(found) and not text[end : match.start()].strip()
+        line = text.count("\n", 0, match.start()) + 1
+        body = textwrap.dedent(match[3])
+        found.append(Block(match[2], body, line, follows))
+        end = match.end()
+    return found
+
+
+def same(printed: str, written: str) -> None:
+    """Compare words, and numbers to four digits; a gap is rounding, and only its size matters."""
+    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", written).split()
+    numbers = [[float(found) for found in NUMBER.findall(text)] for text in (printed, written)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=1e-3, abs=1e-6)
+
+
+class Reader:
+    """Somebody who follows a page from its first block to the last."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        programs = folder.parent / f"{folder.name}-programs"
+        programs.mkdir()
+        program = programs / "mechdesign"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mechdesign "$@"\n')
+        program.chmod(0o755)
+        path = os.pathsep.join(
+            [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+        )
+        self.environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
+
+    def python(self, text: str) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(text, "<page>", "exec"), self.names)
+        plt.close("all")
+        return printed.getvalue()
+
+    def sh(self, text: str) -> str:
+        lines = [SETTING_UP.sub("", line) for line in text.splitlines()]
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", "\n".join(s for s in lines if s != TESTING)],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def console(self, text: str) -> str:
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            printed = self.sh(command)
+            if output.strip():
+                same(printed, output)
+        return ""
+
+    def toml(self, text: str) -> None:
+        if "domain" in tomllib.loads(text):
+            path = self.folder / "written.toml"
+            path.write_text(text, encoding="utf-8")
+            load_problem(path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_block_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = blocks_of(page)
+    assert {block.kind for block in blocks} <= KINDS, "say what a block is: text, if it cannot run"
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "problems", folder / "problems")
+    monkeypatch.chdir(folder)
+    plt.switch_backend("Agg")
+    reader = Reader(folder)
+    printed = None
+    for block in blocks:
+        try:
+            if block.kind == "text" and block.follows and printed is not None:
+                same(printed, block.text)
+            elif block.kind == "json":
+                json.loads(block.text)
+            elif block.kind == "toml":
+                reader.toml(block.text)
+            printed = getattr(reader, block.kind)(block.text) if block.kind in RUN else None
+        except Exception as error:
+            error.add_note(f"{page.relative_to(ROOT)}, the block at line {block.line}")
+            raise
+
+
+def test_the_readme_shows_what_its_first_command_reports(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "problems", tmp_path / "checkout" / "problems")
+    blocks = blocks_of(ROOT / "README.md")
+    first = next(block for block in blocks if block.kind == "sh")
+    report = next(block for block in blocks if block.kind == "text").text.splitlines()
+    printed = Reader(tmp_path / "checkout").sh(first.text).splitlines()
+    assert len(report) > 8
+    same("\n".join(printed[: len(report)]), "\n".join(report))
+
+
+def test_the_reference_lists_every_public_name_once() -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    names = sorted(set(mechdesign.__all__) - {"__version__"})
+    assert sorted(re.findall(r"\[`\w+`\]\[mechdesign\.(\w+)\]", text)) == names
+    assert set(re.findall(r"^::: mechdesign\.(\w+)$", text, re.MULTILINE)) >= set(names)
+
+
+NOT_HERE = re.compile(r"`((?:\w+/)+(?:\w+\.(?:py|md|toml))?)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_and_folders_that_a_page_names_are_there(page: Path) -> None:
+    named = NOT_HERE.findall(page.read_text(encoding="utf-8"))
+    places = (ROOT, ROOT / "mechdesign", ROOT / "benchmarks", ROOT / "problems")
+    inside = [*(ROOT / "mechdesign").iterdir(), *places]
+    missing = [name for name in named if not any((place / name).exists() for place in inside)]
+    assert missing == []
+
+
+def renamed(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"^\| (`.*?`) \| (`.*?`) \|$", text, re.MULTILINE)
+
+
+def test_the_table_of_new_names_is_right_and_in_the_changelog() -> None:
+    page = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
+    table = renamed(page.split("## Public names")[1].split("## Packages")[0])
+    assert len(table) > 10
+    assert set(table) <= set(renamed((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")))
+    for _, new in table:
+        first, *others = re.findall(r"[\w.]+", new)
+        where, name = first.rsplit(".", 1)
+        home = {"md": mechdesign, "Problem": mechdesign.Problem, "Mechanism": mechdesign.Mechanism}
+        owner = home.get(where) or importlib.import_module(f"mechdesign.{where}")
+        for found in (name, *others):
+            assert hasattr(owner, found), new
