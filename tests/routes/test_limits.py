@@ -249,7 +249,7 @@ def test_values_and_bounds_are_the_best_so_far(name: str) -> None:
 
 @pytest.mark.parametrize("utility", [HISTOGRAM, MutualInformation()])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_an_interrupt_of_climbing(
+def test_an_interrupt_of_local_search(
     utility: ColumnUtility, rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where rays are too many, the bound comes last, and there is one all the same."""
@@ -267,7 +267,7 @@ def test_an_interrupt_of_climbing(
 
 
 @pytest.mark.parametrize("utility", [HISTOGRAM, MutualInformation()])
-def test_climbing_within_a_gap(utility: ColumnUtility, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_search_within_a_gap(utility: ColumnUtility, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(range(4), ContextAwareLDP(budgets(4)), utility, prior=uneven(4))
     monkeypatch.setattr(rays, "MOST_RAYS", 4)
     found, best = design(problem, gap=0.1), design(problem)

@@ -1,1 +1,1 @@
-"""Column generation: a linear program over the extreme rays that price out."""
+"""Column generation: a linear program over the extreme rays of negative reduced cost."""

@@ -1,16 +1,22 @@
-"""Inputs on a line: the best ray for every output by dynamic programming.
+"""Pricing for inputs on a line, by dynamic programming along it.
 
-Where every bound follows from those between neighbours,
+Where every bound follows from those between neighbors,
 
     q_{x+1} <= e**up_x q_x   and   q_x <= e**down_x q_{x+1}        for x = 1, ..., k - 1,
 
-an extreme ray has each ratio of neighbours at one of its two ends. Given r_x, what is to the right
-of x is cheapest at R_x r_x with
+an extreme ray has each ratio of neighbors at one of its two ends: it rises or falls as fast as it
+may. With v = c_y - u the costs less the potentials, the least cost of all entries from x on, given
+r_x, is R_x r_x by Bellman's recursion
 
-    R_x = v_x + (e**-down_x R_{x+1} if R_{x+1} >= 0 else e**up_x R_{x+1}),
+    R_x = v_x + min over rho in [e**-down_x, e**up_x] of rho R_{x+1}
+        = v_x + (e**-down_x R_{x+1} if R_{x+1} >= 0 else e**up_x R_{x+1}),
 
-v the costs less the prices, and the same from the left. A partial ray is kept at the scale at which
-its largest entry is 1, so that nothing overflows however long the line is.
+and likewise L_x from the left: the ray that is best given r_x costs (L_x + R_x - v_x) r_x. So two
+passes of k steps price all outputs at once. A partial ray is kept at the scale at which its largest
+entry is 1, so that nothing overflows however long the line is.
+
+The bound needs a cost by the sum of the ray, v . r / 1 . r: it is found by Dinkelbach's method,
+which takes the mean found off v until no ray has a negative cost (Dinkelbach 1967).
 """
 
 from __future__ import annotations
@@ -25,28 +31,29 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual
-from mechdesign.routes.column_generation.pricing import Priced, Start, ratio_lengths
+from mechdesign.routes.column_generation.pricing import PricedColumns, Start, ratio_lengths
 
-__all__ = ["ChainPricer", "Line"]
+__all__ = ["ChainPricer", "InputLine"]
 
 
 FOLLOWS = 1e-12
-"""A bound may be this much tighter, relative to it, than what neighbours imply."""
+"""A bound may be this much tighter, relative to it, than what neighbors imply."""
 
 SHORTEST, LONGEST = 1e-9, 700.0
-"""Neighbours nearer than this, both ways together, are as good as one input; and e to more than
+"""Neighbors nearer than this, both ways together, are as good as one input; and e to more than
 that is no float."""
 
 NEAR, MOST_TURNS = 1e-14, 30
-"""Means that change by less are found; they are found after a few turns."""
+"""Dinkelbach's method ends when the mean changes by less; it converges faster than linearly."""
 
 MARGIN = 1e-15
-"""What prices are lowered by, in the unit of the costs, so that rounding does not matter."""
+"""Potentials are lowered by this, relative to them, so that rounding leaves no reduced cost below
+0 and the checker accepts them."""
 
 
 @dataclass(frozen=True)
-class Line:
-    """Inputs in a row.
+class InputLine:
+    """The inputs in an order in which bounds on ratios of neighbors imply all others.
 
     Attributes
     ----------
@@ -86,8 +93,8 @@ class Line:
     def change(self) -> sp.csr_array:
         """Return the inverse of :meth:`rays`, three entries a row.
 
-        Of three neighbours in a ray that rises all the way, or falls all the way, it makes 0: a ray
-        has an entry for each of its peaks and valleys only.
+        It maps a ray to 0 at an input where the ray rises, or falls, on both sides: only peaks and
+        valleys leave an entry.
         """
         rise, fall = np.exp(-self.up), np.exp(-self.down)
         gap = -np.expm1(-(self.up + self.down))  # 1 - rise * fall
@@ -101,7 +108,7 @@ class Line:
 
 
 class ChainPricer:
-    """Rays on a line.
+    """Finds the ray of least reduced cost for inputs on a line.
 
     Parameters
     ----------
@@ -115,7 +122,7 @@ class ChainPricer:
 
     route = "dynamic programming along the line"
 
-    def __init__(self, line: Line, cost: FloatArray, scale: float) -> None:
+    def __init__(self, line: InputLine, cost: FloatArray, scale: float) -> None:
         self.line, self.scale = line, scale
         self._cost = cost[line.order]
 
@@ -133,7 +140,7 @@ class ChainPricer:
         order = (
             sorted(range(len(E)), key=points.__getitem__) if in_line and points else range(len(E))
         )
-        line = Line.of(E, np.array(order, dtype=np.intp))
+        line = InputLine.of(E, np.array(order, dtype=np.intp))
         return None if line is None else cls(line, cost, scale)
 
     def start(self) -> Start:
@@ -142,11 +149,11 @@ class ChainPricer:
         rays = self.line.rays()[np.ix_(place, place)]
         return Start(rays, sp.csr_array(self.line.change()[place][:, place]))
 
-    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+    def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
-        v = self._cost - prices[self.line.order][:, None]
-        best = _Best(self.line, v)
-        shift = min(0.0, float(best.mean.min())) - MARGIN * float(1 + np.abs(prices).max())
+        v = self._cost - potentials[self.line.order][:, None]
+        best = _BestRays(self.line, v)
+        shift = min(0.0, float(best.mean.min())) - MARGIN * float(1 + np.abs(potentials).max())
 
         def rays(outputs: IntArray) -> FloatArray:
             found = np.empty((len(v), len(outputs)))
@@ -154,16 +161,16 @@ class ChainPricer:
             return found
 
         def dual() -> Dual:
-            return Dual((), potential=(prices + shift) * self.scale, search="chain")
+            return Dual((), potential=(potentials + shift) * self.scale, search="chain")
 
-        return Priced(best.mean, len(v) * shift, rays, dual)
+        return PricedColumns(best.mean, len(v) * shift, rays, dual)
 
 
-class _Best:
+class _BestRays:
     """The ray of least mean cost v . r / 1 . r for every column of v, ``(k, m)``.
 
-    The least cost itself is a program's; the least mean is found by taking the mean that was found
-    off the costs and searching again, until no ray has a cost below 0 (Dinkelbach 1967).
+    Two passes give the sign of the least cost, and a ray with it. Taking its mean cost off v and
+    searching again, until no ray has a negative cost, gives the least mean (Dinkelbach 1967).
 
     Attributes
     ----------
@@ -171,7 +178,7 @@ class _Best:
         ``(m,)``: that of the best ray.
     """
 
-    def __init__(self, line: Line, v: FloatArray) -> None:
+    def __init__(self, line: InputLine, v: FloatArray) -> None:
         k, m = v.shape
         self.line = line
         self.mean: FloatArray = np.zeros(m)
@@ -202,7 +209,7 @@ class _Best:
         return np.asarray(np.exp(log - log.max(axis=0)))
 
 
-def _passes(line: Line, v: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
+def _passes(line: InputLine, v: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return for each column the least mean cost of the rays that are cheapest given one entry.
 
     Returns
@@ -220,7 +227,7 @@ def _passes(line: Line, v: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]
     partial = v[0], np.zeros(m), np.ones(m)
     value[0], log[0], total[0] = partial
     for x in range(1, k):
-        gains = partial[0] < 0  # then as large as may be, before x
+        gains = partial[0] < 0  # what is before x is a gain: as large as it may be, so falling to x
         rises[0, x - 1] = ~gains
         partial = _longer(partial, np.where(gains, -line.down[x - 1], line.up[x - 1]), v[x])
         value[x], log[x], total[x] = partial
@@ -232,8 +239,9 @@ def _passes(line: Line, v: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]
             partial = _longer(partial, np.where(rises[1, x], -line.up[x], line.down[x]), v[x])
         here = np.minimum(partial[1], log[x])
         right, left, own = np.exp(here - partial[1]), np.exp(here - log[x]), np.exp(here)
-        worth = partial[0] * right + value[x] * left - v[x] * own
-        found = worth / (partial[2] * right + total[x] * left - own)
+        # both parts have the entry at x: brought to one scale, it is counted once
+        cost = partial[0] * right + value[x] * left - v[x] * own
+        found = cost / (partial[2] * right + total[x] * left - own)
         better = found < mean
         mean[better], root[better] = found[better], x
     return mean, root, rises

@@ -1,4 +1,4 @@
-"""The compressed rows of one column, by family, and weights on them in terms of the notions."""
+"""The extended formulation of one column, and its multipliers as those of the notions' rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ColumnRows"]
 
 
 class ColumnRows:
-    """What the families of a cone say of one column and its helpers.
+    """The rows of the families of a cone on one column and its auxiliary variables.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ class ColumnRows:
         return len(self.equal)
 
     def matrix(self) -> sp.csr_array:
-        """Return the rows of all families, ``(n_rows, n_inputs + n_helpers)``."""
+        """Return the rows of all families, ``(n_rows, n_inputs + n_auxiliary)``."""
         return stacked(self.blocks, self.size)
 
     def duals(self, weights: FloatArray) -> list[FamilyDual]:
-        """Return weights on the rows, ``(n_rows, n_outputs)``, in terms of the notions."""
+        """Return multipliers of the rows, ``(n_rows, n_outputs)``, as those of the notions."""
         ends = np.cumsum([block.A.shape[0] for block in self.blocks])
         found = []
         for n, (block, mine) in enumerate(

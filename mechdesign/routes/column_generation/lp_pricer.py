@@ -1,8 +1,8 @@
-"""Any cone: the best ray for each output by a linear program over one column, kept hot.
+"""Pricing for any cone: a warm-started linear program over one column for each output.
 
-Between rounds only costs change, so that the primal simplex method goes on from the last optimum;
-the first time it starts at the start ray of the output. The programs of the outputs are independent
-and HiGHS lets other threads run meanwhile: they are solved on all cores.
+Between rounds only costs change, so that the primal simplex method goes on from the last optimum,
+which stays feasible; the first time it starts at the start ray of the output. The programs of the
+outputs are independent and HiGHS lets other threads run meanwhile: they are solved on all cores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions import Cone
 from mechdesign.routes.base import Dual
 from mechdesign.routes.column_generation.pricing import (
-    Priced,
+    PricedColumns,
     Start,
     closure_start,
     inverse,
@@ -25,10 +25,10 @@ from mechdesign.routes.column_generation.pricing import (
 )
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 
-__all__ = ["ProgramPricer"]
+__all__ = ["LPPricer"]
 
 
-class ProgramPricer:
+class LPPricer:
     """Rays of a cone by linear programs.
 
     Parameters
@@ -68,18 +68,18 @@ class ProgramPricer:
         rays = np.column_stack([ray / ray.sum() for ray in found])
         return Start(rays, inverse(rays))
 
-    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+    def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
         k, m = self.cost.shape
-        v = self.cost - prices[:, None]
+        v = self.cost - potentials[:, None]
         found: FloatArray = np.zeros((k, m))
-        weights: list[FloatArray | None] = [None] * m
+        multipliers: list[FloatArray | None] = [None] * m
 
         def solve(y: int) -> None:
             if not over():
                 ray, answer = self._column(y).cheapest(v[:, y])
                 found[:, y] = np.maximum(ray, 0.0)
-                weights[y] = np.maximum(-answer.dual[:-1], 0.0)
+                multipliers[y] = np.maximum(-answer.dual[:-1], 0.0)
 
         self.start()
         if self.workers == 1:
@@ -88,10 +88,11 @@ class ProgramPricer:
         else:
             with ThreadPoolExecutor(self.workers) as pool:
                 list(pool.map(solve, range(m)))
-        known = [weight for weight in weights if weight is not None]
+        known = [own for own in multipliers if own is not None]
         total = found.sum(axis=0)
-        worth = (v * found).sum(axis=0) / np.where(total > 0, total, 1.0)
-        shortfall = float(k * min(0.0, worth.min())) if len(known) == m else -np.inf
+        reduced = (v * found).sum(axis=0) / np.where(total > 0, total, 1.0)
+        # rows sum to 1, so that all columns together sum to k
+        shortfall = float(k * min(0.0, reduced.min())) if len(known) == m else -np.inf
 
         def rays(outputs: IntArray) -> FloatArray:
             return found[:, outputs]
@@ -99,7 +100,7 @@ class ProgramPricer:
         def dual() -> Dual:
             return Dual(self._first.families(known, self.scale))
 
-        return Priced(worth, shortfall, rays, dual)
+        return PricedColumns(reduced, shortfall, rays, dual)
 
     def _column(self, y: int) -> WarmColumn:
         """Return the program of an output; a new one starts where it pays most to be truthful."""

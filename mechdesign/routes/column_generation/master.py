@@ -1,4 +1,4 @@
-"""The linear program over rays: how much of each makes the best channel, and what inputs cost."""
+"""The restricted master problem of column generation: the best mixture of the rays so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.routes.lp.highs import PRIMAL, SMALLEST_COEFFICIENT, TOLERANCE
 
-__all__ = ["Master", "master"]
+__all__ = ["RestrictedMaster", "solve_master"]
 
 
 CHOOSE = 0
@@ -20,7 +20,7 @@ SMALLEST_ENTRY = 1e-12
 """Entries below this, of rays with largest entry near 1, are noise once coordinates change."""
 
 
-class Master:
+class RestrictedMaster:
     """Maximise Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
 
     Parameters
@@ -83,7 +83,7 @@ class Master:
         self.gain = np.concatenate([self.gain, gain])
 
     def keep(self, wanted: BoolArray) -> BoolArray:
-        """Forget rays that are not wanted, but none of the basis; return which of all stay."""
+        """Drop rays that are not wanted, but none of the basis; return which of all stay."""
         basic = highspy.HighsBasisStatus.kBasic
         status = self._solver.getBasis().col_status
         kept: BoolArray = wanted | np.array([one == basic for one in status], dtype=bool)
@@ -93,7 +93,7 @@ class Master:
         return kept
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
-        """Return the best weights theta of the rays, and the prices of the inputs.
+        """Return the best weights theta of the rays, and the potentials of the inputs.
 
         Raises
         ------
@@ -102,7 +102,7 @@ class Master:
         """
         optimal = highspy.HighsModelStatus.kOptimal
         self._solver.run()
-        for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again from nothing
+        for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again, without the last basis
             if self._solver.getModelStatus() == optimal:
                 break
             self._solver.clearSolver()
@@ -115,12 +115,12 @@ class Master:
             raise SolverError(f"HiGHS (rays) stopped: {said}")
         self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from here on rays are added
         found = self._solver.getSolution()
-        prices = -self.scale * np.array(found.row_dual)
-        if self._change is not None:
-            prices = self._change.T @ prices
-        return np.array(found.col_value) / self.unit, prices
+        potentials = -self.scale * np.array(found.row_dual)
+        if self._change is not None:  # of T r = T 1 to those of r = 1
+            potentials = self._change.T @ potentials
+        return np.array(found.col_value) / self.unit, potentials
 
 
-def master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Solve once; see :class:`Master`."""
-    return Master(rays, gain).solve()
+def solve_master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Solve once; see :class:`RestrictedMaster`."""
+    return RestrictedMaster(rays, gain).solve()

@@ -1,8 +1,8 @@
-"""What column generation asks of a cone: which extreme ray is worth most at given prices.
+"""The pricing problem of column generation: the extreme ray of least reduced cost.
 
-With prices u of the inputs, the reduced cost of a ray r for an output y is (c_y - u) . r. A pricer
-finds, for every output at once, a ray of low reduced cost; it says how far below Sum_x u_x the loss
-of any private channel can be; and it has the evidence for that.
+With potentials u of the inputs, the reduced cost of a ray r for an output y is (c_y - u) . r. A
+pricer finds, for every output at once, a ray of low reduced cost; it says how far below Sum_x u_x
+the loss of any private channel can be; and it has the dual variables that prove that.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.routes.base import Dual
 from mechdesign.routes.presolve.shortest_paths import closure, lengths
 
-__all__ = ["Priced", "Pricer", "Start", "closure_start", "inverse", "ratio_lengths"]
+__all__ = ["PricedColumns", "Pricer", "Start", "closure_start", "inverse", "ratio_lengths"]
 
 
 NOTHING = 1e-13
 """Entries of an inverse below this share of the largest are rounding errors."""
 
-INVERSE = 1e-9
-"""How well an inverse must invert."""
+INVERSE_ERROR = 1e-9
+"""How far the product of a matrix and its inverse may be from the identity."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Priced:
-    """What a pricer finds at some prices u.
+class PricedColumns:
+    """What a pricer finds at some potentials u.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Priced:
     rays
         Returns the rays of some outputs, ``(n_inputs, n)``, of any size.
     dual
-        Returns the evidence for the shortfall, in the unit of the loss.
+        Returns the dual variables that prove the shortfall, in the unit of the loss.
     """
 
     reduced: FloatArray
@@ -79,12 +79,12 @@ class Pricer(Protocol):
     def start(self) -> Start:
         """Return rays to start with."""
 
-    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+    def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return rays for all outputs.
 
         Parameters
         ----------
-        prices
+        potentials
             ``(n_inputs,)``, in the unit of the costs.
         over
             Tells whether to cut the search short.
@@ -126,4 +126,4 @@ def inverse(rays: FloatArray) -> sp.csr_array | None:
     found[np.abs(found) < NOTHING * np.abs(found).max()] = 0.0
     sparse = sp.csr_array(found)
     error = np.abs(sparse @ rays - np.eye(k)).max()
-    return sparse if error < INVERSE else None
+    return sparse if error < INVERSE_ERROR else None

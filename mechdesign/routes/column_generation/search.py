@@ -1,19 +1,19 @@
-"""Expected losses by column generation: a linear program over the extreme rays that are worth it.
+"""The least expected loss by column generation (Dantzig and Wolfe 1960) over extreme rays.
 
 A column of a channel is a mixture of extreme rays r of the cone, so that the best channel is
 
-    minimise Sum_j theta_j c_{y_j} . r_j   over theta >= 0 with Sum_j theta_j r_j = 1,
+    minimize Sum_j theta_j c_{y_j} . r_j   over theta >= 0 with Sum_j theta_j r_j = 1,
 
-each ray with an output y_j whose costs are c_{y_j}. The prices u of the inputs, the dual of the
-equations, tell which rays to add: those with (c_y - u) . r < 0 (see `pricing`). Prices jump about
-from round to round; so rays are sought at prices between the last ones and those that gave the best
-bound (Wentges 1997).
+each ray with an output y_j whose costs are c_{y_j}. The potentials u of the inputs, the dual
+variables of the equations, tell which rays to add: those of negative reduced cost (c_y - u) . r
+(see `pricing`). Potentials oscillate from round to round; so rays are sought at a mean of the last
+ones and of those that gave the best bound (Wentges 1997).
 
 The first rays are the k that are largest on one input each. If they are independent and some
-mixture of them is a channel, it is a basis, and its prices are k equations. On a line, with a loss
-that grows with the distance, no other ray is better, for any prior: one round is all. Elsewhere the
-program is stated in the coordinates in which they are the unit vectors; there other rays are often
-sparse, on a line with an entry for each of their peaks and valleys.
+mixture of them is a channel, it is a basis, and its potentials solve k equations. On a line, with a
+loss that grows with the distance, no other ray has a negative reduced cost, for any prior: one
+round is all. Elsewhere the program is stated in the coordinates in which they are the unit vectors;
+there other rays are often sparse, on a line with an entry for each of their peaks and valleys.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.column_generation.chain_pricer import ChainPricer
-from mechdesign.routes.column_generation.lp_pricer import ProgramPricer
-from mechdesign.routes.column_generation.master import Master
-from mechdesign.routes.column_generation.pricing import Priced, Pricer, Start, ratio_lengths
+from mechdesign.routes.column_generation.lp_pricer import LPPricer
+from mechdesign.routes.column_generation.master import RestrictedMaster
+from mechdesign.routes.column_generation.pricing import PricedColumns, Pricer, Start, ratio_lengths
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.highs import UNIT
@@ -43,13 +43,13 @@ __all__ = ["solve_columns", "suits"]
 
 ROUNDS = 10_000
 SMOOTHING, STEP, NEARER = 0.5, 0.1, 0.3
-"""The share of the best prices in those at which rays are sought, at first; how much it changes
+"""The share of the best potentials in those at which rays are sought, at first; how much it changes
 from round to round, and where nothing was found."""
 
 NEGATIVE = 1e-11
-"""A reduced cost below minus this is worth a column, in the unit of the costs."""
+"""A ray is added if its reduced cost is below minus this, in the unit of the costs."""
 
-SLACK = 1e-12
+ROUNDING = 1e-12
 """A mixture may have weights below 0 by this much, which rounding explains."""
 
 FEW = 6
@@ -97,8 +97,8 @@ def solve_columns(
         raise UnsupportedError("privacy", "notions that speak of columns", problem.binding[0])
     limits = Limits() if limits is None else limits
     cost, scale = program_cost(problem)
-    pricer = _pricer(problem, cost, scale) or ProgramPricer(problem.cone, cost, scale, workers)
-    search = _Search(pricer, cost, scale, limits)
+    pricer = _pricer(problem, cost, scale) or LPPricer(problem.cone, cost, scale, workers)
+    search = _ColumnGeneration(pricer, cost, scale, limits)
     search.run()
     outputs: tuple[Label, ...] = problem.outputs or ()
     route = f"columns: {pricer.route}"
@@ -140,7 +140,7 @@ class _Columns:
     theta: FloatArray
 
 
-class _Search:
+class _ColumnGeneration:
     """The rounds of column generation.
 
     Attributes
@@ -157,101 +157,101 @@ class _Search:
         self.found = _Columns(np.ones((k, 1)), np.array([self._blind]), np.ones(1))
         self.value = float(cost[:, self._blind].sum())
         self.bound = float(cost.min(axis=1).sum())  # each input gets its best output
-        self._best: Priced | None = None
+        self._best: PricedColumns | None = None
         self._center: FloatArray | None = None
         self._center_bound, self._share = -np.inf, SMOOTHING
         self._failure = ""
 
     def run(self) -> None:
-        """Try the basis of the first rays; if it is not the best, generate columns."""
+        """Try the basis of the first rays; if it is not optimal, generate columns."""
         if self.limits.tell(0, self.value * self.scale, self.bound * self.scale):
             return
         start = self.pricer.start()
-        worth = start.rays.T @ self.cost
-        outputs = np.argmin(worth, axis=1)
-        worth = worth[np.arange(len(worth)), outputs]
-        if self._crash(start, outputs, worth):
+        costs = start.rays.T @ self.cost
+        outputs = np.argmin(costs, axis=1)
+        costs = costs[np.arange(len(costs)), outputs]
+        if self._crash(start, outputs, costs):
             return
         try:
-            self._generate(start, outputs, worth)
+            self._generate(start, outputs, costs)
         except SolverError as error:
             if self._best is None and self.rounds == 0:
                 raise
             self._failure = str(error)
 
-    def _crash(self, start: Start, outputs: IntArray, worth: FloatArray) -> bool:
+    def _crash(self, start: Start, outputs: IntArray, costs: FloatArray) -> bool:
         """Take the first rays as a basis, if they are one; return whether to stop with that."""
         if start.change is None:
             return False
-        theta = start.change @ np.ones(len(worth))
-        if theta.min() < -SLACK:
+        theta = start.change @ np.ones(len(costs))
+        if theta.min() < -ROUNDING:
             return False
-        if theta @ worth < self.value:
+        if theta @ costs < self.value:
             self.found = _Columns(start.rays, outputs, np.maximum(theta, 0.0))
-            self.value = float(theta @ worth)
-        return self._seek(start.change.T @ worth)[1]
+            self.value = float(theta @ costs)
+        return self._seek(start.change.T @ costs)[1]
 
-    def _seek(self, prices: FloatArray) -> tuple[Priced, bool]:
+    def _seek(self, potentials: FloatArray) -> tuple[PricedColumns, bool]:
         """Price all outputs, keep the bound if it is the best; return whether to stop."""
-        priced = self.pricer.price(prices, self.limits.over)
+        priced = self.pricer.price(potentials, self.limits.over)
         self.rounds += 1
-        bound = float(prices.sum()) + priced.shortfall
+        bound = float(potentials.sum()) + priced.shortfall
         if bound > self._center_bound:
-            self._center, self._center_bound = prices, bound
+            self._center, self._center_bound = potentials, bound
         if bound > self.bound:
             self.bound, self._best = bound, priced
         told = self.value * self.scale, self.bound * self.scale
         return priced, self.limits.tell(self.rounds, *told)
 
-    def _generate(self, start: Start, outputs: IntArray, worth: FloatArray) -> None:
-        """Add columns until none is worth it."""
+    def _generate(self, start: Start, outputs: IntArray, costs: FloatArray) -> None:
+        """Add columns until none has a negative reduced cost."""
         k = len(self.cost)
         # what tells nothing is a channel, whatever the first rays are
         rays = np.column_stack([start.rays, np.ones(k)])
-        costs = np.append(worth, self.cost[:, self._blind].sum())
+        costs = np.append(costs, self.cost[:, self._blind].sum())
         outputs = np.append(outputs, self._blind)
-        program = Master(rays, -costs, start.change, UNIT)
+        program = RestrictedMaster(rays, -costs, start.change, UNIT)
         while self.rounds < ROUNDS:
             theta, gains = program.solve()
-            prices, self.value = -gains, float(-theta @ program.gain)
+            potentials, self.value = -gains, float(-theta @ program.gain)
             self.found = _Columns(program.rays, outputs, theta)
             if len(theta) > MOST_COLUMNS * k:
-                reduced = -program.gain - prices @ program.rays
+                reduced = -program.gain - potentials @ program.rays
                 kept = program.keep(reduced <= np.partition(reduced, KEPT * k)[KEPT * k])
                 outputs = outputs[kept]
-            better = self._better(prices)
+            better = self._better(potentials)
             if better is None:
                 return
-            program.add(better.rays, -self._worth(better))
+            program.add(better.rays, -self._costs(better))
             outputs = np.concatenate([outputs, better.outputs])
 
-    def _better(self, prices: FloatArray) -> _Columns | None:
+    def _better(self, potentials: FloatArray) -> _Columns | None:
         """Return columns of negative reduced cost; None to stop, for whatever reason.
 
-        Rays sought at prices between two may not be worth it at the last ones: then the search goes
+        Rays sought at a mean of two potentials may have none at the last ones: then the search goes
         on nearer to these.
         """
         share = self._share
         while True:
-            center = prices if self._center is None else self._center
-            priced, over = self._seek(share * center + (1 - share) * prices)
+            center = potentials if self._center is None else self._center
+            priced, over = self._seek(share * center + (1 - share) * potentials)
             if over:
                 return None
             rays = priced.rays(np.arange(self.n_outputs))
             rays = rays / rays.max(axis=0)
             if share == self._share:
                 worst = rays[:, np.argmin(priced.reduced)]
-                self._adapt(float((1 - len(rays) * worst / worst.sum()) @ (prices - center)))
-            reduced = ((self.cost - prices[:, None]) * rays).sum(axis=0)
-            worth = np.flatnonzero(reduced < -NEGATIVE)
-            if len(worth):
-                return _Columns(rays[:, worth], worth, np.zeros(len(worth)))
+                self._adapt(float((1 - len(rays) * worst / worst.sum()) @ (potentials - center)))
+            reduced = ((self.cost - potentials[:, None]) * rays).sum(axis=0)
+            added = np.flatnonzero(reduced < -NEGATIVE)
+            if len(added):
+                return _Columns(rays[:, added], added, np.zeros(len(added)))
             if share == 0:
                 return None
             share = max(0.0, share - NEARER)
 
     def _adapt(self, slope: float) -> None:
-        """Seek nearer to the last prices if the bound rises towards them, else farther away.
+        """Seek nearer to the last potentials if the bound rises towards them, else farther away.
 
         The slope is that of Sum_x u_x + k min_r (c - u) . r / 1 . r, a bound that is concave in u
         (Pessoa et al. 2018).
@@ -261,9 +261,9 @@ class _Search:
         else:
             self._share += STEP * (1 - self._share)
 
-    def _worth(self, columns: _Columns) -> FloatArray:
-        worth: FloatArray = (self.cost[:, columns.outputs] * columns.rays).sum(axis=0)
-        return worth
+    def _costs(self, columns: _Columns) -> FloatArray:
+        costs: FloatArray = (self.cost[:, columns.outputs] * columns.rays).sum(axis=0)
+        return costs
 
     def matrix(self) -> FloatArray:
         """Return the best channel, up to rounding errors."""

@@ -1,4 +1,4 @@
-"""Cones whose best ray is found by sorting: one budget inside blocks, and bounds on one lift."""
+"""Pricing by sorting, for cones of one budget inside blocks and for bounds on one lift."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual
-from mechdesign.routes.column_generation.pricing import Priced, Start, inverse
+from mechdesign.routes.column_generation.pricing import PricedColumns, Start, inverse
 from mechdesign.routes.lp.extended_formulation import transport
-from mechdesign.routes.rays.one_budget import OneBudget
+from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["LiftPricer", "SubsetPricer"]
 
@@ -28,7 +28,7 @@ class SubsetPricer:
     Parameters
     ----------
     form
-        The cone.
+        The blocks of the cone.
     cost
         ``(n_inputs, n_outputs)``.
     scale
@@ -37,13 +37,13 @@ class SubsetPricer:
 
     route = "raised sets by sorting"
 
-    def __init__(self, form: OneBudget, cost: FloatArray, scale: float) -> None:
+    def __init__(self, form: OneBudgetCone, cost: FloatArray, scale: float) -> None:
         self.form, self.cost, self.scale = form, cost, scale
 
     @classmethod
     def of(cls, problem: Problem, cost: FloatArray, scale: float) -> Self | None:
         """Return it if the notions have one budget."""
-        form = OneBudget.of(problem.cone)
+        form = OneBudgetCone.of(problem.cone)
         return None if form is None or form.low >= 1 else cls(form, cost, scale)
 
     def start(self) -> Start:
@@ -54,9 +54,9 @@ class SubsetPricer:
             rays[raised, raised] = 1.0
         return Start(rays, inverse(rays))
 
-    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+    def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
-        v = self.cost - prices[:, None]
+        v = self.cost - potentials[:, None]
         low, m = self.form.low, v.shape[1]
         reduced, kind, size = np.full(m, np.inf), np.full(m, -1), np.zeros(m, dtype=np.intp)
         if len(self.form.alone):
@@ -87,13 +87,14 @@ class SubsetPricer:
         def dual() -> Dual:
             return self._dual(v - np.minimum(reduced, 0.0))
 
-        return Priced(reduced, float(len(v) * min(0.0, reduced.min())), rays, dual)
+        return PricedColumns(reduced, float(len(v) * min(0.0, reduced.min())), rays, dual)
 
     def _dual(self, v: FloatArray) -> Dual:
-        """Return weights w on rows e**-eps q_x <= q_z that leave no cost below 0.
+        """Return multipliers w of rows e**-eps q_x <= q_z that leave no reduced cost below 0.
 
-        What x lacks, -v_x e**eps, is taken from inputs z that have v_z > 0: as no ray has a cost
-        below 0, they have enough.
+        A multiplier adds e**-eps w to the cost of x and takes w from that of z. What x needs,
+        -v_x e**eps, is transported from inputs z with v_z > 0: as no ray has a negative reduced
+        cost, they have enough.
         """
         found: list[Multipliers] = []
         for block, raised in self.form.blocks:
@@ -112,8 +113,8 @@ class SubsetPricer:
 class LiftPricer:
     """Bounds on the lift for the prior of the problem: low <= r_x <= high at P . r = 1.
 
-    The best ray is a fractional knapsack: of the inputs in rising order of v_x / P_x as many are at
-    the top as P . r = 1 allows, one is in between, and the rest at the bottom.
+    The best ray is that of a fractional knapsack: of the inputs in rising order of v_x / P_x as
+    many are at the upper end as P . r = 1 allows, one is in between, the rest at the lower end.
 
     Parameters
     ----------
@@ -172,16 +173,16 @@ class LiftPricer:
             above[0] = room / share[0]
         rays = np.full_like(v, self.low)
         np.put_along_axis(rays, order, self.low + above, axis=0)
-        free = (self.prior == 0)[:, None]  # those cost no law: at the end that is cheaper
+        free = (self.prior == 0)[:, None]  # not in P . r = 1: at the end that is cheaper
         rays = np.where(free, np.where(v < 0, self.high, self.low), rays)
         reached = np.where(share > 0, above > 0, False)
         last = len(v) - 1 - np.argmax(reached[::-1], axis=0)
         columns = np.arange(v.shape[1])
         return rays, rate[order[last, columns], columns]
 
-    def price(self, prices: FloatArray, over: Callable[[], bool]) -> Priced:
+    def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
-        v = self.cost - prices[:, None]
+        v = self.cost - potentials[:, None]
         found, between = self._filled(v)
         worth, total = (v * found).sum(axis=0), found.sum(axis=0)
 
@@ -191,10 +192,10 @@ class LiftPricer:
         def dual() -> Dual:
             return self._dual(v - between * self.prior[:, None])
 
-        return Priced(worth / total, float(min(0.0, worth.min())), rays, dual)
+        return PricedColumns(worth / total, float(min(0.0, worth.min())), rays, dual)
 
     def _dual(self, rest: FloatArray) -> Dual:
-        """Return the weights that make up for what v leaves of the rate of the one in between."""
+        """Return multipliers of the bounds: what v is above or below that rate, by sign."""
         found: list[Multipliers] = []
         for side in self._sides:
             weight = np.maximum(-rest * self.high, 0.0) if side == "upper" else rest

@@ -1,4 +1,4 @@
-"""One private column with P . r = 1, kept hot: a linear program solved again at other costs."""
+"""The warm-started pricing LP: one private column with P . r = 1, solved again at other costs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["WarmColumn"]
 
 
 TIGHT = 1e-9
-"""What a row may be off by, relative to its entries, to be tight."""
+"""The largest slack of a tight row, relative to its terms."""
 
 
 class WarmColumn:
-    """The program over one column and the helpers of its rows.
+    """The linear program over one column and the auxiliary variables of its rows.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class WarmColumn:
             tables = [() if rows is None else rows.priors.vertices() for rows in lifts]
         self.size, self.rows = len(prior), ColumnRows(cone, tables)
         rows = self.rows.matrix()
-        self._helpers = np.zeros(rows.shape[1] - self.size)
-        law = sp.csr_array(np.concatenate([prior, self._helpers])[None, :])
-        A = sp.csr_array(sp.vstack([rows, law], format="csr"))
+        self._no_cost = np.zeros(rows.shape[1] - self.size)
+        output = sp.csr_array(np.concatenate([prior, self._no_cost])[None, :])
+        A = sp.csr_array(sp.vstack([rows, output], format="csr"))
         equal = np.append(self.rows.equal, True)
         low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
         low[-1] = high[-1] = 1.0
@@ -54,7 +54,7 @@ class WarmColumn:
         self._empty, self._program = empty, HotProgram(empty, "simplex")
 
     def copy(self) -> WarmColumn:
-        """Return the same program with a memory of its own, as for another thread."""
+        """Return the same program with a basis of its own, as for another thread."""
         twin = copy(self)
         twin._program = HotProgram(self._empty, "simplex")
         return twin
@@ -66,7 +66,7 @@ class WarmColumn:
         tree through all of them, with P . r = 1, are a basis. From here on the primal simplex
         method is used, which stays feasible when costs change.
         """
-        tree = None if len(self._helpers) else _tight_tree(self._empty.A[:-1], ray)
+        tree = None if len(self._no_cost) else _tight_tree(self._empty.A[:-1], ray)
         if tree is None:
             return
         rows = np.ones(self._empty.A.shape[0], dtype=bool)
@@ -75,12 +75,12 @@ class WarmColumn:
 
     def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
         """Return the column of least cost, and the whole answer of the program."""
-        found = self._program.solve(np.concatenate([cost, self._helpers]))
+        found = self._program.solve(np.concatenate([cost, self._no_cost]))
         return found.primal[: self.size], found
 
     def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
-        """Return weights on the rows, an array for each output, as multipliers of the notions."""
-        n = len(self.rows)  # the last row of the program is the law
+        """Return multipliers of the rows, an array for each output, as those of the notions."""
+        n = len(self.rows)  # the last row of the program is P . r = 1
         mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
         return tuple(self.rows.duals(scale * mine.T))
 

@@ -1,4 +1,4 @@
-"""The parts of a search over boxes: the tree that a certificate tells, and the program of a box."""
+"""The tree of boxes for the certificate, and the relaxation of a box, in branch and bound."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.routes.lp.extended_formulation import chain_reduced
 from mechdesign.routes.lp.highs import BoundedProgram, LinearProgram
 
-__all__ = ["NO_ROWS", "ColumnProgram", "Leaf", "Priced"]
+__all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "SurplusBound"]
 
 
 NO_ROWS = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0))
-WORTH_KEEPING = 1e-14
+LEAST_MULTIPLIER = 1e-14
+"""Multipliers below this are left out of the certificate: without them the bound holds as well."""
 
 
 @dataclass
-class Leaf:
-    """A box as a certificate tells it: where it was cut, or what proves its bound.
+class BoxNode:
+    """A box in the certificate: where it was cut, or the multipliers that prove its bound.
 
     Attributes
     ----------
-    price
-        The price on P . r = 1.
+    potential
+        The dual variable of P . r = 1.
     rows
-        ``(x, z, w)``: weights on rows r_x <= m r_z, three arrays of one length.
+        ``(x, z, w)``: multipliers of rows r_x <= m r_z, three arrays of one length.
     cut
         The entry at which it was cut, and where; None for a leaf.
     parts
         The lower and the upper part.
     """
 
-    price: float
+    potential: float
     rows: tuple[IntArray, IntArray, FloatArray]
     cut: tuple[int, float] | None = None
-    parts: tuple[Leaf, ...] = ()
+    parts: tuple[BoxNode, ...] = ()
 
     def to_list(self) -> list[list[Any]]:
         """Return the tree in the order of a walk that goes to the lower part first."""
@@ -49,7 +50,7 @@ class Leaf:
             leaf = todo.pop()
             if leaf.cut is None:
                 x, z, w = leaf.rows
-                found.append([leaf.price, x.tolist(), z.tolist(), w.tolist()])
+                found.append([leaf.potential, x.tolist(), z.tolist(), w.tolist()])
             else:
                 found.append([*leaf.cut])
                 todo += reversed(leaf.parts)
@@ -57,29 +58,32 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Priced:
-    """What pricing found.
+class SurplusBound:
+    """The largest surplus of a column: its gain less its price at some potentials.
 
     Attributes
     ----------
     surplus
-        No ray has a gain above its price by more than this.
+        An upper bound on the surplus of every column.
     rays
-        Rays that do have some surplus.
+        Columns that have a positive one.
     boxes
         How many boxes branch and bound looked at; 0 where it was not needed.
     tree
-        The boxes, as a certificate tells them; None where there are none.
+        The root of the tree of boxes, for the certificate; None where there is none.
     """
 
     surplus: float
     rays: list[FloatArray]
     boxes: int
-    tree: Leaf | None = None
+    tree: BoxNode | None = None
 
 
 class ColumnProgram:
-    """The best column of a box by its chords: rows on ratios, P . r = 1, kept hot."""
+    """The relaxation of a box as a warm-started linear program over one column.
+
+    The gain is replaced by its chords; the rows on ratios and P . r = 1 are kept.
+    """
 
     def __init__(self, prior: FloatArray, families: list[PairRows]) -> None:
         self.size = k = len(prior)
@@ -104,11 +108,14 @@ class ColumnProgram:
     def best(
         self, slope: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, float, tuple[IntArray, IntArray, FloatArray]] | None:
-        """Return the best column, the price on P . r = 1 and weights; None where HiGHS fails."""
+        """Return the best column, the potential of P . r = 1 and the multipliers of the rows.
+
+        None where HiGHS finds no optimum.
+        """
         found = self.program.solve(-slope, low, high)
         if found is None:
             return None
-        weights = np.maximum(-found.dual[:-1], 0.0)
-        used = np.flatnonzero(weights > WORTH_KEEPING)
-        rows = (self.x[used], self.z[used], weights[used])
+        multipliers = np.maximum(-found.dual[:-1], 0.0)
+        used = np.flatnonzero(multipliers > LEAST_MULTIPLIER)
+        rows = (self.x[used], self.z[used], multipliers[used])
         return np.clip(found.primal, low, high), float(-found.dual[-1]), rows

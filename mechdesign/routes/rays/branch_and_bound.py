@@ -1,11 +1,19 @@
-"""Branch and bound over boxes: how much a column can gain above its price, for every notion.
+"""Branch and bound over boxes: the largest surplus g(r) - u . r of a column, for every notion.
 
-Columns are divided by their law, so that P . r = 1. A gain that splits by inputs is convex in each
-entry: on a box it is at most its chord. The best of the chords is found by filling up entries in
-the order of their worth, which leaves one in between, or by a linear program with the rows on
-ratios; the box is cut where a chord is worst. Boxes are shrunk to where the ratios of entries allow
-a column, and cut by the least entry first. The checker walks the same tree of boxes in integers
+Columns are divided by the probability of their output, so that P . r = 1. A gain that splits,
+g(r) = Sum_x h_x(r_x) with h_x convex, is on a box low <= r <= high at most its chord,
+
+    h_x(r_x) <= h_x(low_x) + slope_x (r_x - low_x),
+
+with equality at both ends. Maximizing the chords less u . r is a linear program, the relaxation of
+the box. With P . r = 1 alone it is a fractional knapsack: entries go to their upper ends in falling
+order of (slope_x - u_x) / P_x, and one stays in between. With rows on ratios it is solved by HiGHS.
+The box is cut where the chord overestimates most. Boxes are shrunk to where the ratios and
+P . r = 1 allow a column (bound propagation), and cut by the size of the least entry first, which
+the ratios turn into bounds on all others. The checker walks the same tree of boxes in integers
 (`mechdesign.certify.bounds.boxes`).
+
+Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
 """
 
 from __future__ import annotations
@@ -23,25 +31,32 @@ from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import NO_ROWS, ColumnProgram, Leaf, Priced
+from mechdesign.routes.rays.box_tree import NO_ROWS, BoxNode, ColumnProgram, SurplusBound
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["WORTH", "BoxSearch"]
+__all__ = ["WORTH_ADDING", "BranchAndBound"]
 
 Box: TypeAlias = tuple[FloatArray, FloatArray, float, float]
 """Ends of every entry, and of the least entry."""
 
-WORTH = 1e-3
-"""A ray is worth adding if its surplus is above this share of the goal."""
+WORTH_ADDING = 1e-3
+"""A column is added if its surplus is above this share of the goal."""
 
 THIN = 2.0**-8
+"""The range of the least entry is not cut further once it is this narrow, relative to its end."""
+
 SWEEPS = 2
-SLACK = 1e-9
-EDGE = 1e-3
+"""Rounds of bound propagation on a box: more seldom shrink it further."""
+
+ROUNDING = 1e-9
+"""A box counts as empty only if its ends cross by more than rounding explains."""
+
+NEAR_END = 1e-3
+"""A cut this near an end of an entry, relative to the width, is moved to the middle."""
 
 
-class BoxSearch:
-    """The columns with P . r = 1 in boxes.
+class BranchAndBound:
+    """The search for columns with P . r = 1 of largest surplus.
 
     Parameters
     ----------
@@ -54,7 +69,7 @@ class BoxSearch:
     utility
         A utility whose gain splits by inputs.
     program
-        The rows on ratios, for bounds that use them; None where boxes do as well.
+        The relaxation with the rows on ratios; None where boxes alone bound as well.
     """
 
     def __init__(
@@ -75,8 +90,12 @@ class BoxSearch:
             self.tops = np.where(full, np.maximum(1.0, ratios.max(axis=1)), np.inf)
 
     @classmethod
-    def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
-        """Return the search for a cone; None where the gain does not split or r is unbounded."""
+    def of(cls, problem: Problem, utility: ColumnUtility) -> BranchAndBound | None:
+        """Return the search for a cone; None where the gain does not split or r is unbounded.
+
+        Under one budget the box of the least entry implies all rows on ratios: no program is
+        needed.
+        """
         cone, prior, k = problem.cone, problem.prior.array, len(problem.domain)
         if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
             return None
@@ -93,7 +112,7 @@ class BoxSearch:
                 least, most = lifts.ends()
                 low, high = max(low, least), min(high, most)
         np.fill_diagonal(ratios, 1.0)
-        for y in range(k):  # chained
+        for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
             ratios = np.minimum(ratios, ratios[:, [y]] * ratios[[y], :])
         budgets = {len(family.bounds) for family in pairs}
         program = (
@@ -104,13 +123,17 @@ class BoxSearch:
         search = cls(prior, low, high, ratios if pairs else None, utility, program)
         return search if np.isfinite(search.root()[1]).all() else None
 
-    def worth(self, r: FloatArray) -> FloatArray:
+    def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
         found: FloatArray = self.utility.coordinate_gain(np.arange(self.size), r, self.prior)
         return found
 
     def root(self) -> Box:
-        """Return the box of all columns."""
+        """Return the box of all columns.
+
+        From r_x <= m r_z for every z, 1 = Sum_z P_z r_z >= r_x Sum_z P_z / m, and likewise from
+        below; from the bounds on entries, P_x r_x = 1 - Sum over the others.
+        """
         P = self.prior
         low, high = np.full(self.size, self.low), np.full(self.size, self.high)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,47 +146,52 @@ class BoxSearch:
         low, high = np.maximum(low, least), np.minimum(high, most)
         return low, high, float(low.min()), min(1.0, float(high.min()))
 
-    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
-        """Return a bound on the gain above the prices, and points of the boxes that have some.
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus at potentials u, and points of boxes with a positive one.
 
-        The points satisfy P . r = 1 and the bounds on entries, not those on ratios. The bound holds
-        whenever the search ends: when it is at most the goal, after so many boxes, or at a limit.
+        Best-first search: the box with the largest bound is cut next. ``settled`` is the largest
+        surplus of a column found, or bound of a box that is too thin to cut. The points satisfy
+        P . r = 1 and the bounds on entries, not those on ratios. The bound holds whenever the
+        search ends: when it is at most the goal, after so many boxes, or at a limit.
         """
         limits = limits or Limits()
         tie, rays = count(), list[FloatArray]()
         root = self._shrunk(self.root())
         if root is None:
-            raise SolverError("the search over boxes starts with none")
-        first = self._judged(root, u)
+            raise SolverError("branch and bound has no box to start from")
+        first = self._bounded(root, u)
         heap = [(-first.bound, next(tie), first)]
         settled, seen = -np.inf, 1
         while heap and seen < boxes and not limits.over():
             _, _, top = heapq.heappop(heap)
-            surplus = float(self.worth(top.ray).sum() - u @ top.ray)
-            if surplus > WORTH * goal:
+            surplus = float(self.gains(top.ray).sum() - u @ top.ray)
+            if surplus > WORTH_ADDING * goal:
                 rays.append(top.ray)
             if top.bound <= max(goal, settled):
-                return Priced(max(top.bound, settled), rays, seen, first.leaf)
+                return SurplusBound(max(top.bound, settled), rays, seen, first.node)
             halves = self._halves(top)
-            settled = max(settled, surplus if halves and self.ratios is None else -np.inf)
+            if halves and self.ratios is None:  # then the point is a column of the cone
+                settled = max(settled, surplus)
             if not halves:
                 settled = max(settled, top.bound)
                 continue
-            judged = []
+            nodes = []
             for half in halves:
                 seen += 1
                 if half is None:  # what is left of it, if anything, is as above
-                    judged.append(Leaf(top.leaf.price, top.leaf.rows))
+                    nodes.append(BoxNode(top.node.potential, top.node.rows))
                     continue
-                part = self._judged(half, u)
+                part = self._bounded(half, u)
                 part.bound = min(part.bound, top.bound)
-                judged.append(part.leaf)
+                nodes.append(part.node)
                 heapq.heappush(heap, (-part.bound, next(tie), part))
-            top.leaf.cut, top.leaf.parts = (top.x, top.cut), tuple(judged)
+            top.node.cut, top.node.parts = (top.x, top.cut), tuple(nodes)
         most = max(settled, -heap[0][0] if heap else settled)
-        return Priced(most, rays, seen, first.leaf)
+        return SurplusBound(most, rays, seen, first.node)
 
-    def _halves(self, top: _Judged) -> list[Box | None]:
+    def _halves(self, top: _OpenBox) -> list[Box | None]:
         """Cut a box in two; None for a part that can hold no column, [] where it is too thin."""
         low, high, least, most = top.box
         x, cut = top.x, top.cut
@@ -179,7 +207,10 @@ class BoxSearch:
         return [self._shrunk(part) for part in parts]
 
     def _shrunk(self, box: Box) -> Box | None:
-        """Return the part of a box where a column can be; None if there clearly is none."""
+        """Return the part of a box where a column can be; None if there clearly is none.
+
+        Bound propagation: r_x <= m r_z for every pair, and P_x r_x = 1 - Sum over the others.
+        """
         low, high, least, most = box
         P = self.prior
         if self.ratios is not None:
@@ -193,70 +224,74 @@ class BoxSearch:
                 room = np.where(P > 0, (1 - below.sum() + below) / P, np.inf)
                 need = np.where(P > 0, (1 - above.sum() + above) / P, 0.0)
             low, high = np.maximum(low, need), np.minimum(high, room)
-            if (low > high * (1 + SLACK) + SLACK).any():
+            if (low > high * (1 + ROUNDING) + ROUNDING).any():
                 return None
             high = np.maximum(low, high)
         least, most = max(least, float(low.min())), min(most, float(high.min()))
-        if least > most * (1 + SLACK) + SLACK:
+        if least > most * (1 + ROUNDING) + ROUNDING:
             return None
         return low, high, least, max(least, most)
 
-    def _judged(self, box: Box, u: FloatArray) -> _Judged:
-        """Return a box with its bound, what proves it, where it is met, and where to cut."""
+    def _bounded(self, box: Box, u: FloatArray) -> _OpenBox:
+        """Return a box with the bound of its relaxation, the point where it is met, and a cut."""
         low, high, least, most = box
-        at_low, at_high = self.worth(low), self.worth(high)
+        at_low, at_high = self.gains(low), self.gains(high)
         width = high - low
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = np.where(width > 0, (at_high - at_low) / width, 0.0) - u
         base = float((at_low - (slope + u) * low).sum())
         found = None if self.program is None else self.program.best(slope, low, high)
         if found is None:
-            r, x, price = self._filled(slope, low, high)
+            r, x, potential = self._filled(slope, low, high)
             rows = NO_ROWS
         else:
-            r, price, rows = found
-            chord = at_low + (slope + u) * (r - low)
-            x = int(np.argmax(chord - self.worth(r)))
+            r, potential, rows = found
+            chord = at_low + (slope + u) * (r - low)  # cut where it overestimates most
+            x = int(np.argmax(chord - self.gains(r)))
         bound = base + float(slope @ r)
         cut = float(r[x]) if x >= 0 else float(low[0])
         if self.ratios is not None:
             if most - least > THIN * most and np.isfinite(self.tops).any():
                 x, cut = self.size, float(np.sqrt(max(least, 1e-300) * most))
-            elif x < 0 or not low[x] + EDGE * width[x] < cut < high[x] - EDGE * width[x]:
+            elif x < 0 or not low[x] + NEAR_END * width[x] < cut < high[x] - NEAR_END * width[x]:
                 x = int(np.argmax(width)) if x < 0 else x
                 cut = float(low[x] + high[x]) / 2
-        return _Judged(bound, box, r, max(x, 0), cut, Leaf(price, rows))
+        return _OpenBox(bound, box, r, max(x, 0), cut, BoxNode(potential, rows))
 
     def _filled(
         self, slope: FloatArray, low: FloatArray, high: FloatArray
     ) -> tuple[FloatArray, int, float]:
-        """Return the best point of a box with P . r = 1, the entry in between, and the price."""
+        """Return the best point of a box with P . r = 1, the entry in between, and the potential.
+
+        A fractional knapsack: filled in falling order of slope_x / P_x. The potential is that ratio
+        of the entry in between, -1 stands for none.
+        """
         P, width = self.prior, high - low
         free = (P == 0) & (slope > 0)
         r = np.where(free, high, low)
         with np.errstate(divide="ignore", invalid="ignore"):
-            worth = np.where(P > 0, slope / P, 0.0)
-        order = np.argsort(-worth)
+            rate = np.where(P > 0, slope / P, 0.0)
+        order = np.argsort(-rate)
         order = order[P[order] > 0]
         left = 1.0 - float(P @ r)
         room = np.cumsum((P * width)[order])
         full = int(np.searchsorted(room, left))
         r[order[:full]] = high[order[:full]]
         if full == len(order) or left <= 0:
-            edge = order[min(full, len(order) - 1)] if len(order) else 0
-            return r, -1, float(worth[edge])
+            last = order[min(full, len(order) - 1)] if len(order) else 0
+            return r, -1, float(rate[last])
         x = int(order[full])
         r[x] = low[x] + (left - (room[full - 1] if full else 0.0)) / P[x]
-        return r, x, float(worth[x])
+        return r, x, float(rate[x])
 
 
 @dataclass
-class _Judged:
-    """A box, the bound on it, the point where that is met, and where to cut it."""
+class _OpenBox:
+    """A box that may be cut: its bound, the point where that is met, and where to cut it."""
 
     bound: float
     box: Box
     ray: FloatArray
     x: int
     cut: float
-    leaf: Leaf
+    node: BoxNode

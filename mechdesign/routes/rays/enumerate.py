@@ -1,8 +1,11 @@
-"""Extreme rays of a cone, in floating point, all of them where they are few.
+"""All extreme rays of a cone, by the double description method in floating point.
 
-Double description on all rays at once: the orthant's units are cut by one row after the other, and
-each row makes a new ray of every pair of adjacent rays on its two sides (Fukuda and Prodon 1996).
-Nothing is proved here: the checker enumerates again, in integers.
+It begins with the unit vectors, the rays of the orthant, and adds one row g . q <= 0 after the
+other: rays with g . q > 0 go, and every pair of adjacent rays on the two sides makes a new one, on
+g . q = 0. Two rays are adjacent if no third one has all their common tight rows. Nothing is proved
+here: the checker enumerates again, in integers.
+
+Source: Fukuda and Prodon 1996.
 """
 
 from __future__ import annotations
@@ -17,20 +20,25 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.extended_formulation import chain_reduced
-from mechdesign.routes.rays.one_budget import OneBudget
+from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["MOST_RAYS", "all_rays"]
 
 
 MOST_RAYS = 10_000
+"""Enumeration ends with more than that."""
+
 MOST_LISTED = 1 << 14
-"""Rays of one budget, which need no search."""
+"""The most rays of a cone of one budget, which are known and need no enumeration."""
 
 MOST_PAIRS = 1 << 26
+"""The most pairs that a row may ask to compare."""
+
 TIGHT = 1e-11
 """A row that is this near 0, relative to its terms, is tight."""
 
 CHUNK = 1 << 20
+"""Comparisons that are made at once."""
 
 ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 """The number of ones in each byte."""
@@ -51,9 +59,9 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     def is_late() -> bool:
         return limits.over() or limits.left < spare
 
-    if not cone.equal_classes().any():  # all inputs are tied: one ray, which floats might miss
+    if not cone.equal_classes().any():  # all entries are equal: one ray, which rounding might miss
         return np.ones((cone.size, 1))
-    budget = OneBudget.of(cone)
+    budget = OneBudgetCone.of(cone)
     listed = None if budget is None else budget.subset_rays(MOST_LISTED)
     if listed is not None:
         return listed
@@ -94,6 +102,7 @@ def _adjacent(
     is_late: Callable[[], bool],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the pairs, one of each side, that no third ray shares all tight rows with."""
+    # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
     words = _packed(tight)
     i, j = _sharing(words[bad], words[good], k - 2)
     first: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]

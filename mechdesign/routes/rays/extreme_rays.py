@@ -1,14 +1,16 @@
-"""Sums of gains over outputs: a linear program over extreme rays of the cone.
+"""The largest sum of convex gains over outputs: a linear program over extreme rays of the cone.
 
 A channel is a mixture of rays, Sum_r theta_r r = 1, and a convex gain is largest where each output
-is one ray. So the concave problem is, exactly,
+is one ray. So maximizing the convex function is, exactly, the linear program
 
-    maximise Sum_r theta_r g(r)   over theta >= 0 with Sum_r theta_r r = 1.
+    maximize Sum_r theta_r g(r)   over theta >= 0 with Sum_r theta_r r = 1.
 
-Where the rays are few they are listed. For lifts between two bounds, whose rays are too many beyond
-some inputs, the program starts with some and prices in more (see `lift_rays`). Where neither is
-possible, rays are found by climbing (`local_rays`) and the gap is what branch and bound over boxes
-can prove.
+Its dual has potentials u of the inputs. For any u, and columns scaled to P . r = 1, the gain of a
+channel is at most Sum_x u_x + max_r (g(r) - u . r), the sum and the largest surplus: that is the
+bound. Where the rays are few they are listed. For lifts between two bounds, whose rays are too many
+beyond some inputs, it is solved by column generation (`lift_polytope`). Where neither is possible,
+rays are found by local search (`local_search`), and the bound is what branch and bound over boxes
+(`branch_and_bound`) can prove.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.column_generation.master import Master, master
+from mechdesign.routes.column_generation.master import RestrictedMaster, solve_master
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import Priced
-from mechdesign.routes.rays.branch_and_bound import WORTH, BoxSearch
+from mechdesign.routes.rays.box_tree import SurplusBound
+from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.lift_polytope import LiftPolytope
-from mechdesign.routes.rays.local_search import climb_for_rays, loss_of
+from mechdesign.routes.rays.local_search import loss_of, search_rays_locally
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["set_vertices", "solve_by_rays"]
@@ -44,21 +46,26 @@ within twice as much."""
 
 LEAST_GOAL = 1e-13
 FIRST_BOXES, MOST_ENTRIES = 64, 600_000
-"""Boxes that branch and bound looks at in a round, few at first, more as prices settle; and how
+"""Boxes that branch and bound looks at in a round, few at first, more as potentials settle; and how
 many they can become, times inputs."""
 
 MOST_BOXES_IN_ALL = 400_000
 """Beyond so many boxes the rounds end, with the bound that there is."""
 
 SMOOTHING = 0.5
-PATIENCE = 12
+"""The share of the best potentials so far in those that are priced."""
+
+PATIENCE, BETTER = 12, 0.05
+"""After so many rounds that save less than this share of the gap, more boxes are allowed."""
 
 USED = 1e-12
+"""Rays with a smaller weight are left out of the channel."""
+
 LISTED_UP_TO = 8
 """Inputs up to which all rays are listed under every notion."""
 
 MOST_CUTS = 40_000
-"""Boxes times inputs that the bound after climbing may take."""
+"""Boxes times inputs that the bound after local search may take."""
 
 
 def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -89,7 +96,7 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
         try:
             found = _by_all_rays(problem, utility, limits)
         except UnsupportedError:
-            found = _by_climbing(problem, utility, limits)
+            found = _by_local_search(problem, utility, limits)
     used = found.theta > USED
     matrix = found.rays[:, used] * found.theta[used]
     bound = None
@@ -115,7 +122,7 @@ class _Found:
 def _by_lifts(
     problem: Problem, utility: ColumnUtility, lifts: LiftPolytope, limits: Limits
 ) -> _Found:
-    search = _Search(lifts, utility, problem, limits)
+    search = _RayGeneration(lifts, utility, problem, limits)
     search.run()
     return _Found(search.program.rays, search.theta, search.dual(), search.upper, search.notes())
 
@@ -123,7 +130,7 @@ def _by_lifts(
 def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
     prior, rays = problem.prior.array, all_rays(problem.cone, limits)
     gain, law = utility.gain(rays, prior), prior @ rays
-    theta, u = master(rays, gain)
+    theta, u = solve_master(rays, gain)
     occurs = law > 0
     most = float(u.sum() + ((gain - u @ rays)[occurs] / law[occurs]).max())
     value = loss_of(problem, utility, float(gain @ theta))
@@ -133,13 +140,13 @@ def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _F
     return _Found(rays, theta, dual, most, notes)
 
 
-def _by_climbing(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
-    rays, theta, u = climb_for_rays(problem, utility, limits)
-    notes = [f"too many extreme rays to list: {rays.shape[1]} were found by climbing"]
+def _by_local_search(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
+    rays, theta, u = search_rays_locally(problem, utility, limits)
+    notes = [f"too many extreme rays to list: {rays.shape[1]} were found by local search"]
     own = utility.surplus(u, problem)
     if own is not None:
         return _Found(rays, theta, None, float(u.sum()) + own, notes)
-    boxes = BoxSearch.of(problem, utility)
+    boxes = BranchAndBound.of(problem, utility)
     if boxes is None:
         return _Found(rays, theta, None, np.inf, notes)
     cuts = max(64, MOST_CUTS // len(u))
@@ -165,11 +172,11 @@ def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
     }
 
 
-class _Search:
-    """Column generation: a program over the rays met so far, and pricing for more.
+class _RayGeneration:
+    """Column generation: a restricted master problem over some rays, and pricing for more.
 
-    Prices are smoothed: the next to be tried lie between those of the program and the best so far,
-    which keeps them from swinging (Wentges 1997).
+    Potentials are smoothed: those that are priced are a mean of those of the master problem and the
+    best so far, which keeps them from oscillating (Wentges 1997).
     """
 
     def __init__(
@@ -177,31 +184,31 @@ class _Search:
     ) -> None:
         self.lifts, self.utility, self.problem, self.limits = lifts, utility, problem, limits
         first = lifts.first_rays(limits)
-        self.program = Master(first, lifts.gain(first))
+        self.program = RestrictedMaster(first, lifts.gain(first))
         self.theta: FloatArray = np.zeros(first.shape[1])
         self.rounds = self.boxes = 0
         self.upper = np.inf
         """The least bound met on the sum of the gains."""
-        self._best: tuple[FloatArray, Priced] | None = None
+        self._best: tuple[FloatArray, SurplusBound] | None = None
 
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
         most = MOST_ENTRIES // self.lifts.size
         for self.rounds in range(1, ROUNDS + 1):
-            self.theta, potential = self.program.solve()
+            self.theta, potentials = self.program.solve()
             value = float(self.program.gain @ self.theta)
             loss = loss_of(self.problem, self.utility, value)
             goal = max(max(GOAL, ENOUGH * self.limits.gap) * abs(loss), LEAST_GOAL)
             before = self.upper
-            priced = self._try(self._smoothed(potential), goal, boxes)
-            useful = self._useful(priced.rays, potential, goal)
+            priced = self._try(self._smoothed(potentials), goal, boxes)
+            useful = self._useful(priced.rays, potentials, goal)
             if not useful and not self.limits.over():
-                useful = self._useful(self._try(potential, goal, boxes).rays, potential, goal)
+                useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
             self.limits.tell(self.rounds, loss, loss_of(self.problem, self.utility, self.upper))
             if self.upper - value <= 2 * goal or self.limits.over():
                 return
-            idle = 0 if self.upper < before - 0.05 * (before - value) else idle + 1
+            idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
             if self.boxes > MOST_BOXES_IN_ALL:
                 return
             if not useful or idle >= PATIENCE:
@@ -212,13 +219,13 @@ class _Search:
                 new = np.column_stack(useful)
                 self.program.add(new, self.lifts.gain(new))
 
-    def _smoothed(self, potential: FloatArray) -> FloatArray:
+    def _smoothed(self, potentials: FloatArray) -> FloatArray:
         if self._best is None:
-            return potential
-        return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potential
+            return potentials
+        return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potentials
 
-    def _try(self, u: FloatArray, goal: float, boxes: int) -> Priced:
-        """Price, and keep the prices if their bound is the least so far."""
+    def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
+        """Price, and keep the potentials if their bound is the least so far."""
         priced = self.lifts.price(u, goal, boxes, self.limits)
         self.boxes += priced.boxes
         upper = float(u.sum()) + priced.surplus
@@ -227,17 +234,17 @@ class _Search:
         return priced
 
     def _useful(
-        self, found: list[FloatArray], potential: FloatArray, goal: float
+        self, found: list[FloatArray], potentials: FloatArray, goal: float
     ) -> list[FloatArray]:
-        """Return the rays that would improve the program."""
+        """Return the rays with a positive surplus at the potentials of the master problem."""
         if not found:
             return []
         new = np.column_stack(found)
-        better = self.lifts.gain(new) - potential @ new > WORTH * goal
+        better = self.lifts.gain(new) - potentials @ new > WORTH_ADDING * goal
         return [ray for ray, keep in zip(found, better, strict=True) if keep]
 
     def dual(self) -> Dual:
-        """Return the best prices met, and how long the checker must search at them."""
+        """Return the best potentials met, and what tells the checker how to bound the surplus."""
         if self._best is None:
             raise UnsupportedError("objective", "a gain that can be priced", self.utility.name)
         u, priced = self._best

@@ -1,9 +1,16 @@
-"""The best ray of a lift polytope at given prices, low <= r_x <= high and P . r = 1.
+"""The largest surplus of a vertex of a lift polytope, low <= r_x <= high and P . r = 1.
 
-A gain that splits, Sum_x h_x(r_x) with h_x convex, less the prices is largest at a vertex, where
-all lifts but one are at an end. Where the prior is made of counts n_x of N, which lifts are at the
-top is a knapsack with whole weights, solved by dynamic programming over their sum; else see
-`boxes`.
+A gain that splits, Sum_x h_x(r_x) with h_x convex, less a price u . r is largest at a vertex, where
+all lifts but one are at an end. Let J be the set of inputs at the upper end and f the one in
+between. Where the prior is made of counts n_x of N, P . r = 1 fixes r_f by the sum j of the counts
+in J,
+
+    Sum_{x in J} n_x + n_f (r_f - low) / (high - low) = N (1 - low) / (high - low),
+
+so that for each f the best J is a knapsack with whole weights n_x, solved by dynamic programming
+over j. All f together cost a factor ln k more than one: a table with all items but one is made by
+divide and conquer, as no item can be taken out of a table again. Without counts, or with too many,
+branch and bound does it (`branch_and_bound`).
 """
 
 from __future__ import annotations
@@ -15,19 +22,25 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import Priced
-from mechdesign.routes.rays.branch_and_bound import WORTH, BoxSearch
+from mechdesign.routes.rays.box_tree import SurplusBound
+from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LiftPolytope"]
 
 
-MOST_STEPS = 10_000_000
-"""Entries that the dynamic program may go through."""
+MOST_ENTRIES = 10_000_000
+"""The most entries that the dynamic program may fill."""
+
+ROUNDING = 1e-12
+"""A sum of counts this far beyond a whole number is that number."""
+
+TRIED = 3
+"""For each input in between, the most vertices that are returned."""
 
 
 class LiftPolytope:
-    """Lifts r = q / (P . q) between two bounds, and what they gain.
+    """The columns r = q / (P . q) with lifts between two bounds, and their gains.
 
     Parameters
     ----------
@@ -37,7 +50,7 @@ class LiftPolytope:
         Whole numbers that the prior is in proportion to, if they are small; else None.
     """
 
-    def __init__(self, boxes: BoxSearch, counts: list[int] | None) -> None:
+    def __init__(self, boxes: BranchAndBound, counts: list[int] | None) -> None:
         self.boxes, self.counts = boxes, counts
         self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
         self.utility, self.size = boxes.utility, boxes.size
@@ -51,16 +64,16 @@ class LiftPolytope:
             return None
         if not lifts.is_for(problem.prior.probabilities):
             return None
-        boxes = BoxSearch.of(problem, utility)
+        boxes = BranchAndBound.of(problem, utility)
         if boxes is None or boxes.high <= boxes.low:
             return None
         k, low, high = boxes.size, boxes.low, boxes.high
         weights = problem.prior.probabilities
         whole = math.lcm(*(p.denominator for p in weights))
         share = min(1.0, (1 - low) / (high - low))
-        steps = k * max(1, k.bit_length()) * share * whole
+        entries = k * max(1, k.bit_length()) * share * whole
         counts = None
-        if math.isfinite(high) and steps <= MOST_STEPS:
+        if math.isfinite(high) and entries <= MOST_ENTRIES:
             counts = [int(p * whole) for p in weights]
         return cls(boxes, counts)
 
@@ -72,9 +85,9 @@ class LiftPolytope:
         return total
 
     def first_rays(self, limits: Limits | None = None) -> FloatArray:
-        """Return rays with the lifts at the top in random orders, the same in every run.
+        """Return vertices whose lifts are raised in random orders, the same in every run.
 
-        That which tells nothing comes first; once time is over no more are made.
+        The column of ones, which tells nothing, comes first; once time is over no more are made.
         """
         limits = limits or Limits()
         rng = np.random.default_rng(0)
@@ -96,13 +109,15 @@ class LiftPolytope:
             found.append(r)
         return np.column_stack(found)
 
-    def price(self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None) -> Priced:
-        """Return how much a ray can gain above the prices, and rays that do.
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all vertices, and vertices with a positive one.
 
         Parameters
         ----------
         u
-            ``(n_inputs,)`` prices.
+            ``(n_inputs,)`` potentials.
         goal
             A surplus that is small enough.
         boxes
@@ -114,22 +129,25 @@ class LiftPolytope:
             return self._by_sums(u, goal)
         return self.boxes.price(u, goal, boxes, limits)
 
-    def _by_sums(self, u: FloatArray, goal: float) -> Priced:
-        """Take each input in turn as the one in between, the others by dynamic programming."""
+    def _by_sums(self, u: FloatArray, goal: float) -> SurplusBound:
+        """Find the best vertex for each input in between, by dynamic programming over counts."""
         n = np.array(self.counts)
         k, N = self.size, int(n.sum())
         bottom, top = np.full(k, self.low), np.full(k, self.high)
-        at_low, at_high = self.boxes.worth(bottom) - u * bottom, self.boxes.worth(top) - u * top
+        at_low, at_high = self.boxes.gains(bottom) - u * bottom, self.boxes.gains(top) - u * top
         free = n == 0
         base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
         profit = at_high - at_low
-        share = N * (1 - self.low) / (self.high - self.low)  # of the counts are at the top
-        most = min(N, math.floor(share + 1e-12))
+        share = N * (1 - self.low) / (self.high - self.low)  # the counts at the upper end, with f's
+        most = min(N, math.floor(share + ROUNDING))
         best, rays = -np.inf, list[FloatArray]()
         lone = np.flatnonzero(~free)
 
         def split(inputs: IntArray, table: FloatArray, taken: list[tuple[int, FloatArray]]) -> None:
-            """Add the other half of the inputs to the table, and go on with each half."""
+            """Add one half of the inputs to the table and go on with the other, both ways.
+
+            When one input f is left, the table has all others.
+            """
             nonlocal best
             if len(inputs) > 1:
                 half = len(inputs) // 2
@@ -144,7 +162,7 @@ class LiftPolytope:
                     split(mine, grown, steps)
                 return
             f = int(inputs[0])
-            j = np.arange(max(0, math.ceil(share - n[f] - 1e-12)), most + 1)
+            j = np.arange(max(0, math.ceil(share - n[f] - ROUNDING)), most + 1)
             if not len(j):
                 return
             lift = self.low + (share - j) * (self.high - self.low) / n[f]
@@ -153,8 +171,8 @@ class LiftPolytope:
             surplus = base - at_low[f] + table[j] + h
             order = np.argsort(-surplus)
             best = max(best, float(surplus[order[0]]))
-            for i in order[:3]:
-                if surplus[i] > WORTH * goal:
+            for i in order[:TRIED]:
+                if surplus[i] > WORTH_ADDING * goal:
                     r = np.where(free & (at_high > at_low), self.high, self.low)
                     r[_backtrack(taken, int(j[i]), n)] = self.high
                     r[f] = lift[i]
@@ -163,7 +181,7 @@ class LiftPolytope:
         start = np.full(most + 1, -np.inf)
         start[0] = 0.0
         split(lone, start, [])
-        return Priced(best, rays, 0)
+        return SurplusBound(best, rays, 0)
 
 
 def _with_item(table: FloatArray, size: int, profit: float) -> tuple[FloatArray, FloatArray]:

@@ -1,10 +1,11 @@
-"""Rays of a large cone, found by climbing; the bound comes from elsewhere.
+"""Column generation over the extreme rays of a large cone, with pricing by local search.
 
-A convex gain less its price is largest at a ray, and is at least its tangent: the ray that is best
-for the tangent at some column is at least as good as that column. So one climbs from column to ray,
-each step a small linear program that stays loaded, until nothing rises, from many starts. What is
-found is a good channel and good prices; how far it can be from the optimum is for branch and bound
-over boxes to say (`boxes`), with the gap that it can prove.
+The surplus g(r) - u . r of a convex gain is largest at an extreme ray, and is at least its tangent
+at any column r0: a ray that maximizes the tangent has at least the surplus of r0. So each step of
+the local search is a warm-started linear program, from many starts, until nothing rises (the
+Frank-Wolfe method with full steps). It finds a good channel and good potentials, and proves no
+bound: that comes from branch and bound over boxes (`branch_and_bound`), with the gap that it can
+prove.
 """
 
 from __future__ import annotations
@@ -14,58 +15,65 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
-from mechdesign.routes.column_generation.master import Master
+from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["climb_for_rays", "loss_of"]
+__all__ = ["loss_of", "search_rays_locally"]
 
 
 ROUNDS, STEPS = 25, 8
+"""Rounds of column generation, and the most steps of a local search."""
+
 MOST_PROGRAMS = 3_000
-STEP = 1e-6
-"""Of the size of an entry: for slopes of a gain, taken from both sides."""
+"""The most linear programs in all."""
+
+DIFFERENCE = 1e-6
+"""The step of central differences for the slopes of a gain, relative to an entry."""
 
 RISE = 1e-10
+"""A smaller rise of the surplus is none."""
+
 IDLE_ROUNDS = 3
+"""So many rounds without a new ray end the search: each has other random starts."""
 
 
 def loss_of(problem: Problem, utility: ColumnUtility, gain: float) -> float:
-    """Return what a sum of gains makes of the objective, as a loss."""
+    """Return the objective at a sum of gains, as a loss."""
     if utility.is_maximised:
         return -gain
     return float(utility.offset(problem.domain, problem.prior)) - gain
 
 
-def climb_for_rays(
+def search_rays_locally(
     problem: Problem, utility: ColumnUtility, limits: Limits
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return rays, the best weights of them, and the prices of the inputs.
+    """Return rays, the best weights of them, and the potentials of the inputs.
 
-    While it climbs nothing bounds the gain but that of telling everything. Half the time that is
-    left is for a better bound.
+    Meanwhile the only bound on the gain is that of telling everything. Half the time that is left
+    is kept for a better bound.
 
     Raises
     ------
     SolverError
         If HiGHS fails on the first rays.
     """
-    climber = _Climber(problem, utility)
+    search = _LocalSearch(problem, utility)
     rng = np.random.default_rng(0)
     k, spare = len(problem.domain), limits.left / 2
 
     def is_enough() -> bool:
-        return climber.programs >= MOST_PROGRAMS or limits.over() or limits.left < spare
+        return search.programs >= MOST_PROGRAMS or limits.over() or limits.left < spare
 
     # the column that tells nothing, and rays in random directions
     found = [np.ones(k)]
     while len(found) <= 4 * k and not is_enough():
-        found.append(climber.best(rng.normal(size=k)))
+        found.append(search.best(rng.normal(size=k)))
     rays = np.column_stack(found)
-    everything = loss_of(problem, utility, float(climber.gain(np.eye(k)).sum()))
+    everything = loss_of(problem, utility, float(search.gain(np.eye(k)).sum()))
     idle = 0
-    program = Master(rays, climber.gain(rays))
+    program = RestrictedMaster(rays, search.gain(rays))
     theta, u = program.solve()
     for round_ in range(1, ROUNDS + 1):
         value = loss_of(problem, utility, float(program.gain @ theta))
@@ -76,7 +84,7 @@ def climb_for_rays(
         for start in starts:
             if is_enough():
                 break
-            better += climber.climb(start, u)
+            better += search.ascend(start, u)
         if not better:
             idle += 1
             if idle >= IDLE_ROUNDS or is_enough():
@@ -84,13 +92,13 @@ def climb_for_rays(
             continue
         idle = 0
         new = np.column_stack(better)
-        program.add(new, climber.gain(new))
+        program.add(new, search.gain(new))
         theta, u = program.solve()
     return program.rays, theta, u
 
 
-class _Climber:
-    """The program over one column with P . r = 1, kept hot."""
+class _LocalSearch:
+    """Steps from column to ray, each a warm-started linear program over one column."""
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
         self.prior, self.utility = problem.prior.array, utility
@@ -107,8 +115,8 @@ class _Climber:
         r: FloatArray = np.maximum(self.column.cheapest(-direction / size)[0], 0.0)
         return r / float(self.prior @ r)
 
-    def climb(self, start: FloatArray, u: FloatArray) -> list[FloatArray]:
-        """Return the ray that climbing ends at, if it is worth more than its price."""
+    def ascend(self, start: FloatArray, u: FloatArray) -> list[FloatArray]:
+        """Return the ray that the search from a column ends at, if its surplus is positive."""
         r, surplus = start / float(self.prior @ start), -np.inf
         for _ in range(STEPS):
             try:
@@ -122,8 +130,8 @@ class _Climber:
         return [r] if surplus > RISE else []
 
     def _slopes(self, r: FloatArray) -> FloatArray:
-        """Return the slopes of the gain by differences."""
-        step = STEP * np.maximum(r, 1e-3 * r.max())
+        """Return the slopes of the gain by central differences."""
+        step = DIFFERENCE * np.maximum(r, 1e-3 * r.max())
         moved = np.diag(step)
         ahead = self.gain(r[:, None] + moved)
         behind = self.gain(np.maximum(r[:, None] - moved, 0.0))

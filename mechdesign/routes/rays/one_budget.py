@@ -1,7 +1,10 @@
-"""Notions of one budget, whose extreme rays are known: LDP, high-low and block-structured LDP.
+"""Cones of one budget, whose extreme rays are known: LDP, high-low and block-structured LDP.
 
-They bound q_x <= e**eps q_z for the protected inputs x of a block and every z of it. The extreme
-rays raise some of the protected inputs of one block by e**eps, or are one other input alone.
+They bound q_x <= e**eps q_z for the protected inputs x of a block and every z of it. On an extreme
+ray every protected input of one block is at e**eps times the least entry or at that entry, and the
+block's other inputs are at it; or the ray is one input alone that is protected nowhere.
+
+Source: Kairouz, Oh and Viswanath 2016 (staircase mechanisms, for LDP).
 """
 
 from __future__ import annotations
@@ -14,17 +17,15 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions import Cone
+from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.notions.rows.pair_rows import FREE
 
-__all__ = ["OneBudget"]
-
-
-LARGEST_EXPONENT = 700.0
+__all__ = ["OneBudgetCone"]
 
 
 @dataclass(frozen=True)
-class OneBudget:
-    """The form of one such cone.
+class OneBudgetCone:
+    """The blocks of such a cone.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class OneBudget:
 
     @classmethod
     def of(cls, cone: Cone) -> Self | None:
-        """Return the form; None where the cone has no such form."""
+        """Return the blocks of a cone; None where it is of another form."""
         (only, *more) = cone.families
         family = only.ratio_rows()
         if more or family is None or len(family.bounds) != 1 or family.bounds[0].factor != 1:

@@ -1,9 +1,9 @@
-"""Classes of rays under one budget: only how many inputs are raised counts, not which.
+"""Orbits of the extreme rays of a cone of one budget under permutations of its protected inputs.
 
 The extreme rays raise a subset of the protected inputs of one block (`one_budget`). Where the prior
 is the same on all protected inputs of each block, the risk does not change when they are permuted;
-as it is convex, some optimum does not either, and it mixes classes of rays: all subsets of one
-size, equally often.
+as it is convex, the mean of an optimum over all permutations is an optimum too, and it mixes
+classes of rays: all subsets of one size, with equal weights.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.problem import Problem
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture
-from mechdesign.routes.rays.one_budget import OneBudget
+from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["RayClasses"]
 
@@ -24,9 +24,10 @@ MOST_NUMBERS = 1 << 25
 """Numbers that the classes' matrices may hold."""
 
 USED = 1e-10
+"""Classes with a smaller weight are left out of the channel."""
 
 
-class RayClasses(OneBudget):
+class RayClasses(OneBudgetCone):
     """The classes of one problem."""
 
     def fit(self, problem: Problem) -> bool:
@@ -98,7 +99,10 @@ class RayClasses(OneBudget):
         return np.hstack(found)
 
     def evened(self, mixture: Mixture) -> Mixture:
-        """Return a mixture whose numbers are, to the last bit, the same on inputs alike."""
+        """Return a mixture whose numbers are, to the last bit, the same on inputs of one group.
+
+        The certificate by classes asks for that; rounding makes them differ.
+        """
         groups = self.groups
         _, place = np.unique(groups, return_inverse=True)
         pair = place[:, None] * (place.max() + 1) + place[None, :]

@@ -29,9 +29,9 @@ from mechdesign import (
 )
 from mechdesign.notions import Notion
 from mechdesign.routes.column_generation import search as columns
-from mechdesign.routes.column_generation.chain_pricer import ChainPricer, Line
-from mechdesign.routes.column_generation.lp_pricer import ProgramPricer
-from mechdesign.routes.column_generation.master import Master
+from mechdesign.routes.column_generation.chain_pricer import ChainPricer, InputLine
+from mechdesign.routes.column_generation.lp_pricer import LPPricer
+from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.pricing import Pricer
 from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
@@ -111,7 +111,7 @@ def pricers(problem: Problem, cost: FloatArray) -> list[Pricer]:
     """The pricer made for the cone, if any, and the one for any cone."""
     special = (kind.of(problem, cost, 1.0) for kind in (ChainPricer, SubsetPricer, LiftPricer))
     found: list[Pricer] = [pricer for pricer in special if pricer is not None]
-    return [*found, ProgramPricer(problem.cone, cost, 1.0, workers=1)]
+    return [*found, LPPricer(problem.cone, cost, 1.0, workers=1)]
 
 
 @pytest.mark.parametrize("notion", [*LINES, *SUBSETS, *LIFTS], ids=repr)
@@ -170,7 +170,7 @@ def problems(draw: st.DrawFn) -> Problem:
 
 @given(problems(), SEEDS)
 @examples(80)
-def test_no_channel_costs_less_than_prices_and_shortfall(problem: Problem, seed: int) -> None:
+def test_no_channel_costs_less_than_potentials_and_shortfall(problem: Problem, seed: int) -> None:
     cost, scale = program_cost(problem)
     prices = np.random.default_rng(seed).normal(0.3, 0.3, len(cost))
     optimum = lp_optimum(problem).value / scale
@@ -194,7 +194,7 @@ def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
     step = np.full(4, 400.0)
     x = np.arange(5)
     E = 400.0 * np.abs(x[:, None] - x)
-    line = Line.of(E, x)
+    line = InputLine.of(E, x)
     assert line is not None
     assert np.array_equal(line.up, step)
     cost = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, -1e-9]])
@@ -207,16 +207,16 @@ def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
 def test_what_is_no_line() -> None:
     x = np.arange(4)
     E = np.abs(x[:, None] - x).astype(float)
-    assert Line.of(E, x) is not None
-    assert Line.of(E, np.array([1, 0, 2, 3])) is None
+    assert InputLine.of(E, x) is not None
+    assert InputLine.of(E, np.array([1, 0, 2, 3])) is None
     nearer = E.copy()
     nearer[0, 3] = 2.0  # tighter than the neighbours imply
-    assert Line.of(nearer, x) is None
+    assert InputLine.of(nearer, x) is None
     free = E.copy()
     free[0, 1] = np.inf
-    assert Line.of(free, x) is None
+    assert InputLine.of(free, x) is None
     farther = np.where(E > 1, 9.0, E)  # looser than they imply
-    assert Line.of(farther, x) is not None
+    assert InputLine.of(farther, x) is not None
 
 
 # --- the rounds -----------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_an_interrupt_leaves_a_channel_and_a_bound(problem: Problem, rounds: int
 def test_an_interrupt_in_the_middle_of_a_round() -> None:
     problem = grid_problem("euclidean", side=4)
     cost, scale = program_cost(problem)
-    pricer = ProgramPricer(problem.cone, cost, scale, workers=1)
+    pricer = LPPricer(problem.cone, cost, scale, workers=1)
     calls = iter(range(100))
     found = pricer.price(cost.min(axis=1), lambda: next(calls) >= 3)
     assert found.shortfall == -np.inf
@@ -374,7 +374,7 @@ def test_what_it_is_for() -> None:
 # --- the programs under it ------------------------------------------------------------------------
 
 
-def test_the_master_in_other_coordinates_and_units() -> None:
+def test_the_restricted_master_in_other_coordinates_and_units() -> None:
     rng = np.random.default_rng(0)
     problem = line_problem(6)
     pricer = ChainPricer.of(problem, np.ones((6, 6)), 1.0)
@@ -382,9 +382,9 @@ def test_the_master_in_other_coordinates_and_units() -> None:
     start = pricer.start()
     many = np.column_stack([start.rays, *rays(problem)])
     gain = rng.random(many.shape[1])
-    theta, prices = Master(many, gain).solve()
+    theta, prices = RestrictedMaster(many, gain).solve()
     for change, unit in ((None, 4096.0), (start.change, 1.0), (start.change, 4096.0)):
-        program = Master(many, gain, change, unit)
+        program = RestrictedMaster(many, gain, change, unit)
         again, others = program.solve()
         assert gain @ again == pytest.approx(gain @ theta)
         assert np.allclose(many @ again, 1, atol=1e-9)
@@ -397,11 +397,11 @@ def test_the_master_in_other_coordinates_and_units() -> None:
 
 
 @pytest.mark.parametrize("distance", ["manhattan", "euclidean"])
-def test_a_hot_column_that_starts_at_a_ray_finds_the_same(distance: str) -> None:
+def test_a_warm_column_that_starts_at_a_ray_finds_the_same(distance: str) -> None:
     problem = grid_problem(distance)
     cost, _ = program_cost(problem)
     cold = WarmColumn(problem.cone, np.full(9, 1 / 9))
-    start = ProgramPricer(problem.cone, cost, 1.0).start()
+    start = LPPricer(problem.cone, cost, 1.0).start()
     for seed in range(5):
         v = np.random.default_rng(seed).normal(size=9)
         hot = cold.copy()
