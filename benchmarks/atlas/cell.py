@@ -94,16 +94,6 @@ class Cell:
             route=solution.route,
         )
 
-    @property
-    def agrees(self) -> bool:
-        """Whether the region is the one that was proved, if one was.
-
-        A proof that another channel is better does not say by how much: less than 1e-6 counts as
-        optimal all the same.
-        """
-        near = self.region is Region.OPTIMAL and self.proved == Region.FEASIBLE
-        return near or self.proved in ("", self.region)
-
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {**asdict(self), "region": str(self.region), "proved": str(self.proved)}

@@ -1,4 +1,4 @@
-"""The atlas as a whole: its cells, their table in files and in a terminal."""
+"""The result of the atlas: its cells as CSV, as JSON and as a table in a terminal."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ class Summary:
         The largest leakage, by epsilon.
     largest_loss
         The largest loss of a private cell, by the optimum; None where no cell is private.
-    disagreeing
-        How many cells are in another region than was proved: none.
     """
 
     name: str
@@ -46,7 +44,6 @@ class Summary:
     infeasible: int
     largest_leakage: float
     largest_loss: float | None
-    disagreeing: int
 
     @classmethod
     def of(cls, name: str, cells: list[Cell]) -> Summary:
@@ -60,7 +57,6 @@ class Summary:
             regions.count(Region.INFEASIBLE),
             max(cell.leakage_ratio for cell in cells),
             max(private, default=None),
-            sum(not cell.agrees for cell in cells),
         )
 
 
@@ -137,12 +133,6 @@ class Atlas:
         table.writeheader()
         table.writerows(cell.to_json() for cell in self.cells)
         write_atomically(Path(path), stream.getvalue())
-
-    @classmethod
-    def load_csv(cls, path: str | os.PathLike[str]) -> Atlas:
-        """Read what :meth:`save_csv` wrote."""
-        text = read_text(Path(path))
-        return cls(_cells(csv.DictReader(io.StringIO(text, newline="")), str(path)))
 
     def __str__(self) -> str:
         head = f"{'formula':27} {'optimal':>8} {'feasible':>8} {'infeasible':>10}"

@@ -161,12 +161,6 @@ class Mechanism(ABC):
         """Return the exact probability of the report y at the input label x."""
         return self.mass(self.inputs.index(x, "x"), self.alphabet.encode([y], "y"))
 
-    def output_probability(self, y: Any, prior: Prior) -> Fraction:
-        """Return the exact probability of the report y, over the inputs too."""
-        prior = self.fitting_prior(prior)
-        report = self.alphabet.encode([y], "y")
-        return sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
-
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact distribution of the report, in the order of :meth:`outputs`.
 

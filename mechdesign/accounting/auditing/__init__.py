@@ -1,4 +1,8 @@
-"""A black-box test of any sampler: how private it is at most, from what it sends."""
+"""Black-box audits: a lower confidence bound on the epsilon of any sampler, from its reports.
+
+Events are chosen on one half of the reports and tested on the other (Ding et al. 2018), with the
+exact binomial bounds of Clopper and Pearson 1934.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,9 @@ from scipy.special import betaincinv
 
 from mechdesign.accounting.auditing.events import FAMILIES, Statistic
 from mechdesign.accounting.auditing.samples import Sample, read_samples
-from mechdesign.channel import Channel
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.mechanisms import Mechanism
+from mechdesign.reports import ReportSource
 from mechdesign.sampling import Randomness, source_of
 from mechdesign.text import printable
 
@@ -30,10 +33,10 @@ Sampler = Callable[[Any, int], Any]
 
 @dataclass(frozen=True)
 class AuditResult:
-    """What the reports of a sampler prove about its privacy.
+    """A lower confidence bound on the epsilon of a sampler.
 
-    It can refute a claim, and never prove one: a flaw may show in events that were not tried, in
-    inputs that were not tested, or more rarely than the draws can tell.
+    It can refute a claim and never prove one: a flaw may show in events that were not tried, in
+    inputs that were not tested, or too rarely for the number of draws.
 
     Attributes
     ----------
@@ -101,7 +104,7 @@ class AuditResult:
 
 
 def audit(
-    sampler: Sampler | Channel | Mechanism,
+    sampler: Sampler | ReportSource,
     inputs: Iterable[Any] | None = None,
     *,
     pairs: Iterable[tuple[Any, Any]] | None = None,
@@ -116,10 +119,10 @@ def audit(
         epsilon  >=  ln( Pr(E | x) / Pr(E | x') )      for every event E
 
     One half of the draws chooses an event for each pair of inputs: unions of outputs by their
-    likelihood ratio, half-lines, single parts of a report and pairs and blocks of them, and
-    likelihood ratios of all parts. The other half tests it, with the exact bounds of Clopper and
-    Pearson on both probabilities. The error probability is shared out among all ordered pairs and
-    the two bounds of each (Bonferroni), so that the largest bound holds with the confidence given.
+    likelihood ratio, half-lines, single bits of a report, pairs and blocks of them, and likelihood
+    ratios of all bits. The other half tests it, with the exact bounds of Clopper and Pearson on
+    both probabilities. The error probability is divided among all ordered pairs and the two bounds
+    of each (Bonferroni), so that the largest bound holds with the confidence given.
 
     Parameters
     ----------
@@ -137,7 +140,7 @@ def audit(
     confidence
         Between 0 and 1.
     epsilon
-        What is claimed, in nats; it changes nothing but what the result says.
+        The claim to compare with, in nats.
     rng
         For a Channel or a Mechanism: None for the cryptographic source that releases use, a seed
         or a ``numpy.random.Generator`` for a test that can be repeated.
@@ -147,7 +150,7 @@ def audit(
     Returns
     -------
     AuditResult
-        It can refute a claim. It never proves one: only the certificate of a channel does.
+        The bound, which may refute a claim. Only the certificate of a channel proves one.
 
     Raises
     ------
@@ -187,7 +190,7 @@ def audit(
     risk = (1 - confidence) / (2 * len(chosen))
     bounds, best = {}, None
     for pair in _bar(chosen, "audit", progress):
-        found = _tested(samples[pair[0]], samples[pair[1]], risk)
+        found = _test(samples[pair[0]], samples[pair[1]], risk)
         bounds[pair] = found[0]
         if best is None or found[0] > best[1][0]:
             best = pair, found
@@ -225,7 +228,7 @@ def _pairs(
             labels = list(dict.fromkeys(inputs))
         except TypeError:
             raise InputError("inputs", "a list of labels", shown(inputs)) from None
-    elif isinstance(sampler, Channel | Mechanism):
+    elif isinstance(sampler, ReportSource):
         every = sampler.inputs.labels
         places = np.linspace(0, len(every) - 1, min(len(every), MOST_INPUTS))
         labels = [every[round(place)] for place in places.tolist()]
@@ -237,8 +240,8 @@ def _pairs(
 
 
 def _drawer(sampler: Any, rng: Randomness) -> Sampler:
-    """Return the function that draws the reports of an input."""
-    if isinstance(sampler, Channel | Mechanism):
+    """Return a function of an input and a count that draws reports."""
+    if isinstance(sampler, ReportSource):
         source_of(rng)  # refuses what is none
         stream = rng if rng is None else np.random.default_rng(rng)
         return lambda x, count: sampler.privatize([x] * count, stream)
@@ -259,15 +262,15 @@ def _bar(work: Sequence[Any], name: str, progress: bool | None) -> Iterator[Any]
     yield from tqdm(work, desc=name, disable=hidden, leave=False, delay=0.5)
 
 
-def _tested(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[int, int], int]:
+def _test(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[int, int], int]:
     """Choose an event on one half of the reports, and bound the ratio on the other.
 
-    In the first half, one part proposes events and the other picks, so that events fitted to
-    chance are not preferred.
+    Of the first half, one part proposes events and the other selects one, so that events fitted to
+    noise are not preferred.
     """
     half = len(one) // 2
     learn, choose, test = (
-        [sample.part(start, stop) for sample in (one, other)]
+        [sample.slice(start, stop) for sample in (one, other)]
         for start, stop in ((0, half // 2), (half // 2, half), (half, len(one)))
     )
     best: tuple[float, Statistic, int] | None = None
@@ -275,17 +278,17 @@ def _tested(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[
         for statistic in family(learn[0], learn[1]):
             if statistic.levels:
                 hits = [statistic.counts(sample) for sample in choose]
-                hopes = _bounds(hits[0], hits[1], len(choose[0]), risk)
-                n = int(np.argmax(hopes))
-                if best is None or hopes[n] > best[0]:
-                    best = float(hopes[n]), statistic, n
+                estimates = _bounds(hits[0], hits[1], len(choose[0]), risk)
+                n = int(np.argmax(estimates))
+                if best is None or estimates[n] > best[0]:
+                    best = float(estimates[n]), statistic, n
     if best is None:  # all reports are the same
         return 0.0, "any report", (len(test[0]), len(test[1])), len(test[0])
     _, statistic, n = best
     hits = [statistic.counts(sample)[n : n + 1] for sample in test]
     bound = _bounds(hits[0], hits[1], len(test[0]), risk)
-    words = statistic.words(statistic.levels[n])
-    return float(bound[0]), words, (int(hits[0][0]), int(hits[1][0])), len(test[0])
+    event = statistic.describe(statistic.levels[n])
+    return float(bound[0]), event, (int(hits[0][0]), int(hits[1][0])), len(test[0])
 
 
 def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:

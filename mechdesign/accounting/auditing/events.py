@@ -1,8 +1,7 @@
-"""Events that may tell two inputs apart, found on reports that are not used to test them.
+"""Candidate events that may distinguish two inputs: families of threshold tests on reports.
 
-An event is that a statistic of the report is at least some level. Each family looks at some reports
-of x and of x' and proposes statistics with levels. A family is a function; a new one is a line in
-FAMILIES.
+An event is that a statistic of the report is at least some level. A family is a function that looks
+at some reports of x and of x' and proposes statistics with levels. A new one is a line in FAMILIES.
 """
 
 from __future__ import annotations
@@ -21,34 +20,34 @@ __all__ = ["FAMILIES", "Statistic"]
 MOST_LEVELS = 48
 """Levels of a statistic that are tried."""
 
-MOST_PARTS = 32
-"""Parts that are tried, alone and in pairs: those whose frequencies differ most."""
+MOST_BITS = 32
+"""Bits that are tried, alone and in pairs: those whose frequencies differ most."""
 
 MOST_BLOCKS = 8
 
 BLOCK = 8
-"""The length of blocks of neighbouring parts."""
+"""The length of blocks of neighboring bits."""
 
 MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """Events of reports: that a number computed from one is at least a level.
+    """Events of the form: a number computed from the report is at least a level.
 
     Attributes
     ----------
     score
-        The numbers of the reports of a sample.
+        Returns the number of each report of a sample.
     levels
-        What to compare them with.
-    words
-        The event of a level, in words.
+        The thresholds.
+    describe
+        Returns the text of the event of a level.
     """
 
     score: Callable[[Sample], FloatArray]
     levels: Sequence[float]
-    words: Callable[[float], str]
+    describe: Callable[[float], str]
 
     def counts(self, sample: Sample) -> Int64Array:
         """Return how many reports are in the event of each level."""
@@ -56,16 +55,16 @@ class Statistic:
         return len(ranked) - np.searchsorted(ranked, self.levels, side="left")
 
 
-def _whether(
-    holds: Callable[[Sample], BoolArray], words: str, negated: str = ""
+def _indicator(
+    holds: Callable[[Sample], BoolArray], text: str, negated: str = ""
 ) -> Iterator[Statistic]:
-    """Yield that a report has a property, and that it has not."""
+    """Yield the event that a report has a property, and its complement."""
 
     def has(sample: Sample) -> FloatArray:
         return holds(sample).astype(np.float64)
 
-    yield Statistic(has, [1.0], lambda _: words)
-    yield Statistic(lambda sample: -has(sample), [0.0], lambda _: negated or f"not: {words}")
+    yield Statistic(has, [1.0], lambda _: text)
+    yield Statistic(lambda sample: -has(sample), [0.0], lambda _: negated or f"not: {text}")
 
 
 def _ranked(codes: Int64Array, other: Int64Array) -> Int64Array:
@@ -78,21 +77,21 @@ def _ranked(codes: Int64Array, other: Int64Array) -> Int64Array:
 
 
 def _cuts(size: int) -> list[int]:
-    """Return up to MOST_LEVELS numbers from 1 to size - 1, the small ones all."""
+    """Return up to MOST_LEVELS numbers from 1 to size - 1, denser among small ones."""
     if size <= MOST_LEVELS + 1:
         return list(range(1, size))
     return sorted({round(cut) for cut in np.geomspace(1, size - 1, MOST_LEVELS).tolist()})
 
 
 def outputs(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose the reports with the largest likelihood ratios, as many as it takes."""
+    """Propose sets of the reports with the largest likelihood ratios (Neyman-Pearson tests)."""
     order = _ranked(one.codes, other.codes)
-    if len(order) > len(one):  # most came once: their ratios are chance
+    if len(order) > len(one):  # most reports occur once: their ratios are noise
         return
     rank = np.full(int(order.max()) + 2, -len(order) - 1)
     rank[order] = -np.arange(1, len(order) + 1)
 
-    def words(level: float) -> str:
+    def describe(level: float) -> str:
         cut = round(-level)
         named = ", ".join(one.name(int(code)) for code in order[: min(cut, MOST_NAMED)])
         more = f" or {cut - MOST_NAMED} others" if cut > MOST_NAMED else ""
@@ -101,14 +100,14 @@ def outputs(one: Sample, other: Sample) -> Iterator[Statistic]:
     def score(sample: Sample) -> FloatArray:
         return rank[np.minimum(sample.codes, len(rank) - 1)].astype(np.float64)
 
-    yield Statistic(score, [-float(cut) for cut in _cuts(len(order))], words)
+    yield Statistic(score, [-float(cut) for cut in _cuts(len(order))], describe)
 
 
 def half_lines(one: Sample, other: Sample) -> Iterator[Statistic]:
     """Propose half-lines, where reports are numbers."""
     if one.values is None or other.values is None:
         return
-    both = np.sort(np.concatenate([one.values, other.values]))  # infinite ones are reports too
+    both = np.sort(np.concatenate([one.values, other.values]))  # infinite values included
     places = np.linspace(0, len(both) - 1, MOST_LEVELS).round().astype(np.int64)
     levels = np.unique(both[places])
 
@@ -124,29 +123,29 @@ def half_lines(one: Sample, other: Sample) -> Iterator[Statistic]:
 
 
 def _differing(one: Sample, other: Sample, most: int) -> list[int]:
-    """Return the parts by how much their frequencies differ, the largest differences first."""
+    """Return the bits in falling order of the difference of their standardized frequencies."""
     p, q = one.bits.mean(axis=0), other.bits.mean(axis=0)
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
     return [int(j) for j in np.argsort(-np.abs(p - q) / spread, kind="stable")[:most]]
 
 
-def single_parts(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose that a report has a part, or lacks it."""
-    for j in _differing(one, other, MOST_PARTS):
-        yield from _whether(lambda sample, j=j: sample.bits[:, j], one.bit_names[j])  # type: ignore[misc]
+def single_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
+    """Propose the values of single bits."""
+    for j in _differing(one, other, MOST_BITS):
+        yield from _indicator(lambda sample, j=j: sample.bits[:, j], one.bit_names[j])  # type: ignore[misc]
 
 
-def pairs_of_parts(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose what two parts are together, and that they are equal.
+def pairs_of_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
+    """Propose joint values and equality of two bits, the best pair of each kind.
 
-    All frequencies come from one product of matrices; only the best of each kind are proposed.
+    All frequencies come from one matrix product.
     """
-    chosen = _differing(one, other, MOST_PARTS)
+    chosen = _differing(one, other, MOST_BITS)
     if len(chosen) < 2:
         return
-    p, q = (_pair_shares(sample.bits[:, chosen]) for sample in (one, other))
+    p, q = (_pair_frequencies(sample.bits[:, chosen]) for sample in (one, other))
     floor = 0.5 / len(one)
-    for kind, (words, holds) in enumerate(_PAIR_KINDS):
+    for kind, (template, holds) in enumerate(_PAIR_KINDS):
         worth = np.log((p[kind] + floor) / (q[kind] + floor)) * np.sqrt(p[kind] + floor)
         worth[np.diag_indices_from(worth)] = -np.inf
         i, j = np.unravel_index(int(np.argmax(worth)), worth.shape)
@@ -156,11 +155,11 @@ def pairs_of_parts(one: Sample, other: Sample) -> Iterator[Statistic]:
             sample: Sample,
             a: int = a,
             b: int = b,
-            of: Callable[[BoolArray, BoolArray], BoolArray] = holds,
+            test: Callable[[BoolArray, BoolArray], BoolArray] = holds,
         ) -> FloatArray:
-            return of(sample.bits[:, a], sample.bits[:, b]).astype(np.float64)
+            return test(sample.bits[:, a], sample.bits[:, b]).astype(np.float64)
 
-        text = words.format(one.bit_names[a], one.bit_names[b])
+        text = template.format(one.bit_names[a], one.bit_names[b])
         yield Statistic(score, [1.0], lambda _, text=text: text)  # type: ignore[misc]
 
 
@@ -173,7 +172,7 @@ _PAIR_KINDS: tuple[tuple[str, Callable[[BoolArray, BoolArray], BoolArray]], ...]
 )
 
 
-def _pair_shares(bits: BoolArray) -> list[FloatArray]:
+def _pair_frequencies(bits: BoolArray) -> list[FloatArray]:
     """Return the frequency of each kind of pair, in the order of _PAIR_KINDS."""
     rows = bits.astype(np.float32)
     both = (rows.T @ rows).astype(np.float64) / len(bits)
@@ -183,8 +182,8 @@ def _pair_shares(bits: BoolArray) -> list[FloatArray]:
     return [both, first - both, neither, both + neither, first + second - 2 * both]
 
 
-def blocks_of_parts(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose what a block of neighbouring parts is, and that two halves of a report are equal."""
+def blocks_of_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
+    """Propose patterns of blocks of neighboring bits, and equality of the halves of a report."""
     width = one.bits.shape[1]
     if width > BLOCK:
         starts = {j // BLOCK * BLOCK: None for j in _differing(one, other, MOST_BLOCKS)}
@@ -196,12 +195,12 @@ def blocks_of_parts(one: Sample, other: Sample) -> Iterator[Statistic]:
             halves = sample.bits[:, : width // 2] == sample.bits[:, width // 2 :]
             return np.asarray(halves.all(axis=1))
 
-        words = "the two halves of the report are "
-        yield from _whether(equal, f"{words}equal", f"{words}different")
+        halves = "the two halves of the report are"
+        yield from _indicator(equal, f"{halves} equal", f"{halves} different")
 
 
 def _block(one: Sample, other: Sample, start: int, stop: int) -> Statistic:
-    """Return the patterns of a block with the largest likelihood ratios."""
+    """Return the statistic that ranks the patterns of a block by likelihood ratio."""
     places = 1 << np.arange(stop - start)
 
     def codes(sample: Sample) -> Int64Array:
@@ -211,15 +210,15 @@ def _block(one: Sample, other: Sample, start: int, stop: int) -> Statistic:
     rank = np.full(1 << BLOCK, -len(order) - 1)
     rank[order] = -np.arange(1, len(order) + 1)
 
-    def words(level: float) -> str:
+    def describe(level: float) -> str:
         return f"parts {start} to {stop - 1} are as in {-level:.0f} of {len(order)} patterns"
 
     levels = [-float(cut) for cut in _cuts(len(order))]
-    return Statistic(lambda sample: rank[codes(sample)].astype(np.float64), levels, words)
+    return Statistic(lambda sample: rank[codes(sample)].astype(np.float64), levels, describe)
 
 
 def likelihoods(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose large likelihood ratios, as if the parts were independent (naive Bayes)."""
+    """Propose large likelihood ratios under independent bits (naive Bayes)."""
     if not one.bits.shape[1]:
         return
     p, q = ((s.bits.sum(axis=0) + 0.5) / (len(s) + 1) for s in (one, other))
@@ -239,8 +238,8 @@ def likelihoods(one: Sample, other: Sample) -> Iterator[Statistic]:
 FAMILIES: tuple[Callable[[Sample, Sample], Iterator[Statistic]], ...] = (
     outputs,
     half_lines,
-    single_parts,
-    pairs_of_parts,
-    blocks_of_parts,
+    single_bits,
+    pairs_of_bits,
+    blocks_of_bits,
     likelihoods,
 )

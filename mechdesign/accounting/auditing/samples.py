@@ -1,4 +1,4 @@
-"""Reports as a test sees them: one number for the whole, bits for the parts, a value on a line."""
+"""Reports in the forms that events need: one code each, rows of bits, and numeric values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mechdesign.reports import Labels, Reports
 __all__ = ["Sample", "read_samples"]
 
 MOST_PART_VALUES = 64
-"""Values of one part of a report that are looked at, the commonest ones."""
+"""Values of one part of a report that become a bit, at most: the most frequent ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +27,15 @@ class Sample:
     Attributes
     ----------
     codes
-        ``(n,)`` numbers of the different reports; the same report has the same in every sample.
+        ``(n,)`` codes of the distinct reports; a report has the same code in every sample.
     name
-        What a code stands for.
+        Returns the text of a code.
     bits
-        ``(n, m)`` what holds of each report: the parts that it has or lacks. m may be 0.
+        ``(n, m)`` binary features of each report. m may be 0.
     bit_names
         ``m`` names of them.
     values
-        ``(n,)`` the reports as numbers, or None where they are none.
+        ``(n,)`` the reports as numbers, or None where they are not numeric.
     """
 
     codes: npt.NDArray[np.int64]
@@ -47,15 +47,15 @@ class Sample:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def part(self, start: int, stop: int) -> Sample:
-        """Return the reports from one place up to another."""
+    def slice(self, start: int, stop: int) -> Sample:
+        """Return the reports from one index up to another."""
         values = None if self.values is None else self.values[start:stop]
-        chosen = slice(start, stop)
-        return Sample(self.codes[chosen], self.name, self.bits[chosen], self.bit_names, values)
+        codes, bits = self.codes[start:stop], self.bits[start:stop]
+        return Sample(codes, self.name, bits, self.bit_names, values)
 
 
 def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
-    """Return what a sampler gave, one sample for each input.
+    """Return the reports of a sampler as one sample for each input.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ def _of_labels(codes: list[npt.NDArray[Any]], labels: Sequence[Hashable]) -> lis
 
 
 def _of_bits(bits: list[BoolArray], names: Sequence[str]) -> list[Sample]:
-    """Return samples of rows of bits; a code stands for a whole row."""
+    """Return samples of rows of bits, with a code for each distinct row."""
     packed = np.concatenate([np.packbits(b, axis=1) for b in bits])
-    # rows are told apart by a hash; should two be the same, they are one report to the test
+    # rows are identified by a hash: a collision merges two reports, which leaves the test valid
     generator = np.random.default_rng(0)
     factors = np.frombuffer(generator.bytes(8 * packed.shape[1]), dtype=np.uint64)
     hashed = np.zeros(len(packed), dtype=np.uint64)
@@ -178,7 +178,7 @@ def _columns(tables: list[npt.NDArray[Any]]) -> list[list[npt.NDArray[Any]]]:
 
 
 def _of_columns(columns: list[list[npt.NDArray[Any]]], heads: Sequence[str]) -> list[Sample]:
-    """Return samples of parts: a column of two values is one bit, of more one bit for each."""
+    """Return samples of columns: one of two values becomes one bit, others a bit for each value."""
     bits: list[list[BoolArray]] = [[] for _ in columns[0]]
     names = []
     for column, head in zip(columns, heads, strict=True):

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.optimize
 
 from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
+from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.exact import exp_upper
 from mechdesign.notions import (
     LDP,
@@ -55,7 +56,7 @@ class ConversionBound(ABC):
 
     @abstractmethod
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound in nats; inf where the theorem gives none."""
+        """Return the bound on the epsilon of the target in nats; inf where there is none."""
 
 
 class LDPToLIP(ConversionBound):
@@ -234,11 +235,22 @@ BOUNDS: tuple[ConversionBound, ...] = (
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
     """Return the least bound of all theorems that apply, and its source; None if none applies."""
     found = [
-        (bound.value(notion, target, prior) * (1 + ROUNDING), bound.source)
+        (bound.value(notion, target, prior) * (1 + ROUNDING) - _least_budget(target), bound.source)
         for bound in BOUNDS
         if bound.applies(notion, target)
     ]
     return min((pair for pair in found if pair[0] < math.inf), default=None)
+
+
+def _least_budget(target: Notion) -> float:
+    """Return what is subtracted from a bound on both lifts to bound their excess over budgets.
+
+    The leakage of lift bounds is the larger excess of the two log lifts. It is 0 without budgets.
+    """
+    if target.has_epsilon:
+        return 0.0
+    budgets = (target.lower, target.upper)  # type: ignore[attr-defined]
+    return float(min((budget for budget in budgets if budget is not None), default=0))
 
 
 def _epsilon(notion: Notion) -> float:
@@ -264,7 +276,7 @@ def _skew(prior: Prior | None) -> float:
     """Return max ln(P_x / P_x')."""
     if prior is None or not prior.minimum:
         return math.inf
-    return math.log(max(prior) / prior.minimum)
+    return log_above(max(prior) / prior.minimum)
 
 
 def _largest_minimum(priors: PriorSet) -> float:

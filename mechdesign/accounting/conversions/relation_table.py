@@ -1,4 +1,4 @@
-"""What relations between notions are told in: one implied guarantee, and a table of them."""
+"""The results of `implied` and `relations`: one implied guarantee, and a table of them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ __all__ = ["Implied", "Relations"]
 
 @dataclass(frozen=True)
 class Implied:
-    """What a guarantee under one notion is worth under another.
+    """What a guarantee under one notion implies under another.
 
     Attributes
     ----------
     notion
-        What holds.
+        The guarantee.
     target
-        The word for the notion that it is translated to.
+        The name of the notion that it is translated to.
     tight
         The largest leakage of any channel that satisfies ``notion``, in nats, to 1e-9; inf where
-        there is no limit; None where it is not computed.
+        there is no limit; None where it is not computed. For a target with budgets but no epsilon,
+        as lift bounds, this and the other values are the largest excess over the budgets.
     channel
         A channel that satisfies ``notion`` exactly and attains it; None with ``tight``.
     attained
         The exact leakage of that channel, rounded up.
     bound
-        The least bound in closed form, in nats; None where no theorem speaks of the two.
+        The least bound in closed form, in nats; None where no theorem is about the two.
     source
         Where the bound is from.
     """
@@ -51,12 +52,12 @@ class Implied:
 
 @dataclass(frozen=True)
 class Relations:
-    """What a guarantee is worth under every other notion. Its repr is a table.
+    """What a guarantee implies under every other notion. Its repr is a table.
 
     Attributes
     ----------
     notion
-        What holds.
+        The guarantee.
     rows
         One implied guarantee for each notion.
     """

@@ -1,7 +1,8 @@
-"""Relations between notions: what a guarantee under one is worth under every other.
+"""Relations between notions: the exact value of a guarantee under every other notion, by LPs.
 
-Beside the papers' bounds stands the exact value: the largest leakage of any channel that satisfies
-the first notion, by optimisation over its polytope, and a channel that attains it.
+The exact value is the largest leakage of any channel that satisfies the first notion. It comes from
+optimization over the polytope of such channels, with a channel that attains it; the papers' bounds
+stand beside it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ from mechdesign._typing import FloatArray
 from mechdesign.accounting.conversions.bounds import best_bound
 from mechdesign.accounting.conversions.extremal_columns import ExtremalColumns
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
+from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
+from mechdesign.errors import (
+    InfeasibleError,
+    InputError,
+    UnsupportedError,
+    did_you_mean,
+    shown,
+)
 from mechdesign.notions import (
     LDP,
     LIP,
@@ -30,7 +38,6 @@ from mechdesign.notions import (
     MutualInformationPrivacy,
     Notion,
 )
-from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.prior import Prior, prior_on
 from mechdesign.problem import Problem
 from mechdesign.utilities import Distortion, MutualInformation
@@ -38,7 +45,7 @@ from mechdesign.utilities import Distortion, MutualInformation
 __all__ = ["TARGETS", "implied", "relations"]
 
 ANY = 600
-"""An epsilon that is feasible for every prior; a target's own epsilon says nothing."""
+"""The epsilon of the targets below. It has no meaning: see :func:`_without_budget`."""
 
 TARGETS: dict[str, Notion] = {
     "ldp": LDP(ANY),
@@ -50,15 +57,17 @@ TARGETS: dict[str, Notion] = {
     "mutual-information": MutualInformationPrivacy(ANY),
     "maximal-leakage": MaximalLeakage(ANY),
 }
-"""What guarantees are translated to, by name."""
+"""The notions that guarantees are translated to, by name."""
 
 MOST_PROGRAMS = 1024
-"""Linear programmes for one exact value, at most."""
+"""Linear programs for one exact value, at most."""
 
 NEAR = 1e-10
-"""A leakage that is larger by less is not larger."""
+"""Differences of leakages up to this are rounding."""
 
 LEAST_SHARE = Fraction(1, 2**40)
+"""The least probability that is told from 0: of releasing the input in the erasure channel, and of
+an input in an expected loss."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -70,14 +79,15 @@ def implied(
     *,
     domain: Domain | None = None,
 ) -> Implied:
-    """Return what a guarantee is worth under another notion, exactly and by the papers' bounds.
+    """Return what a guarantee implies under another notion, exactly and by the papers' bounds.
 
     Parameters
     ----------
     notion
-        What holds, with its epsilon.
+        The guarantee, with its epsilon.
     target
-        A word of :data:`TARGETS`; or a notion, of which the epsilon does not matter.
+        A name in :data:`TARGETS`; or a notion. Its epsilon does not matter; for a notion without
+        one, as lift bounds, values are the largest excess over its budgets.
     prior
         The distribution of X, where either notion needs it.
     domain
@@ -98,7 +108,7 @@ def implied(
     -----
     The exact value is problem (9) of Jiang et al. 2021 (TIFS), for any two notions that are cones
     of columns: the largest ratio of two linear forms over the rays of the first cone. Averages are
-    maximised by :func:`mechdesign.design`, and then the exact value is its proved bound.
+    maximized by :func:`mechdesign.design`, and then the exact value is its proved bound.
 
     Examples
     --------
@@ -115,23 +125,24 @@ def implied(
     prior = None if prior is None else prior_on(prior, domain)
     notion = notion.aligned(domain)
     name, wanted = _target(target)
+    wanted = _without_budget(wanted.aligned(domain), prior)
     bound, source = best_bound(notion, wanted, prior) or (None, "")
     if not notion.is_conic:
-        tight, channel = _of_rule(notion, wanted, domain, prior)
-    elif isinstance(wanted, NonConicNotion):
+        tight, channel = _by_erasure(notion, wanted, domain, prior)
+    elif not wanted.is_conic:
         tight, channel = _average(notion, wanted, domain, prior)
     else:
         tight, channel = _worst(notion, wanted, domain, prior)
     attained = None
     if channel is not None:
-        attained = wanted.leakage(channel, prior)
+        attained = math.inf if tight == math.inf else wanted.leakage(channel, prior)
     return Implied(notion, name, tight, channel, attained, bound, source)
 
 
 def relations(
     notion: Notion, prior: Prior | None = None, *, domain: Domain | None = None
 ) -> Relations:
-    """Return what a guarantee is worth under every notion of :data:`TARGETS` that applies.
+    """Return what a guarantee implies under every notion of :data:`TARGETS` that applies.
 
     Parameters
     ----------
@@ -169,68 +180,96 @@ def _target(target: str | Notion) -> tuple[str, Notion]:
     return target, TARGETS[target]
 
 
+def _without_budget(target: Notion, prior: Prior | None) -> Notion:
+    """Return a target at an epsilon so large that no ratio of the prior makes it infeasible."""
+    if not target.has_epsilon:
+        return target
+    least = min((p for p in prior or () if p), default=ONE)
+    return target.at(ANY + math.ceil(log_above(1 / least)))
+
+
 def _worst(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float, Channel]:
     """Maximise each ratio that the target bounds over the rays of the notion."""
     rays = ExtremalColumns.of(notion.cone(domain, prior))
-    family = target.family(domain, prior)
+    try:
+        family = target.family(domain, prior)
+    except InfeasibleError:  # at any epsilon: even a channel that releases nothing leaks inf
+        return math.inf, rays.channel(np.ones(len(domain)), domain)
     rows = list(zip(family.at(ZERO).rows(), family.at(ONE).rows(), strict=True))
     if len(rows) > MOST_PROGRAMS:
         expected = f"at most {MOST_PROGRAMS} ratios that {target.name} bounds"
         raise UnsupportedError("domain", expected, f"{len(rows)}, of {len(domain)} inputs")
     best, ray = -math.inf, np.ones(len(domain))
     for row, at_one in rows:
-        ratio, found = rays.worst(_form(row.left, domain), _form(row.right, domain))
-        leakage = _leakage(ratio, float(row.exponent), float(at_one.exponent - row.exponent))
+        scale, left = _form(row.left, domain)
+        unit, right = _form(row.right, domain)
+        ratio, found = rays.worst(left, right)
+        log_ratio = math.log(ratio) + log_above(scale) - log_above(unit)
+        leakage = _leakage(log_ratio, float(row.exponent), float(at_one.exponent - row.exponent))
         if leakage > best + NEAR:
             best, ray = leakage, found
     return (best if rows else 0.0), rays.channel(ray, domain)
 
 
-def _form(entries: Mapping[int, Fraction], domain: Domain) -> FloatArray:
+def _form(entries: Mapping[int, Fraction], domain: Domain) -> tuple[Fraction, FloatArray]:
+    """Return the largest coefficient of a linear form, and the form divided by it."""
+    scale = max(entries.values())
     form = np.zeros(len(domain))
     for x, entry in entries.items():
-        form[x] = float(entry)
-    return form
+        form[x] = float(entry / scale)
+    return scale, form
 
 
-def _leakage(ratio: float, base: float, slope: float) -> float:
-    """Return the epsilon at which ``e**(base + slope epsilon)`` reaches a ratio."""
+def _leakage(log_ratio: float, base: float, slope: float) -> float:
+    """Return the epsilon at which ``base + slope epsilon`` reaches the logarithm of a ratio."""
     if slope == 0:
-        return math.inf if math.log(ratio) > base + NEAR else -math.inf
-    return (math.log(ratio) - base) / slope
+        return math.inf if log_ratio > base + NEAR else -math.inf
+    return (log_ratio - base) / slope
 
 
 def _average(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
-    """Maximise a sum over outputs: a problem like any other, solved with a proved bound."""
-    distribution = Prior.uniform(len(domain)) if prior is None else prior
-    if isinstance(target, MutualInformationPrivacy):
-        problem = Problem(domain, notion, MutualInformation(), prior=distribution)
-        solution = design(problem)
-        return float(solution.bound), solution.channel
-    if not distribution.minimum:
-        return None, None  # the objective below would not see such an input
-    # Sum_y max_x Q[x,y] is k less the least Sum over y != x of Q[x,y], output y guessing input y
-    loss = [[(x != y) / p for y in range(len(distribution))] for x, p in enumerate(distribution)]
-    problem = Problem(
-        domain, notion, Distortion(loss), prior=distribution, outputs=range(len(distribution))
-    )
-    solution = design(problem)
-    return math.log(len(distribution) - solution.bound), solution.channel
+    """Maximize a sum over outputs: a design problem, solved with a proved bound."""
+    if target.name not in AVERAGES:
+        return None, None
+    return AVERAGES[target.name](notion, domain, prior or Prior.uniform(len(domain)))
 
 
-def _of_rule(
+def _most_information(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
+    return float(solution.bound), solution.channel
+
+
+def _most_maximal_leakage(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    """Maximize Sum_y max_x Q[x,y]: k less the least Sum over y != x of Q[x,y], y guessing x."""
+    if prior.minimum < LEAST_SHARE:
+        return None, None  # the expected loss below does not see inputs of probability 0 or nearly
+    k = len(prior)
+    loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
+    solution = design(Problem(domain, notion, Distortion(loss), prior=prior, outputs=range(k)))
+    return math.log(k - solution.bound), solution.channel
+
+
+AVERAGES = {"mutual-information": _most_information, "maximal-leakage": _most_maximal_leakage}
+"""Notions on the whole channel whose largest value is found by a design, by name."""
+
+
+def _by_erasure(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
-    """Release the input with a small probability, which an average allows, and nothing else.
+    """Show that a notion on the whole channel bounds no ratio, by an erasure channel.
 
-    An output that only one input gives has an infinite ratio. That is all that is said of notions
-    on the whole channel: averages of them are not compared.
+    The channel releases the input with a small probability, which an average allows, and otherwise
+    a blank. An output that only one input gives has an infinite ratio. Averages are not compared.
     """
-    if isinstance(target, NonConicNotion) or len(domain) == 1:
+    if not target.is_conic or len(domain) == 1:
         return None, None
     share = Fraction(1)
     while share > LEAST_SHARE:

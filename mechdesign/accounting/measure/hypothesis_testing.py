@@ -1,4 +1,4 @@
-"""What privacy means to one who tests: false alarms against missed detections of an input."""
+"""Hypothesis testing between inputs: trade-off curves (Neyman-Pearson) and the regions of E-LDP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import as_fraction, exp_lower, exp_upper
+from mechdesign.exact import as_fraction, exp_lower
 from mechdesign.notions.base import budget
 
 __all__ = ["ErrorRegion", "Point", "TradeOff", "error_region", "trade_off"]
@@ -49,13 +49,7 @@ class ErrorRegion:
     def holds(self, point: Point) -> bool:
         """Return whether error rates lie in the region, exactly but for e**E, rounded down."""
         alarm, missed = point
-        return _line(missed, alarm, self.forward) and _line(alarm, missed, self.back)
-
-    def touches(self, point: Point) -> bool:
-        """Return whether error rates lie on the lower edge, to the 150 bits of e**E."""
-        alarm, missed = point
-        on = (_meets(missed, alarm, self.forward), _meets(alarm, missed, self.back))
-        return self.holds(point) and any(on)
+        return _above_line(missed, alarm, self.forward) and _above_line(alarm, missed, self.back)
 
 
 @dataclass(frozen=True)
@@ -209,14 +203,6 @@ def _budget(value: Any, key: str) -> Fraction | None:
     return budget(value, key)
 
 
-def _line(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
+def _above_line(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
     """Return whether ``first + e**epsilon second >= 1``; infinite budgets ask nothing."""
     return epsilon is None or first + exp_lower(epsilon) * second >= 1
-
-
-def _meets(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
-    """Return whether ``first + e**epsilon second`` may be 1."""
-    if epsilon is None:
-        return second == 0
-    low, high = exp_lower(epsilon), exp_upper(epsilon)
-    return first + low * second <= 1 <= first + high * second

@@ -21,7 +21,6 @@ from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.channel import Channel
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.notions import LDP, LIP
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
 
@@ -195,12 +194,10 @@ def _of_mechanism(
         worst = max(range(k * k), key=lambda n: _order(factors[n // k][n % k]))
         x, z = divmod(worst, k)
         rows.append(Leakage("ldp", log_above(factors[x][z]), factors[x][z], (labels[x], labels[z])))
-    elif isinstance(mechanism.privacy, LDP):
+    own = mechanism.privacy
+    if not own.needs_prior and own.name not in [row.notion for row in rows]:
         factor = mechanism.largest_ratio()
-        rows.append(Leakage("ldp", log_above(factor), factor))
-    if not isinstance(mechanism.privacy, LDP | LIP):
-        factor = mechanism.largest_ratio()
-        rows.append(Leakage(mechanism.privacy.name, log_above(factor), factor))
+        rows.append(Leakage(own.name, log_above(factor), factor))
     if prior is not None:
         least, most = mechanism.lifts(prior)
         below = None if least == 0 else 1 / least

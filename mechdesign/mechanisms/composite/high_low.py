@@ -157,11 +157,6 @@ class HighLow(Mechanism):
         """The mechanism of the sensitive inputs."""
         return self._inner
 
-    @property
-    def uniform_probability(self) -> Fraction:
-        """The exact w: how often an input that is not sensitive sends a uniform report."""
-        return Fraction(self._uniform, WHOLE)
-
     def parameters(self) -> dict[str, Any]:
         """Return the inner mechanism, and the mass of w."""
         return {"inner": component_table(self._inner), "uniform": self._uniform}

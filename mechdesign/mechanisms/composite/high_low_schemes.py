@@ -100,7 +100,7 @@ def high_low_subset_selection(
     Examples
     --------
     >>> scheme = high_low_subset_selection(20, 1, range(5))
-    >>> scheme.inner.parameters()["size"], round(float(scheme.uniform_probability), 4)
+    >>> scheme.inner.parameters()["size"], round(scheme.parameters()["uniform"] / 2**62, 4)
     (2, 0.5927)
     """
     domain, notion = inputs_of(inputs), HighLowLDP(epsilon, sensitive)

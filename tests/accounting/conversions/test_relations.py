@@ -358,3 +358,83 @@ def test_a_ray_is_a_column_of_a_private_channel() -> None:
     channel = Channel(numerators)
     assert notion.holds(channel, prior)
     assert LDP(2).leakage(channel) == pytest.approx(2, abs=NEAR)
+
+
+def targets(prior: Prior) -> list[Notion]:
+    """Notions of every kind, with budgets that no guarantee has."""
+    return [
+        *TARGETS.values(),
+        AsymmetricLift(1, 1),
+        AsymmetricLift("0.3", 2),
+        AsymmetricLift("inf", "0.7"),
+        AsymmetricLift("inf", "inf"),
+        DifferentialIdentifiability(0),
+        BoundedPriorLIP(1, center=prior, radius="0.05"),
+        ApproximateLDP(1, "0.1"),
+        ApproximateLIP(1, "0.1"),
+        ApproximateLDP(1, 0),
+        ApproximateLIP(1, 0),
+    ]
+
+
+@examples(12)
+@given(
+    st.lists(st.integers(1, 30), min_size=2, max_size=3),
+    st.sampled_from(["0.2", "1", "2"]),
+)
+def test_the_exact_value_is_at_most_the_bound_in_one_unit(counts: list[int], budget: str) -> None:
+    """For all pairs of notions: the value is attained, and no theorem says less."""
+    prior = Prior.from_counts(counts)
+    skew = math.log(max(prior) / prior.minimum)
+    given: list[Notion] = [
+        LDP(budget),
+        LIP(budget),
+        PML(budget),
+        AsymmetricLift(budget, "0.4"),
+        DifferentialIdentifiability(float(budget) + skew),
+        BoundedPriorLIP(budget, center=prior, radius="0.05"),
+    ]
+    for notion in given:
+        for target in targets(prior):
+            if isinstance(target, MaximalLeakage | MutualInformationPrivacy):
+                continue  # a design each
+            found = implied(notion, target, prior)
+            if found.tight is None:
+                assert target.name.startswith("approximate")
+                continue
+            if math.isfinite(found.tight):
+                assert found.attained == pytest.approx(found.tight, rel=1e-6, abs=1e-6)
+                assert found.bound is None or found.tight <= found.bound + NEAR, found
+            else:
+                assert found.attained == found.tight
+
+
+def test_lift_bounds_are_measured_by_their_excess() -> None:
+    """ln(0.2 + 0.8 e) - 1: the exact value and the bound are of the same thing."""
+    found = implied(LDP(1), AsymmetricLift(1, 1), Prior([0.2, 0.8]))
+    assert found.tight == pytest.approx(math.log(0.2 + 0.8 * math.e) - 1, abs=NEAR)
+    assert found.bound == pytest.approx(found.tight, abs=NEAR)
+
+
+@pytest.mark.parametrize("rare", ["1e-20", "1e-140", "1e-280"])
+def test_priors_of_any_skew_have_relations(rare: str) -> None:
+    """No target's own epsilon is in the way, and log ratios beyond floats are exact."""
+    prior = Prior([rare, "0.5", "0.5"])
+    skew = math.log(0.5) - float(rare.removeprefix("1e")) * math.log(10)
+    skew += math.log((math.e - 0.5) / 0.5)  # the largest ratio of a common input to any other
+    table = relations(LIP(1), prior)
+    for row in table.rows:
+        if row.target != "maximal-leakage":
+            check_attained(row, prior)
+    assert table["ldp"].tight == pytest.approx(2, abs=1e-6)
+    assert table["differential-identifiability"].tight == pytest.approx(skew, abs=1e-6)
+    assert (
+        implied(LIP(1), DifferentialIdentifiability(1), prior)
+        == table["differential-identifiability"]
+    )
+
+
+def test_an_input_that_never_occurs_is_identified_by_every_channel() -> None:
+    prior = Prior([0, "0.5", "0.5"])
+    row = relations(LIP(1), prior)["differential-identifiability"]
+    assert row.tight == row.attained == math.inf

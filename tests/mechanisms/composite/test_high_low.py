@@ -26,6 +26,7 @@ from mechdesign.mechanisms import (
     high_low_randomized_response,
     high_low_subset_selection,
 )
+from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size
 from mechdesign.reports import Reports
 from mechdesign.sampling import Source, source_of
@@ -84,7 +85,7 @@ def test_the_published_law(side: tuple[int, list[int]], epsilon: Fraction) -> No
     else:
         size, w = 1 << s.bit_length(), 2 / (odds + 1)
     assert mechanism.n_outputs == size + k - s
-    assert np.isclose(float(mechanism.uniform_probability), w, rtol=1e-12)
+    assert np.isclose(mechanism.parameters()["uniform"] / WHOLE, w, rtol=1e-12)
     table, hidden = float_table(mechanism), sorted(sensitive)
     others = [x for x in range(k) if x not in hidden]
     for n, x in enumerate(others):
@@ -198,8 +199,8 @@ def test_how_many_random_bits_are_taken_tells_no_more_than_the_report(make: Make
 def test_own_scheme_follows_its_formula() -> None:
     """w = 1 / ((j/s)(e**eps - 1) + 1)."""
     for s, j in ((4, 1), (5, 2), (5, 4)):
-        w = high_low_subset_selection(9, 1, range(s), j).uniform_probability
-        assert np.isclose(float(w), 1 / (j / s * (np.e - 1) + 1), rtol=1e-12)
+        w = high_low_subset_selection(9, 1, range(s), j).parameters()["uniform"] / WHOLE
+        assert np.isclose(w, 1 / (j / s * (np.e - 1) + 1), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
