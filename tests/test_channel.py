@@ -77,6 +77,7 @@ def test_processing_is_the_exact_product_and_associative(chain: list[Channel]) -
     assert np.allclose(left.matrix, a.matrix @ b.matrix @ c.matrix, atol=1e-15)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(cases().flatmap(lambda c: st.tuples(st.just(c), channels(len(c.domain)))), st.data())
 def test_post_processing_never_raises_leakage(pair: tuple[Case, Channel], data: Any) -> None:

@@ -88,6 +88,7 @@ def test_a_circle_of_rooms_is_named(tmp_path: Path) -> None:
         house.floors(graph)
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     if importlib.util.find_spec("zensical") is None:
         pytest.skip("zensical is not installed: pip install -e '.[docs]'")
@@ -201,6 +202,7 @@ class Reader:
             load_problem(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

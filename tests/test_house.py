@@ -23,7 +23,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
     [
         ["ruff", "check", "--no-cache", "."],
         ["ruff", "format", "--no-cache", "--check", "."],
-        ["mypy", "--no-incremental"],
+        pytest.param(["mypy", "--no-incremental"], marks=pytest.mark.slow),
         ["repo_review", "."],
     ],
     ids=["lint", "format", "types", "repository review"],

@@ -95,6 +95,7 @@ def test_check_passes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ok ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_expected_value_is_that_of_other_solvers(name: str) -> None:
     stated = problem(name)

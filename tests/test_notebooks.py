@@ -140,6 +140,7 @@ def test_cell_ids_differ(path: Path) -> None:
     assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_notebook_runs_and_says_what_the_file_says(
     path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

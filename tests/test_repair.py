@@ -91,6 +91,7 @@ def spoil(Q: np.ndarray, way: str, noise: float, seed: int) -> np.ndarray:
     return Q + noise * rng.normal(size=(1, Q.shape[1]))  # rows that do not sum to 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(60)
 @given(
@@ -146,6 +147,7 @@ hopeless = st.one_of(
 )
 
 
+@pytest.mark.slow
 @examples(400)
 @given(intersections(), st.data())
 def test_whatever_comes_in_what_goes_out_is_private(problem: Problem, data: Any) -> None:

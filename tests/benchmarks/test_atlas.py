@@ -193,6 +193,7 @@ def test_neighbouring_subset_sizes_tie_at_the_line() -> None:
     assert two == pytest.approx(three, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_every_quick_cell_is_where_it_is_proved_to_be(atlas: Atlas) -> None:
     proved = [found for found in atlas.cells if found.proved]
     assert [found for found in proved if found.proved != found.region] == []

@@ -35,6 +35,7 @@ PARTS = {"build", "solve", "seconds", "cpu"}
 # The harness.
 
 
+@pytest.mark.slow
 def test_the_quick_mode(tmp_path: Path) -> None:
     out = tmp_path / "new folder" / "speed.json"
     script = ROOT / "benchmarks" / "design_speed.py"

@@ -86,6 +86,7 @@ def name(request: pytest.FixtureRequest) -> str:
 # The shape of every experiment.
 
 
+@pytest.mark.slow
 def test_both_sides_have_the_same_panels(name: str) -> None:
     ours, published = outcome(name)
     assert ours

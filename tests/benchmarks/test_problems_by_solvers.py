@@ -47,6 +47,7 @@ def results(folder: Path) -> list[dict]:
 # The harness.
 
 
+@pytest.mark.slow
 def test_every_pair_has_a_result_in_a_fixed_order(quick: Path) -> None:
     pairs = [(result["problem"], result["solver"]) for result in results(quick)]
     assert pairs == [(name, solver) for name in sorted(QUICK[0]) for solver in QUICK[1]]
@@ -257,6 +258,7 @@ def test_every_figure_and_experiment_is_a_part() -> None:
     assert names <= set(papers.EXPERIMENTS)
 
 
+@pytest.mark.slow
 def test_quick_parts_are_built_in_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from mechdesign.mechanisms import OptimizedUnaryEncoding
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_sampling_speed_tells_its_rates(tmp_path: Path) -> None:
     out = tmp_path / "sampling.json"
     script = ROOT / "benchmarks" / "sampling_speed.py"
@@ -69,6 +70,7 @@ def test_counts_drawn_at_once_have_the_moments_of_counted_reports() -> None:
     assert (np.abs(one.counts - mean) < 4.5 * np.sqrt(variance)).all()
 
 
+@pytest.mark.slow
 def test_the_location_experiment(tmp_path: Path) -> None:
     """Smaller blocks are estimated better, and so is what is nearest in the simplex."""
     if data_folder() is None:

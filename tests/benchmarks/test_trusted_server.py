@@ -75,6 +75,7 @@ def bit_leakage(survey: CentralSurvey) -> float:
     return math.log(worst)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_no_report_does_better(case: tuple[int, str, str]) -> None:
     survey = central_survey(*case)

@@ -714,6 +714,7 @@ def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(child, (*path, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["binary posterior", "bounded prior", "grid"])
 def test_no_value_in_any_place_breaks_the_checker(
     name: str, documents: dict[str, Document]

@@ -171,6 +171,7 @@ def test_every_route_finds_the_optimum(
     assert load_channel("x.json").document["route"] == answer["route"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["picture.png", "picture.PNG", "picture.pdf", "picture.svg"])
 def test_a_picture_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "solve", "small.toml", "--plot", name)
@@ -380,6 +381,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_it_runs_as_a_module(folder: Path) -> None:
     solved = run("solve", "small.toml", "-o", "x.json")
     assert (solved.returncode, solved.stderr) == (0, "")

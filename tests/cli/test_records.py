@@ -426,6 +426,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_it_all_runs_as_a_program_without_a_bar_in_a_file(folder: Path) -> None:
     results: list[Any] = [run(*SURVEY), run(*READING), run("leakage", "channel.json")]
     for done in results:

@@ -87,6 +87,7 @@ def assert_optimal(form: ClosedForm, problem: Problem) -> None:
 # --- two inputs -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(200)
 @given(cases(KINDS, k=2), st.data())
 def test_the_binary_channel_is_optimal_for_every_notion_and_utility(case: Case, data: Any) -> None:
@@ -196,6 +197,7 @@ def in_region(prior: Prior, epsilon: Fraction) -> bool:
 metrics = (HammingLoss, MeanAbsoluteError, EuclideanDistance)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.integers(2, 4).flatmap(lambda k: priors(k, 1)), budgets("0.05"), st.data())
 def test_lip_randomized_response_is_optimal_on_its_region_only(
@@ -397,6 +399,7 @@ def test_in_the_worst_case_a_mixture_of_outputs_is_better() -> None:
     assert solution.status == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notion",
     [
@@ -445,6 +448,7 @@ def test_what_is_constrained() -> None:
 # --- every closed form, on every problem ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(250)
 @given(cases(KINDS), st.data())
 def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:

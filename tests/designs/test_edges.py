@@ -294,6 +294,7 @@ def test_budgets_of_very_different_sizes(low: str) -> None:
     assert solution.status == "optimal"
 
 
+@pytest.mark.slow
 def test_sixty_inputs_with_random_budgets_finish() -> None:
     rng = np.random.default_rng(60)
     E = rng.uniform(0.5, 3, (60, 60)).round(3)

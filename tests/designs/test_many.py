@@ -76,6 +76,7 @@ def assert_same(found: Solution, problem: Problem) -> None:
     assert verify(found.document()).value == found.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_solutions_are_those_of_design_in_order(n_jobs: int) -> None:
     problems = mixed()
@@ -183,6 +184,7 @@ def test_a_fault_that_is_ours_is_raised_with_its_place(monkeypatch: pytest.Monke
     assert caught.value.__notes__ == ["while problems[0] was designed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_one_may_stop_listening(n_jobs: int) -> None:
     found = design_each(users(100, size=3), n_jobs=n_jobs)

@@ -82,6 +82,7 @@ def test_labels_have_no_order() -> None:
         estimate(words, [1, 2]).quantile(0.5)
 
 
+@pytest.mark.slow
 def test_a_quantile_of_many_values_takes_little_memory() -> None:
     """Never all sums at once: of 43,750 values they would be 15 GB."""
     k = 6000

@@ -143,6 +143,7 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for key, entry in pairs for place in places_in(entry, (*path, key)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
 def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
     name: str, tmp_path: Path

@@ -85,6 +85,7 @@ def private(case: Case, channel: Channel) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(60)
 @given(st.data())
@@ -102,6 +103,7 @@ def test_private_if_and_only_if_the_definition_holds(kind: str, data: Any) -> No
         assert named is None or named.startswith(case.notion.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(60)
 @given(st.data())
@@ -135,6 +137,7 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
                 assert kind == "differential-identifiability"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(30)
 @given(st.data())
@@ -166,6 +169,7 @@ def test_rows_and_matrix_say_what_violation_says(kind: str, data: Any) -> None:
             assert named in broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(20)
 @given(st.data())
@@ -201,6 +205,7 @@ def test_an_intersection_is_private_if_and_only_if_each_part_is(first: Case, dat
     )
 
 
+@pytest.mark.slow
 @examples(80)
 @given(judged(("bounded-prior-lip",)), st.lists(st.integers(0, 9), min_size=8, max_size=8))
 def test_no_prior_of_a_set_is_worse_than_its_worst(
@@ -318,6 +323,7 @@ def close(a: float, b: float) -> bool:
     return a <= b + 1e-12
 
 
+@pytest.mark.slow
 @examples(150)
 @given(positive_channels(), st.data())
 def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> None:

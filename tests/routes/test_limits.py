@@ -134,6 +134,7 @@ def as_loss(problem: Problem, number: Fraction) -> float:
     return float(-number if problem.utility.is_maximised else number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [1e-9, 0.1])
 @pytest.mark.parametrize("name", CASES)
 def test_a_time_limit_leaves_a_private_channel_and_an_honest_bound(
@@ -156,6 +157,7 @@ def test_the_limit_ends_a_search_that_would_take_minutes() -> None:
     assert is_private(problem, solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.3, 0.02])
 @pytest.mark.parametrize("name", CASES)
 def test_a_gap_that_is_wanted_is_met_and_ends_the_search_no_later(name: str, gap: float) -> None:
@@ -266,6 +268,7 @@ def test_an_interrupt_of_local_search(
     assert values == sorted(values, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("utility", [HISTOGRAM, MutualInformation()])
 def test_local_search_within_a_gap(utility: ColumnUtility, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(range(4), ContextAwareLDP(budgets(4)), utility, prior=uneven(4))
@@ -288,6 +291,7 @@ def test_classes_cut_short_need_few_outputs(notion: LDP, risk: L2Risk | TVRisk) 
     assert 0.01 < solution.gap < 1
 
 
+@pytest.mark.slow
 def test_a_risk_of_many_rays_cannot_do_with_too_few() -> None:
     problem = Problem(range(16), LIP(1), L2Risk(), prior=uneven(16))
     with pytest.raises(SolverError, match="time limit of 1e-09 s"):

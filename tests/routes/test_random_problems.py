@@ -249,6 +249,7 @@ def test_every_notion_about_columns_is_drawn() -> None:
     assert set(ALL) == {n for n, kind in NOTIONS.items() if not issubclass(kind, NonConicNotion)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ALL, INTERSECTION])
 def test_value_bound_and_privacy(name: str) -> None:
     @random_problems
@@ -302,6 +303,7 @@ GAINS: dict[str, Callable[[int], st.SearchStrategy[ColumnUtility]]] = {
 """How to draw a sum of gains for so many inputs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", GAINS)
 def test_a_sum_of_gains_is_that_of_all_rays(objective: str) -> None:
     """A concave problem: the answer is that of brute force."""

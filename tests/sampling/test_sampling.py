@@ -163,6 +163,7 @@ def edges(bits: int) -> st.SearchStrategy[int]:
     return st.one_of(st.integers(0, whole), st.sampled_from([0, 1, whole // 2, whole - 1, whole]))
 
 
+@pytest.mark.slow
 @given(laws())
 @examples(150)
 def test_the_cells_hold_exactly_the_law(law: tuple[list[list[int]], int]) -> None:

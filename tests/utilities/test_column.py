@@ -155,6 +155,7 @@ def test_every_search_of_the_checker_is_met() -> None:
     assert searches == {"ldp": "rays", "lip": "sums", "lip, long prior": "boxes"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("notion", "objective", "k", "seed"), CASES)
 def test_design_is_the_best_mixture_of_all_rays(
     notion: str, objective: str, k: int, seed: int
@@ -218,6 +219,7 @@ def hold_prices(
 # --- the oracle -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notion", [name for name in NOTIONS if name != "metric"])
 def test_qhull_finds_the_rays_that_all_choices_of_rows_give(notion: str) -> None:
     """But for metrics, where budgets that add up do not do so in floats, and rays come apart."""
@@ -360,6 +362,7 @@ def joints(channel: Channel, prior: Prior) -> list[list[Fraction]]:
     return [joint for joint in found if any(joint)]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(used_channels())
 def test_values_are_those_of_the_definitions(case: tuple[Channel, Prior]) -> None:
@@ -439,6 +442,7 @@ def processed(draw: st.DrawFn) -> tuple[Channel, Channel, Prior]:
     return channel, channel.then(after), prior
 
 
+@pytest.mark.slow
 @examples(150)
 @given(processed())
 def test_no_post_processing_is_worth_more(case: tuple[Channel, Channel, Prior]) -> None:

@@ -70,6 +70,7 @@ def guarantees(truth: Leakages) -> list[Notion]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_no_relation_is_exceeded_by_random_channels(seed: int) -> None:
     """100 channels a seed: bounds for all, exact values for some, since these take longer."""
@@ -102,6 +103,7 @@ def private_channels(notion: Notion, count: int, seed: int, prior: Prior) -> lis
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notion",
     [
@@ -125,6 +127,7 @@ def test_500_private_channels_leak_no_more_than_the_exact_values(notion: Notion)
     assert near > 50  # they come close enough for this to say something
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [SKEWED, Prior([0.2, 0.8])], ids=repr)
 @pytest.mark.parametrize("epsilon", ["0.1", "2"])
 def test_exact_values_are_attained_by_a_private_channel(prior: Prior, epsilon: str) -> None:

@@ -313,6 +313,7 @@ def test_a_tiny_difference_is_seen() -> None:
     assert tightest_matrix(near).max() == pytest.approx(2.0**-61, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_thousand_inputs() -> None:
     rng = np.random.default_rng(1)
     grr = GeneralizedRandomizedResponse(1000, 1)

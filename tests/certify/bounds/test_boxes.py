@@ -103,6 +103,7 @@ def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
             surplus_by_boxes(statement, zero, tree)
 
 
+@pytest.mark.slow
 def test_beyond_all_rays_the_gap_is_honest() -> None:
     prior = Prior.from_counts(np.random.default_rng(5).integers(1, 50, 20).tolist())
     solution = design(Problem(range(20), LDP(1), UTILITIES[1], prior=prior))

@@ -93,6 +93,7 @@ def bound_of(problem: Problem, prices: Any) -> float:
     return float(chain_bound(statement_of(problem), {"potential": list(prices)}))
 
 
+@pytest.mark.slow
 @examples(150)
 @given(lines(), st.integers(0, 2**32), st.sampled_from([0.01, 0.3, 3.0]))
 def test_any_prices_are_a_bound(problem: Problem, seed: int, size: float) -> None:
@@ -100,6 +101,7 @@ def test_any_prices_are_a_bound(problem: Problem, seed: int, size: float) -> Non
     assert bound_of(problem, prices) <= lp_optimum(problem).value + ORACLE
 
 
+@pytest.mark.slow
 @examples(100)
 @given(lines())
 def test_the_best_prices_prove_the_optimum(problem: Problem) -> None:
@@ -107,6 +109,7 @@ def test_the_best_prices_prove_the_optimum(problem: Problem) -> None:
     assert best - 1e-6 * (1 + best) <= bound <= best + ORACLE
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(2, 4), budgets("0.1", "2"), st.data())
 def test_other_ratios_of_neighbours_serve_as_well(k: int, epsilon: Fraction, data: Any) -> None:

@@ -543,6 +543,7 @@ def test_an_expected_value_is_compared_with_what_is_maximised(
     capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [NINE, NINE_LONG], ids=["sums", "boxes"])
 @pytest.mark.parametrize(
     "same",

@@ -87,6 +87,7 @@ NOTIONS: list[Notion] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notion", NOTIONS, ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_of_a_design_is_what_the_textbook_says(notion: Notion, seed: int) -> None:

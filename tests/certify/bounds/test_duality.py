@@ -66,6 +66,7 @@ def shape_of(problem: Problem) -> tuple[int, int]:
 # --- dual weights ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(200)
 @given(linear_problems(), st.integers(0, 2**32), st.sampled_from([0.01, 0.3, 1.0, 30.0]))
 def test_any_nonnegative_dual_is_a_bound(problem: Problem, seed: int, size: float) -> None:
@@ -76,6 +77,7 @@ def test_any_nonnegative_dual_is_a_bound(problem: Problem, seed: int, size: floa
     assert float(bound) <= lp_optimum(problem).value + ORACLE
 
 
+@pytest.mark.slow
 @examples(200)
 @given(linear_problems(), st.integers(0, 2**32), st.sampled_from([0.0, 1e-6, 1e-2]))
 def test_the_optimal_dual_attains_the_optimum_and_its_neighbours_do_not_pass_it(
@@ -229,6 +231,7 @@ def test_the_value_is_that_of_the_utility_exactly(
 # --- weights at decoders --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(200)
 @given(
     cases(KINDS).filter(lambda c: len(c.domain) < 4),

@@ -56,6 +56,7 @@ FAR = Problem([0, 1], BoundedPriorLIP(1, center=[0.2, 0.8], radius="0.1"), Hammi
 WORST = Problem([0, 1], LDP(1), HammingLoss(worst_case=True))
 
 
+@pytest.mark.slow
 @examples(250)
 @given(any_problems(KINDS, k=2))
 def test_the_binary_theorem_gives_the_optimum(problem: Problem) -> None:
@@ -64,6 +65,7 @@ def test_the_binary_theorem_gives_the_optimum(problem: Problem) -> None:
     assert bound == pytest.approx(best, abs=ORACLE)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(any_problems(("lip", "lift"), k=3))
 def test_the_erasure_theorem_never_passes_the_optimum(problem: Problem) -> None:

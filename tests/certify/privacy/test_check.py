@@ -59,6 +59,7 @@ def both(problem: Problem, columns: list[list[int]]) -> tuple[bool, bool]:
     return all(a for a, _ in said), all(b for _, b in said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(80)
 @given(st.data())
@@ -72,6 +73,7 @@ def test_the_two_agree_on_random_channels(kind: str, data: Any) -> None:
     assert len(set(both(problem, channel.columns()))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(12)
 @given(st.data())
@@ -103,6 +105,7 @@ def epsilon_is_wide(case: Case) -> bool:
 BY_EPSILON = tuple(kind for kind in KINDS if kind not in ("context-aware", "lift"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BY_EPSILON)
 @examples(40)
 @given(st.data())

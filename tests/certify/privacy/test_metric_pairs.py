@@ -54,6 +54,7 @@ def near_columns(draw: st.DrawFn, case: Case) -> list[int]:
     return column
 
 
+@pytest.mark.slow
 @examples(300)
 @given(st.data())
 def test_the_reduced_check_says_what_the_full_one_says(data: Any) -> None:
@@ -113,6 +114,7 @@ def test_a_line_keeps_neighbours_and_a_grid_its_steps() -> None:
     assert len(pairs) == len(set(pairs)) == 2 * (2 * 4 + 3 * 3)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(metrics(), st.data())
 def test_leakage_is_attained_on_the_kept_pairs(case: Case, data: Any) -> None:

@@ -176,12 +176,14 @@ def hold_decision(problem: Problem) -> None:
         assert np.abs(rays - column).max(axis=1).min() < 1e-3
 
 
+@pytest.mark.slow
 @examples(250)
 @given(problems(3))
 def test_it_is_there_exactly_where_the_rays_are_independent(problem: Problem) -> None:
     hold_decision(problem)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(problems(4))
 def test_and_for_four_inputs(problem: Problem) -> None:
@@ -198,6 +200,7 @@ def test_for_two_inputs_it_is_always_there(problem: Problem) -> None:
     assert decide_cone(problem.cone).simplicial
 
 
+@pytest.mark.slow
 @examples(120)
 @given(problems(3, count=2))
 def test_for_intersections_as_well(problem: Problem) -> None:
@@ -247,6 +250,7 @@ def hold_universal(problem: Problem, U: np.ndarray, seed: int) -> None:
         assert np.allclose(W.sum(axis=1), 1, atol=1e-9)
 
 
+@pytest.mark.slow
 @examples(120)
 @given(problems(3, count=1), st.integers(0, 10**6))
 def test_every_private_channel_is_it_followed_by_post_processing(
@@ -305,6 +309,7 @@ def numeric_route(utility: Utility) -> str:
     return "linear-program" if isinstance(utility, Distortion) else "extreme-rays"
 
 
+@pytest.mark.slow
 @examples(80)
 @given(problems(3), st.data())
 def test_the_closed_form_is_the_numeric_optimum_and_there_where_it_should(
@@ -556,6 +561,7 @@ def every_row(problem: Problem) -> Iterator[list[Any]]:
     yield from ([None, "positive", x, None] for x in range(k))
 
 
+@pytest.mark.slow
 @examples(150)
 @given(problems(3), st.data())
 def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> None:
@@ -575,6 +581,7 @@ def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> No
         assert float(bound) <= best + ORACLE
 
 
+@pytest.mark.slow
 @examples(80)
 @given(problems(3, count=1), st.integers(0, 10**6))
 def test_the_checker_makes_a_channel_that_every_private_one_is_made_from(
@@ -758,6 +765,7 @@ ALIKE: list[Utility] = [
 ]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(2, 5), tenths(0, 30) | st.just("inf"), tenths(0, 30) | st.just("inf"))
 def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: Any) -> None:

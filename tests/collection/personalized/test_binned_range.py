@@ -36,6 +36,7 @@ def test_without_noise_quantiles_are_those_of_the_values_rounded_up() -> None:
         assert binned.quantile(reports, q).value == -1 + code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", ["design", "hadamard"])
 def test_quantiles_of_a_skewed_sample(make: str) -> None:
     generator = np.random.default_rng(5)

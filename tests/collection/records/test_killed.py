@@ -131,6 +131,7 @@ def half_way(folder: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         yield start
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize(
     ("ending", "there"), [("csv", True), ("csv", False), ("csv.gz", True), ("parquet", True)]
@@ -165,6 +166,7 @@ def test_an_interrupted_process_leaves_nothing_at_all(
     assert (folder / "out.csv").read_text(encoding="utf-8") == OLD
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
@@ -268,6 +270,7 @@ ROWS = 300_000
 MOST_BYTES = 500_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
     rows = "".join(f"{n},person number {n},{'xy'[n % 2]}\n" for n in range(ROWS))

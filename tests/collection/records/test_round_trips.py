@@ -115,6 +115,7 @@ LABELS = st.lists(
 )
 
 
+@pytest.mark.slow
 @examples(150)
 @given(LABELS, st.sampled_from(["csv", "csv.gz", "parquet"]), st.sampled_from([None, ";", "\t"]))
 def test_any_labels_go_there_and_back(

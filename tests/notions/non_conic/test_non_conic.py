@@ -122,6 +122,7 @@ def slack(kind: str, epsilon: Fraction, delta: Fraction, channel: Channel, prior
     return min(slacks)
 
 
+@pytest.mark.slow
 @examples(300)
 @given(cases(), budgets(), deltas)
 def test_a_notion_holds_where_its_definition_does(
@@ -156,6 +157,7 @@ def test_leakage_is_the_least_epsilon(case: tuple[str, Channel, Prior], delta: F
         assert not of_kind(kind, less, delta).holds(channel, prior)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.sampled_from(KINDS[:2]), st.data(), budgets())
 def test_the_least_delta(kind: str, data: st.DataObject, epsilon: Fraction) -> None:
@@ -343,6 +345,7 @@ def equals_the_textbook(problem: Problem) -> None:
     verify(json.loads(json.dumps(solution.document())))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_problems_equal_their_textbook(kind: str) -> None:
     @examples(40)
@@ -353,6 +356,7 @@ def test_random_problems_equal_their_textbook(kind: str) -> None:
     run()
 
 
+@pytest.mark.slow
 @examples(60)
 @given(problems(KINDS, count=2))
 def test_intersections_equal_their_textbook(problem: Problem) -> None:
@@ -566,6 +570,7 @@ def weighed(draw: st.DrawFn, kind: str, k: int, m: int) -> dict[str, Any]:
     return table
 
 
+@pytest.mark.slow
 @examples(300)
 @given(st.data())
 def test_no_private_channel_is_below_any_bound(data: st.DataObject) -> None:
@@ -591,6 +596,7 @@ def _padded(channel: Channel, m: int) -> list[float]:
     return row + [0.0] * (m - len(row))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(kind: str) -> None:
     @examples(40)

@@ -306,6 +306,7 @@ def test_it_stops_at_the_gap_that_is_wanted(problem: Problem, gap: float) -> Non
     assert_channel(problem, raw.matrix)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
 )
@@ -374,6 +375,7 @@ def test_what_it_is_for() -> None:
 # --- the programs under it ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_restricted_master_in_other_coordinates_and_units() -> None:
     rng = np.random.default_rng(0)
     problem = line_problem(6)

@@ -139,6 +139,7 @@ def test_equals_brute_force_over_rays(
     check(problem, SOLVERS["vertices"](problem).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_brute_force_under_two_notions_and_a_set_of_priors(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -181,6 +182,7 @@ def test_values_may_be_of_any_scale_and_constant() -> None:
 WEIGHTS = st.integers(0, 1000).map(lambda n: n / 1000)
 
 
+@pytest.mark.slow
 @given(st.lists(WEIGHTS, min_size=4, max_size=4), st.floats(0.01, 2))
 def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
     """Whatever the weights and however coarse the decoders: never above the optimum."""

@@ -99,6 +99,7 @@ def budgets(k: int) -> st.SearchStrategy[list[list[str | Fraction]]]:
     return st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(2, 6).flatmap(lambda k: st.tuples(budgets(k), st.just(k))), st.data())
 def test_any_budgets_any_loss(

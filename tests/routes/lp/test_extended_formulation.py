@@ -55,6 +55,7 @@ def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
     )
 
 
+@pytest.mark.slow
 @examples(250)
 @given(drawn_families())
 def test_the_cone_is_the_same_in_every_direction(pair: tuple[Family, int]) -> None:
@@ -130,6 +131,7 @@ def applied(found: list[Multipliers], family: Family) -> np.ndarray:
     return total
 
 
+@pytest.mark.slow
 @examples(200)
 @given(drawn_families())
 def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Family, int]) -> None:

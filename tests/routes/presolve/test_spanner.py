@@ -150,6 +150,7 @@ def test_where_nothing_can_be_left_out_there_is_no_spanner(family: PairRows) -> 
 # --- the route ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("per_input", "within"), [(8, 0.06), (12, 0.012), (16, 0.005)])
 def test_value_and_bound_close_in_on_the_optimum(per_input: int, within: float) -> None:
     problem, optimum = grid(6), grid_optimum(6)
