@@ -24,7 +24,7 @@ def dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
             if m.side != "ratio":
                 block["priors"] = [[str(p) for p in prior] for prior in family.priors]
             rows.append(block)
-    weights = None if dual.weights is None else dual.weights.tolist()
+    weights = None if dual.input_multipliers is None else dual.input_multipliers.tolist()
     return {"weights": weights, "rows": rows}
 
 

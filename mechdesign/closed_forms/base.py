@@ -1,4 +1,4 @@
-"""What a closed form is: a formula, where it holds, and what it is optimal for."""
+"""The contract of a closed form: a formula, its condition, and the theorem that proves it."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class ClosedForm(ABC):
     """
 
     theorem_is_tight: ClassVar[bool] = False
-    """Whether no other bound need be sought beside that of the theorem."""
+    """Whether the bound of the theorem is exact, so that no numeric bound is needed beside it."""
 
     allows_non_conic: ClassVar[bool] = False
-    """Whether it reckons with notions about the whole channel; else it speaks of columns only."""
+    """Whether it holds under constraints on the whole channel, not only on columns."""
 
     @abstractmethod
     def check(self, problem: Problem) -> Verdict:
@@ -99,7 +99,7 @@ class ClosedForm(ABC):
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
-    """Return labels for ``count`` outputs that the optimiser chose.
+    """Return labels for ``count`` outputs that the optimizer chose.
 
     Raises
     ------

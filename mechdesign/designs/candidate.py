@@ -1,6 +1,6 @@
-"""A candidate: a raw answer made exactly private, with the value and the bound that are proved.
+"""A candidate: the answer of a route, repaired to be exactly private, with its proof.
 
-raw matrix and dual -> exact channel -> value, bound, certificate -> solution
+raw channel and dual variables -> exact channel -> value, bound, certificate -> solution
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mechdesign.solution import PrivacyClaim, Solution
 __all__ = ["Candidate"]
 
 WORTH_SAVING = 1e-16
-"""Dual weights below this share of the largest are left out."""
+"""Multipliers below this share of the largest are left out of the certificate."""
 
 
 class Candidate:
@@ -145,7 +145,7 @@ class Candidate:
 
 
 def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
-    """Return dual weights as a saved file has them."""
+    """Return dual variables as a saved file has them."""
     rows = []
     for family in dual.families:
         own_prior = family.priors == (problem.prior.probabilities,)
@@ -161,11 +161,12 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
             if family.priors and not own_prior:
                 block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
             rows.append(block)
-    weights = None if dual.weights is None else (dual.weights / dual.weights.sum()).tolist()
+    on_inputs = dual.input_multipliers
+    weights = None if on_inputs is None else (on_inputs / on_inputs.sum()).tolist()
     table: dict[str, Any] = {"weights": weights, "rows": rows}
     if dual.information is not None:
-        multipliers = {str(n): price for n, price in dual.information.multipliers.items()}
-        levels = dual.information.levels.tolist()
+        multipliers = {str(n): value for n, value in dual.information.multipliers.items()}
+        levels = dual.information.potentials.tolist()
         table["information"] = {"multipliers": multipliers, "levels": levels}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]

@@ -48,25 +48,26 @@ def design(
         ``"estimation"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever
         the route, the channel is repaired and certified in the same way.
     gap
-        A gap that is small enough: routes that proceed step by step end there. Default: as small as
-        rounding allows, about 1e-8.
+        A gap that is small enough: iterative routes stop there. Default: as small as rounding
+        allows, about 1e-8.
     time_limit
-        Seconds. A route that proceeds step by step ends soon after, with the best channel and the
-        best bound so far, certified as ever; the gap then says how far apart they are. So does the
-        first Ctrl-C; a second one is as usual.
+        Seconds. An iterative route stops soon after, and the best channel and the best bound so
+        far are certified; the gap then says how far apart they are. The first Ctrl-C does the
+        same; a second one interrupts as usual.
     progress
         True for a bar on standard error, or a function to call with each
         :class:`~mechdesign.routes.limits.Progress`.
     symmetries
         Permutations of the inputs that change nothing: neither the notions nor the prior nor the
         loss. Each lists, for every input in order, the input that takes its place. They are checked
-        exactly. Those of grids and lines, and inputs that are alike, are found without being named.
+        exactly. Those of grids and lines, and interchangeable inputs, are found without being
+        named.
     constraints
         Constraints of your own, in cvxpy, on ``problem.Q`` and ``problem.output_distribution``. The
         channel is private exactly; your constraints hold to what the report says.
     objective
         An objective of your own, ``cp.Minimize(...)``, ``cp.Maximize(...)`` or an expression to be
-        minimised, in place of the problem's utility.
+        minimized, in place of the problem's utility.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def design(
     InputError, UnsupportedError
         If the route does not exist or does not solve such a problem.
     SolverError
-        If every way that the route has to try failed, or the time was over before any had begun.
+        If every attempt failed, or time was over before any had an answer.
 
     Examples
     --------

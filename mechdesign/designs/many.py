@@ -1,7 +1,7 @@
-"""Many problems at once: one for each user, say, with a prior and a budget of their own.
+"""Batch design: many problems at once, say one for each user with a prior and budget of their own.
 
-Problems whose programs have one shape are solved in batches, and the batches are shared out among
-processes, or among the machines of a cluster. Every channel is repaired and certified by itself.
+Problems whose programs have the same shape are solved in batches. The batches are distributed over
+processes, or over the machines of a cluster. Every channel is repaired and certified by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mechdesign.solution import Solution
 __all__ = ["design_each", "design_many"]
 
 WINDOW = 4096
-"""Among so many problems in a row those of one shape are looked for."""
+"""How many problems are read ahead to find those of the same shape."""
 
 DELAY = 1.0
 """Seconds before a bar appears."""
@@ -69,7 +69,7 @@ def design_many(
 
     Each solution is what :func:`~mechdesign.design` would give: exactly private, with a value and a
     bound as close. Small problems of one shape, which differ in their priors, budgets and losses,
-    are solved together, some times faster.
+    are solved together, several times faster.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def design_many(
         Dask client.
     errors
         ``"raise"`` to stop at the first problem that fails, with its place in the message;
-        ``"return"`` to have that exception in the place of its solution.
+        ``"return"`` to return the exception in the place of its solution.
     progress
         Whether to show a bar; default if standard error is a terminal.
 
@@ -98,7 +98,7 @@ def design_many(
     Raises
     ------
     InputError
-        If an option, or what stands in the place of a problem, is none.
+        If an option is wrong, or one of the problems is not a problem.
     MechdesignError
         That of the first problem that fails, unless errors are returned.
 
@@ -133,7 +133,7 @@ def design_each(
     errors: Literal["raise", "return"] = "raise",
     progress: bool | None = None,
 ) -> Iterator[Answer]:
-    """Yield the solution of each problem in order, as soon as it and those before it are there.
+    """Yield the solutions in the order of the problems, each as soon as it and all before are done.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
     :func:`design_many`.
@@ -181,7 +181,7 @@ def _each(
         while window := list(islice(rest, WINDOW)):
             tasks = divided(window, options, effective_n_jobs(n_jobs))
             jobs = (delayed(run)([(first + n, window[n]) for n in task], options) for task in tasks)
-            with _listening(pool(jobs)) as results:
+            with _cancelled_at_exit(pool(jobs)) as results:
                 for place, answer in _in_order(zip(tasks, results, strict=True)):
                     bar.update()
                     if not isinstance(answer, MechdesignError):
@@ -194,8 +194,8 @@ def _each(
 
 
 @contextmanager
-def _listening(results: Generator[Any, None, None]) -> Iterator[Generator[Any, None, None]]:
-    """Cancel what is left undone when nobody listens any more; that is meant, so do not warn."""
+def _cancelled_at_exit(results: Generator[Any, None, None]) -> Iterator[Generator[Any, None, None]]:
+    """Cancel the jobs that are left when the caller stops; joblib's warning is suppressed."""
     try:
         yield results
     finally:
@@ -207,7 +207,7 @@ def _listening(results: Generator[Any, None, None]) -> Iterator[Generator[Any, N
 def _in_order(
     finished: Iterable[tuple[list[int], list[Parts | MechdesignError]]],
 ) -> Iterator[tuple[int, Parts | MechdesignError]]:
-    """Yield places and answers from 0 on, each as soon as those before it are there."""
+    """Yield places and answers in order, each as soon as all before it have been yielded."""
     early: dict[int, Parts | MechdesignError] = {}
     place = 0
     for task, answers in finished:

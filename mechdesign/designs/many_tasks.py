@@ -1,4 +1,4 @@
-"""What one process does of many problems: batches of one shape, and small lots of all others."""
+"""The tasks of batch design: batches of problems of one shape, and small lots of all others."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from mechdesign.solution import Solution
 __all__ = ["Options", "Parts", "divided", "run"]
 
 SINGLES = 8
-"""So many problems that are solved one by one are sent to a process at a time."""
+"""How many problems that are solved one by one are sent to a process at a time."""
 
 AIM = 1e-7
-"""The gap that a batch aims at: below what counts as optimal, with room for the repair."""
+"""The default gap of a batch: below what counts as optimal, with room for the repair."""
 
 WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
 
@@ -49,11 +49,11 @@ class Options:
     gap: float | None
 
     def aim(self) -> float:
-        """Return the gap that a batch aims at."""
+        """Return the gap at which a batch stops."""
         return AIM if self.gap is None else self.gap / 2
 
     def key(self, problem: Problem) -> Hashable | None:
-        """Return what problems that are solved together share; None for one by itself."""
+        """Return the shape that problems solved together share; None for one solved alone."""
         return shape(problem) if self.route == "auto" else None
 
 
@@ -72,13 +72,10 @@ def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[i
 
 
 def run(asked: Sequence[tuple[int, Problem]], options: Options) -> list[Parts | MechdesignError]:
-    """Solve some problems, each with its place; what a process does.
-
-    They are of one shape, or of none.
-    """
+    """Solve one task: some problems with their places, all of one shape or each alone."""
     found: dict[int, Solution] = {}
     if len(asked) > 1 and options.key(asked[0][1]) is not None:
-        found = _together(asked, options)
+        found = _solve_batch(asked, options)
     answers: list[Parts | MechdesignError] = []
     for place, problem in asked:
         try:
@@ -98,8 +95,8 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
     return error.within(name) if isinstance(error, InputError) else type(error)(f"{name}: {error}")
 
 
-def _together(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
-    """Solve problems of one shape; those that a formula solves, or that fail, are left out."""
+def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
+    """Solve problems of one shape, but for those with a closed form and those that fail."""
     limits = Limits(options.aim())
     stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
     numeric: list[tuple[int, Problem, tuple[Considered, ...]]] = []

@@ -1,4 +1,4 @@
-"""One design after the other, each starting where the last was, all within one time."""
+"""Designs along rising budgets: each warm-started from the last, within one time limit."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Steps"]
 INTERRUPTED = "ended early: interrupted"
 """What a solution notes when the user pressed Ctrl-C."""
 
-WHY = "the loss and the notion are linear in the channel; it began where the budget below it was"
+WHY = "the loss and the notion are linear in the channel; warm-started from a smaller budget"
 
 
 class Steps:
     """Designs one problem at one budget after the other.
 
-    A larger budget makes the cone larger. So a large program starts from a point on the path of
-    the last budget where that was smaller, which spares about a third of the steps.
+    A larger budget makes the cone larger, so that a point on the central path of a smaller budget
+    is feasible. A large program starts there, which spares about a third of the steps.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Steps:
             self._last = None
             solution = design(problem, gap=self._gap, time_limit=_limit(seconds))
         if INTERRUPTED in solution.notes:
-            raise KeyboardInterrupt  # it was meant for all that was still to come
+            raise KeyboardInterrupt  # the user means all designs, not only this one
         return solution
 
     def _from_last(self, problem: Problem, seconds: float) -> Solution | None:

@@ -1,4 +1,4 @@
-"""What a route returns: a raw channel, not yet private to the last bit, and dual weights."""
+"""What a route returns: a channel, private up to rounding, and the dual variables for a bound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "RawSolution"]
 
 
 class Tree(Protocol):
-    """Something that a certificate tells as a list."""
+    """A tree of boxes that can be written as a list."""
 
     def to_list(self) -> list[list[Any]]:
         """Return the list."""
@@ -27,14 +27,14 @@ class Tree(Protocol):
 
 @dataclass(frozen=True)
 class FamilyDual:
-    """Dual weights on the rows of the notion number ``notion`` of the problem.
+    """Multipliers of the rows of the notion number ``notion`` of the problem.
 
     Attributes
     ----------
     notion
         Its place among the problem's notions.
     multipliers
-        The weights; ``other`` of a lift row is a place in ``priors``.
+        Numbers >= 0; ``other`` of a lift row is a place in ``priors``.
     priors
         The priors that lift rows refer to; empty for rows on ratios.
     """
@@ -46,23 +46,24 @@ class FamilyDual:
 
 @dataclass(frozen=True)
 class Information:
-    """A price of the information in Y, where notions bound it.
+    """Dual variables of bounds on the mutual information of X and Y.
 
     Attributes
     ----------
     multipliers
-        The price of a nat, by the place of each such notion among the problem's notions.
-    levels
-        ``(n_inputs,)`` numbers in the unit of the loss: what is left of the loss of each input.
+        That of each such notion, by its place among the problem's notions: loss per nat.
+    potentials
+        ``(n_inputs,)`` numbers in the unit of the loss, as in
+        :mod:`mechdesign.routes.conic.blahut_arimoto`.
     """
 
     multipliers: Mapping[int, float]
-    levels: FloatArray
+    potentials: FloatArray
 
 
 @dataclass(frozen=True)
 class EstimationData:
-    """What, with prices, bounds the risk of estimating a distribution.
+    """What, with potentials, bounds the risk of estimating a distribution.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class EstimationData:
         ``(n_inputs, n_inputs)``: a vector for each input, a row of M**-1; with tangents, over its
         entry there.
     tangents
-        ``(n_inputs,)`` deviations at which roots are linearised; None where there are no roots.
+        ``(n_inputs,)`` deviations at which roots are linearized; None where there are no roots.
     prior
         For a worst case, the distribution that the bound is for and the estimator is made for.
     """
@@ -82,37 +83,37 @@ class EstimationData:
 
 @dataclass(frozen=True)
 class Dual:
-    """Dual weights of a linear problem: evidence for a bound, to be checked and not believed.
+    """Dual variables: evidence for a bound, which the checker recomputes from them.
 
     Attributes
     ----------
     families
-        Weights on the rows of the notions.
-    weights
-        For a worst case, ``(n_inputs,)`` weights on the inputs; else None.
+        Multipliers of the rows of the notions.
+    input_multipliers
+        For a worst case, ``(n_inputs,)`` multipliers of the losses of the inputs; else None.
     decoders
         For a posterior-mean squared error, the decoders that the outputs in the multipliers
         stand for, in rising order; else None.
     potential
-        For a sum of gains, ``(n_inputs,)`` prices; else None.
+        For a sum of gains, ``(n_inputs,)`` multipliers of the equations that rows sum to 1.
     levels
-        With prices for a posterior-mean squared error, ``(n_decoders,)``: the level of each
-        decoder. Prices, decoders and levels are then in units in which f runs from 0 to 1.
+        With potentials for a posterior-mean squared error, ``(n_decoders,)``: the level of each
+        decoder. Potentials, decoders and levels are then in units in which f runs from 0 to 1.
     search
-        How the checker finds what the prices leave: ``"rays"``, ``"classes"``, ``"lifts"``,
-        ``"decoders"``, or ``"chain"`` for a linear loss on a line.
+        How the checker finds the largest gain less its potential: ``"rays"``, ``"classes"``,
+        ``"lifts"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     priors
         For a search over rays: the priors of a notion about a set whose rows are used.
     information
-        The price of information, where a notion bounds it; else None.
+        Dual variables of bounds on the mutual information, where they bind; else None.
     estimation
         For a risk of estimation, what the bound is made from.
     """
 
     families: tuple[FamilyDual, ...]
-    weights: FloatArray | None = None
+    input_multipliers: FloatArray | None = None
     decoders: tuple[Fraction, ...] | None = None
     potential: FloatArray | None = None
     levels: FloatArray | None = None
@@ -125,7 +126,7 @@ class Dual:
 
 @dataclass(frozen=True)
 class RawSolution:
-    """An answer of a solver.
+    """The answer of a route.
 
     Attributes
     ----------
@@ -138,12 +139,12 @@ class RawSolution:
     route
         How it was found, for the report.
     notes
-        Sentences for the report: reductions, components, rounds.
+        Sentences for the report: reductions, groups of inputs, rounds.
     numeric_bound
         A bound on the objective computed in floating point, for an objective that the checker does
         not know: it stands in the place of a proof. None where the dual is to be checked.
     path
-        Where the search for a problem nearby can start, if it has such a thing.
+        Where a warm start for a problem nearby begins; None for methods that have none.
     theorem
         A bound that the checker proves without data; None if the dual must do.
     theorem_data

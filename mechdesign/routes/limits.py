@@ -1,7 +1,7 @@
-"""When a search ends: at a wanted gap, after a time, or when it is interrupted; and who is told.
+"""Stopping criteria of a search: a gap, a time limit, an interrupt; and reports of its progress.
 
-A search tells its best value and its best bound after every round. Whatever ends it, both stand:
-the channel is repaired and the bound is proved as ever, and the gap says how far apart they are.
+A search reports its best value and its best bound after every round. Whatever stops it, both are
+valid: the channel is repaired, the bound is proved, and the gap says how far apart they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPTIMAL = 1e-8
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands.
+    """The progress of a search.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Progress:
 
 @dataclass
 class Limits:
-    """What ends a search.
+    """What stops a search.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Limits:
     seconds: float = math.inf
     watch: Callable[[Progress], None] | None = None
     ended: str = field(default="", init=False)
-    """Why the search ended before its aim: a few words, or nothing."""
+    """Why the search stopped before the gap was reached, in a few words; else empty."""
     interrupted: bool = field(default=False, init=False)
     stopwatch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False)
     """Where the seconds of each phase are counted."""
@@ -89,7 +89,7 @@ class Limits:
     def part(self, unit: float = 0.0) -> Limits:
         """Return these limits for a search within the search.
 
-        With a unit it tells what this would, its numbers times the unit; else it tells nobody.
+        Its progress is reported with values times the unit; without a unit, not at all.
         """
         part = Limits(self.gap, self.left)
         part._whole, part._unit, part.stopwatch = self, unit, self.stopwatch
@@ -106,7 +106,7 @@ class Limits:
         return bool(self.ended)
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
-        """Report a round; return whether to stop, for whatever reason."""
+        """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
         progress = Progress(rounds, value, bound, self.elapsed)
         if self.watch is not None:
             self.watch(progress)
@@ -116,9 +116,9 @@ class Limits:
 
     @contextmanager
     def interruptible(self) -> Iterator[Limits]:
-        """Let the first Ctrl-C end the search and keep what was found; a second one is as usual.
+        """Let the first Ctrl-C stop the search and keep its answer; a second one acts as usual.
 
-        Only in the main thread; elsewhere nothing changes.
+        This is for the main thread, which alone receives signals; elsewhere nothing changes.
         """
         if threading.current_thread() is not threading.main_thread():
             yield self
@@ -129,7 +129,7 @@ class Limits:
             self.interrupted = True
             signal.signal(signal.SIGINT, before)
 
-        if before is None:  # installed outside Python: left alone
+        if before is None:  # a handler that was not installed from Python cannot be restored
             yield self
             return
         signal.signal(signal.SIGINT, stop)

@@ -1,4 +1,16 @@
-"""Evidence for a bound on loss where information has a price: Blahut's and Arimoto's iteration."""
+"""The Blahut–Arimoto algorithm: potentials that bound a loss plus a multiple of the information.
+
+A multiplier v of a bound on I(X; Y) makes the problem that of a rate-distortion function. Its dual,
+with d = cost / P, is to maximize over potentials b
+
+    Sum_x P_x b_x - v ln max_y Sum_x P_x exp((b_x - d[x, y]) / v),
+
+and any b gives a bound. The maximum is at b_x = -v ln Sum_y m_y exp(-d[x, y] / v) with m the best
+output distribution, which the algorithm approaches: m_y is multiplied by the sum in the dual, which
+is at most 1 at the optimum.
+
+Source: Blahut 1972; Arimoto 1972.
+"""
 
 from __future__ import annotations
 
@@ -6,58 +18,59 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["least_with_levels", "levels"]
+__all__ = ["best_potentials", "potential_bound"]
 
 
-ROUNDS, SETTLED = 5_000, 1e-14
-FAINT = 1e-9
-"""Outputs start with at least this share, so that none is ruled out."""
+ROUNDS, TOLERANCE = 5_000, 1e-14
+
+LEAST_SHARE = 1e-9
+"""Outputs start with at least this probability: one that starts at 0 would stay there."""
 
 
-def levels(reduced: FloatArray, prior: FloatArray, law: FloatArray, price: float) -> FloatArray:
-    """Return levels b that make the checker's bound on loss and information large.
-
-    With d = reduced / P the bound is Sum_x P_x b_x - v ln max_y Sum_x P_x exp((b_x - d[x,y]) / v).
-    It is attained by b_x = -v ln Sum_y law_y exp(-d[x,y] / v) at the best law of the output, which
-    Blahut's and Arimoto's iteration approaches from the solver's.
+def best_potentials(
+    reduced: FloatArray, prior: FloatArray, output_distribution: FloatArray, multiplier: float
+) -> FloatArray:
+    """Return potentials at which the bound is large, ``(n_inputs,)``; 0 for inputs of prior 0.
 
     Parameters
     ----------
     reduced
-        ``(n_inputs, n_outputs)`` costs with the weights of all other constraints.
+        ``(n_inputs, n_outputs)`` costs P_x d[x, y], reduced by the multipliers of all other rows.
     prior
         ``(n_inputs,)``.
-    law
-        ``(n_outputs,)``: the law of the output that the solver found.
-    price
-        v > 0, the price of a nat.
+    output_distribution
+        ``(n_outputs,)``: where to start, as that of a solver's channel.
+    multiplier
+        v > 0, the multiplier of the bound on the information.
     """
     likely = prior > 0
     P = prior[likely]
     d = reduced[likely] / P[:, None]
     least = d.min(axis=1)
-    E = np.exp(-(d - least[:, None]) / price)
-    mu = np.maximum(law, FAINT)
-    mu /= mu.sum()
+    E = np.exp(-(d - least[:, None]) / multiplier)
+    m = np.maximum(output_distribution, LEAST_SHARE)
+    m /= m.sum()
     best, lowest = np.zeros(len(P)), np.inf
     for _ in range(ROUNDS):
-        Z = E @ mu
-        excess = (P / Z) @ E
+        Z = E @ m
+        excess = (P / Z) @ E  # the sum in the dual for every output, at the potentials -v ln Z
         if excess.max() < lowest:
             lowest, best = float(excess.max()), Z
-        if lowest <= 1 + SETTLED:
+        if lowest <= 1 + TOLERANCE:
             break
-        mu = mu * excess
+        m = m * excess
     found = np.zeros(len(prior))
-    found[likely] = least - price * np.log(best)
+    found[likely] = least - multiplier * np.log(best)
     return found
 
 
-def least_with_levels(reduced: FloatArray, prior: FloatArray, b: FloatArray, price: float) -> float:
-    """Return the bound on loss and information that levels b give, in floating point."""
+def potential_bound(
+    reduced: FloatArray, prior: FloatArray, potentials: FloatArray, multiplier: float
+) -> float:
+    """Return the value of the dual at some potentials, in floating point."""
     likely = prior > 0
-    P = prior[likely]
-    exponent = (b[likely, None] - reduced[likely] / P[:, None]) / price
-    top = float(exponent.max())
-    most = price * (top + np.log((P @ np.exp(exponent - top)).max()))
-    return float(P @ b[likely] - most + reduced[~likely].min(axis=1).sum())
+    P, b = prior[likely], potentials[likely]
+    exponent = (b[:, None] - reduced[likely] / P[:, None]) / multiplier
+    top = float(exponent.max())  # taken out of the exponential, which could overflow
+    largest = multiplier * (top + np.log((P @ np.exp(exponent - top)).max()))
+    return float(P @ b - largest + reduced[~likely].min(axis=1).sum())

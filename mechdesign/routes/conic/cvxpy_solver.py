@@ -1,4 +1,4 @@
-"""The problem as it stands, in cvxpy: the reference that every fast path is held against."""
+"""The problem stated in cvxpy as it stands: the reference for every faster route."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, SolverError, did_you_mean
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, Information, RawSolution
-from mechdesign.routes.conic.blahut_arimoto import least_with_levels, levels
+from mechdesign.routes.conic.blahut_arimoto import best_potentials, potential_bound
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import LinearUtility
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CONIC_SOLVERS",
     "OPTIONS",
+    "DualBound",
     "StatedNotions",
-    "Weighed",
     "run",
     "solve_conic",
     "solver_named",
@@ -40,7 +40,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": True},
     "SCS": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
 }
-"""Settings by solver: as tight as each is known to bear."""
+"""Tolerances by solver: as tight as each is known to reach."""
 
 TIME_LIMITS = {
     "CLARABEL": "time_limit",
@@ -48,16 +48,16 @@ TIME_LIMITS = {
     "OSQP": "time_limit",
     "SCS": "time_limit_secs",
 }
-"""The settings that end a solver after so many seconds; one that has none is not stopped."""
+"""The name of the time limit of each solver; one without a time limit is not stopped."""
 
 CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
-"""Solvers for what is no linear program, the most precise first."""
+"""Solvers for conic programs, the most precise first."""
 
 EXTRAS = {"ECOS": "ecos"}
 """Solvers that only an extra of this package installs, with its name."""
 
-NO_PRICE = 1e-9
-"""A nat that costs less than this, relative to the loss, is free: its bound does not bind."""
+NO_MULTIPLIER = 1e-9
+"""A multiplier of a bound on information below this, relative to the loss, counts as 0."""
 
 
 def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> RawSolution:
@@ -88,32 +88,38 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
     domain, prior, utility = problem.domain, problem.prior, problem.utility
     Q = cp.Variable((len(domain), max(1, len(outputs))), nonneg=True)
     loss = utility.objective(Q, domain, prior, outputs)
-    scale, cost = 1.0, np.zeros(Q.shape)  # tolerances are absolute: let the unit of the loss be 1
+    # tolerances of solvers are absolute: the largest cost is scaled to 1
+    scale, cost = 1.0, np.zeros(Q.shape)
     if isinstance(utility, LinearUtility):
         cost = utility.cost(domain, prior, outputs)
         scale = float(cost.max()) or 1.0
     notions = StatedNotions(problem, Q)
     per_input: list[cp.Constraint] = []
-    if (
-        isinstance(utility, LinearUtility) and utility.worst_case
-    ):  # stated by input, for the dual weights on them
+    # the maximum over inputs is stated input by input, so that the solver gives their multipliers
+    if isinstance(utility, LinearUtility) and utility.worst_case:
         top = cp.Variable()
         per_input = [cp.sum(cp.multiply(cost, Q), axis=1) <= top]
         loss = top
     constraints = [cp.sum(Q, axis=1) == 1, *notions.constraints, *per_input]
     run(cp.Problem(cp.Minimize(loss / scale), constraints), name, limits)
-    mass = None
+    on_inputs = None
     if per_input:
         dual = per_input[0].dual_value
-        mass = np.ones(len(domain)) if dual is None else np.maximum(dual, 0.0)
-        cost = mass[:, None] / (mass.sum() or 1.0) * cost
-    weighed = notions.weigh(cost, scale)
-    evidence = Dual(tuple(weighed.families), mass, information=weighed.information)
+        on_inputs = np.ones(len(domain)) if dual is None else np.maximum(dual, 0.0)
+        cost = on_inputs[:, None] / (on_inputs.sum() or 1.0) * cost
+    bound = notions.dual_bound(cost, scale)
+    evidence = Dual(tuple(bound.families), on_inputs, information=bound.information)
     return RawSolution(np.array(Q.value), outputs, evidence, f"cvxpy: {name}")
 
 
 def solver_named(solver: str) -> str:
-    """Return the name of an installed solver as cvxpy has it, or say which there are."""
+    """Return the name of an installed solver in cvxpy's spelling.
+
+    Raises
+    ------
+    InputError
+        If it is not installed; the message lists those that are.
+    """
     import cvxpy as cp
 
     installed = cp.installed_solvers()
@@ -127,7 +133,7 @@ def solver_named(solver: str) -> str:
 
 
 def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
-    """Solve a stated problem, as tightly as the solver bears, within the time that is left.
+    """Solve a problem of cvxpy to the tightest tolerance of the solver, in the time that is left.
 
     Raises
     ------
@@ -155,8 +161,18 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """What dual values say of a linear cost: ``least`` is a bound on it, in floating point."""
+class DualBound:
+    """A lower bound on a linear cost, from the dual values of a solver.
+
+    Attributes
+    ----------
+    families
+        Multipliers of the rows, by notion.
+    information
+        The multipliers of bounds on the information, with potentials; None if none binds.
+    least
+        The bound, in floating point.
+    """
 
     families: list[FamilyDual]
     information: Information | None
@@ -164,7 +180,7 @@ class Weighed:
 
 
 class StatedNotions:
-    """All notions of a problem in cvxpy, and what a solver says of them.
+    """All notions of a problem as constraints of cvxpy, and the bound from their dual values.
 
     Parameters
     ----------
@@ -178,18 +194,19 @@ class StatedNotions:
         self.problem, self.Q = problem, Q
         matrices = [family.matrix() for family in problem.cone.families]
         self._rows = [None if G.shape[0] == 0 else G @ Q <= 0 for G in matrices]
-        self._rules = [
-            None if rule is None else rule.state(Q) for rule in problem.channel_constraints
+        self._whole = [
+            None if constraint is None else constraint.state(Q)
+            for constraint in problem.channel_constraints
         ]
 
     @property
     def constraints(self) -> list[cp.Constraint]:
-        """All constraints: rows on columns, and rules."""
-        whole = [c for stated in self._rules if stated is not None for c in stated.constraints]
+        """Rows on columns, and constraints on the whole channel."""
+        whole = [c for stated in self._whole if stated is not None for c in stated.constraints]
         return [row for row in self._rows if row is not None] + whole
 
-    def weigh(self, cost: FloatArray, scale: float) -> Weighed:
-        """Return what the solver's dual values say, times ``scale``.
+    def dual_bound(self, cost: FloatArray, scale: float) -> DualBound:
+        """Return the Lagrangian bound at the solver's dual values, times ``scale``.
 
         Parameters
         ----------
@@ -198,43 +215,43 @@ class StatedNotions:
         scale
             The unit in which the solver saw the loss.
         """
-        m, found, reduced, owed = self.Q.shape[1], list[FamilyDual](), cost.copy(), 0.0
-        spent = 0.0
+        m, found, reduced = self.Q.shape[1], list[FamilyDual](), cost.copy()
+        from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
         pairs = zip(self.problem.cone.families, self._rows, strict=True)
         for n, (family, row) in enumerate(pairs):
             G = family.matrix()
-            weights = scale * _weights(row, (G.shape[0], m))
-            multipliers, priors = family.read_dual(weights)
-            found.append(FamilyDual(n, tuple(multipliers), priors))
-            reduced += G.T @ weights
-        prices: dict[int, float] = {}
-        for n, (rule, stated) in enumerate(
-            zip(self.problem.channel_constraints, self._rules, strict=True)
+            multipliers = scale * _multipliers(row, (G.shape[0], m))
+            listed, priors = family.read_dual(multipliers)
+            found.append(FamilyDual(n, tuple(listed), priors))
+            reduced += G.T @ multipliers
+        on_information: dict[int, float] = {}
+        for n, (constraint, stated) in enumerate(
+            zip(self.problem.channel_constraints, self._whole, strict=True)
         ):
-            if stated is None or rule is None:
+            if stated is None or constraint is None:
                 continue
-            if isinstance(rule, ExcessConstraint):
-                weights = scale * _weights(stated.rows, (len(rule.members()), m))
-                found.append(FamilyDual(n, tuple(rule.read_dual(weights))))
-                reduced += rule.matrix().T @ weights
-                sums = np.zeros((len(rule.excesses), m))
-                np.add.at(sums, rule.members(), weights)
-                owed += float(rule.limits() @ sums.max(axis=1))
+            if isinstance(constraint, ExcessConstraint):
+                multipliers = scale * _multipliers(stated.rows, (len(constraint.members()), m))
+                found.append(FamilyDual(n, tuple(constraint.read_dual(multipliers))))
+                reduced += constraint.matrix().T @ multipliers
+                sums = np.zeros((len(constraint.excesses), m))
+                np.add.at(sums, constraint.members(), multipliers)
+                from_limits += float(constraint.limits() @ sums.max(axis=1))
             elif stated.information is not None:
-                prices[n] = scale * float(_weights(stated.information, (1, 1))[0, 0])
-                spent += prices[n] * float(rule.epsilon)
-        total = sum(prices.values())
-        if total <= NO_PRICE * float(np.abs(cost).max()):
-            return Weighed(found, None, float(reduced.min(axis=1).sum()) - owed)
+                on_information[n] = scale * float(_multipliers(stated.information, (1, 1))[0, 0])
+                from_limits += on_information[n] * float(constraint.epsilon)
+        total = sum(on_information.values())
+        if total <= NO_MULTIPLIER * float(np.abs(cost).max()):
+            return DualBound(found, None, float(reduced.min(axis=1).sum()) - from_limits)
         P, Q = self.problem.prior.array, np.maximum(np.array(self.Q.value), 0.0)
-        b = levels(reduced, P, P @ Q, total)
-        least = least_with_levels(reduced, P, b, total)
-        return Weighed(found, Information(prices, b), least - owed - spent)
+        b = best_potentials(reduced, P, P @ Q, total)
+        least = potential_bound(reduced, P, b, total)
+        return DualBound(found, Information(on_information, b), least - from_limits)
 
 
-def _weights(constraint: cp.Constraint | None, shape: tuple[int, int]) -> FloatArray:
-    """Return the dual value of a constraint, at least 0; 0 where there is none."""
+def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, int]) -> FloatArray:
+    """Return the dual values of an inequality, negative ones as 0; 0 without a solution."""
     if constraint is None or constraint.dual_value is None:
         return np.zeros(shape)
-    weights: FloatArray = np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0)
-    return weights.reshape(shape)
+    multipliers: FloatArray = np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0)
+    return multipliers.reshape(shape)

@@ -1,12 +1,13 @@
-"""Bounds for convex losses and constraints that are stated in cvxpy, in floating point.
+"""Lagrangian bounds for convex problems that are stated in cvxpy, in floating point.
 
-With multipliers u of the constraints, L(Q) = f(Q) + Sum_i u_i g_i(Q) is convex, and at most f(Q)
-where the constraints hold. So at any Q0, with any subgradient D of L there,
+With multipliers u of the constraints, the Lagrangian L(Q) = f(Q) + Sum_i u_i g_i(Q) is convex, and
+at most f(Q) where the constraints hold (weak duality). So at any Q0, with any subgradient D of L,
 
-    f(Q) >= L(Q0) - D . Q0 + D . Q        for every Q that keeps the constraints,
+    f(Q) >= L(Q0) - D . Q0 + D . Q        for every feasible Q.
 
-whose right side is linear in Q: how small a private channel can make it is known from the weights
-on the notions. The bound holds for all multipliers of the right sign; good ones make it tight.
+The right side is linear in Q, and the multipliers of the notions bound it from below. The bound is
+valid for all multipliers of the right sign, and tight for the optimal ones (Boyd and Vandenberghe,
+Section 5.1).
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from mechdesign._typing import FloatArray
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["linearised", "priced", "solver_gap"]
+__all__ = ["lagrangian_term", "linearized", "solver_gap"]
 
 
-def priced(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
-    """Return a constraint times its dual value, at most 0 where it holds; None if not known how.
+def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
+    """Return a constraint times its dual value: at most 0 where it holds; None for an unknown kind.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def priced(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
     if dual is None:
         return None
     if isinstance(constraint, cp.constraints.SOC):
-        return _cone(constraint, dual, scale)
+        return _second_order_cone(constraint, dual, scale)
     if isinstance(constraint, cp.constraints.PSD):
         expression = constraint.args[0]
         sizes, vectors = np.linalg.eigh((dual + dual.T) / 2)
@@ -57,14 +58,17 @@ def priced(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
 
 
 def _left(constraint: cp.Constraint) -> cp.Expression:
-    """Return what is at most, or equal to, zero."""
+    """Return the expression that the constraint keeps at most, or equal to, 0."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
 
 
-def _cone(constraint: cp.Constraint, dual: Any, scale: float) -> cp.Expression | None:
-    """Return minus a point (t, y) of the second-order cone times (top, rest), which lies in it."""
+def _second_order_cone(constraint: cp.Constraint, dual: Any, scale: float) -> cp.Expression | None:
+    """Return -(t, y) . (top, rest) for a dual point (t, y) of the cone, which is its own dual.
+
+    The largest of t and |y| in the place of t keeps the point in the cone in spite of rounding.
+    """
     import cvxpy as cp
 
     top, rest = constraint.args
@@ -75,10 +79,10 @@ def _cone(constraint: cp.Constraint, dual: Any, scale: float) -> cp.Expression |
     return -scale * (level * cp.sum(top) + y @ cp.vec(rest, order="F"))
 
 
-def linearised(
+def linearized(
     expression: cp.Expression, Q: cp.Variable, at: FloatArray
 ) -> tuple[float, FloatArray] | None:
-    """Return (c, D) with expression(Q) >= c + Sum D * Q, touching at a point; None if it cannot.
+    """Return the tangent (c, D) at a point, expression(Q) >= c + Sum D * Q; None without gradient.
 
     Parameters
     ----------
@@ -107,7 +111,7 @@ def _dense(gradient: Any) -> FloatArray:
 
 
 def solver_gap(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
-    """Return by how much a solver's dual objective is below its own, where it tells both."""
+    """Return the duality gap that a solver reports; None where it does not report both sides."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data, chain, _ = stated.get_problem_data(name, solver_opts=dict(options))

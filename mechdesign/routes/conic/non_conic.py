@@ -1,9 +1,13 @@
-"""Notions about the whole channel: one linear program where they are sums of linear excesses.
+"""Linear programs for notions about the whole channel, with constraint generation.
 
-    minimise  Sum_xy cost[x,y] Q[x,y]   with   s[j,y] >= rows_j . q_y,   Sum_y s[j,y] <= limit_j
+A sum of largest linear excesses is stated with an auxiliary variable s[j, y] for every excess j and
+output y:
 
-beside the rows on columns. A bound on mutual information is no linear program: it is solved in
-cvxpy (`conic`), unless the other notions imply it.
+    minimize  Sum_xy cost[x,y] Q[x,y]   with   s[j,y] >= rows_j . q_y,   Sum_y s[j,y] <= limit_j
+
+beside the rows on columns. Where the excesses are many, those that the last solution violates are
+added in rounds. A bound on mutual information is not linear: cvxpy solves it (`cvxpy_solver`),
+unless the other notions imply it.
 """
 
 from __future__ import annotations
@@ -28,11 +32,11 @@ __all__ = ["solve_non_conic"]
 
 MOST_ENTRIES = 4_000_000
 ALL_AT_ONCE = 10_000
-"""Up to so many rows all sums are in the program from the start."""
+"""Rows up to which all excesses are in the program from the start."""
 
 FEW_ROUNDS, ROUNDS = 6, 50
-BREACH, LEAST_BREACH = 1e-9, 1e-14
-"""A sum above its limit by this, relative and absolute, is broken."""
+VIOLATION, LEAST_VIOLATION = 1e-9, 1e-14
+"""A sum above its limit by this, relative and absolute, is violated."""
 
 
 def solve_non_conic(
@@ -43,13 +47,13 @@ def solve_non_conic(
     Parameters
     ----------
     problem
-        With a linear loss. Bounds on information are left out: where they bind, the answer is
-        mixed until it keeps them, and far from optimal.
+        With a linear loss. Bounds on information are left out: where they bind, the repair mixes
+        the answer with a constant channel, which is then far from optimal.
     method
         ``"simplex"`` or ``"ipm"``.
     limits
-        When to stop; default at the optimum. Every round proves a bound, and the repair makes its
-        channel private, however many sums it breaks.
+        When to stop; default at the optimum. Every round gives a bound, and its channel is made
+        private by the repair, however many excesses it violates.
 
     Raises
     ------
@@ -62,15 +66,16 @@ def solve_non_conic(
     cost, scale = program_cost(problem)
     k, m = cost.shape
     worst_case = problem.utility.worst_case
-    sums = [_Sums(place, rule, m) for place, rule in _excess_rules(problem)]
-    every = all(
-        rule is None or isinstance(rule, ExcessConstraint) for rule in problem.channel_constraints
+    sums = [_Excesses(place, constraint, m) for place, constraint in _excess_constraints(problem)]
+    all_linear = all(
+        constraint is None or isinstance(constraint, ExcessConstraint)
+        for constraint in problem.channel_constraints
     )
-    rounds, broken, done = 0, True, False
-    while broken and not done and rounds < ROUNDS:
+    rounds, violated, done = 0, True, False
+    while violated and not done and rounds < ROUNDS:
         rounds += 1
-        active = [(some.place, some.rule.part(np.flatnonzero(some.active))) for some in sums]
-        program = _Program(problem, cost, worst_case, active)
+        active = [(some.place, some.constraint.part(np.flatnonzero(some.active))) for some in sums]
+        program = _ExcessProgram(problem, cost, worst_case, active)
         if program.A.nnz > MOST_ENTRIES:
             most = f"a program of at most {MOST_ENTRIES} entries"
             given = f"{program.A.nnz}, for {k} inputs and {m} outputs"
@@ -85,58 +90,62 @@ def solve_non_conic(
                 break
             raise
         matrix = result.primal[: k * m].reshape(k, m)
-        found, mass = program.read_dual(np.maximum(-result.dual, 0.0), scale)
-        broken = sum(some.add_broken(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
+        found, on_inputs = program.read_dual(np.maximum(-result.dual, 0.0), scale)
+        violated = sum(some.add_violated(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
         least = scale * float(program.cost @ result.primal)
-        done = limits.tell(rounds, least if every and not broken else np.nan, least)
-        if rounds > FEW_ROUNDS:  # nearly all of them bind: a large program, for which this is best
+        done = limits.tell(rounds, least if all_linear and not violated else np.nan, least)
+        if rounds > FEW_ROUNDS:  # nearly all bind: for so large a program ipm is faster
             method = "ipm"
-    notes = [f"sums were added as they were broken, in {rounds} rounds"] if rounds > 1 else []
+    notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []
     outputs: tuple[Label, ...] = problem.outputs or ()
-    evidence = Dual(tuple(found), mass)
+    evidence = Dual(tuple(found), on_inputs)
     return RawSolution(matrix, outputs, evidence, f"conic: HiGHS {method}", notes)
 
 
-def _excess_rules(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
-    """Return the rules that are sums of linear excesses, each with its place."""
+def _excess_constraints(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
+    """Return the constraints that are sums of linear excesses, each with its place."""
     return [
-        (place, rule)
-        for place, rule in enumerate(problem.channel_constraints)
-        if isinstance(rule, ExcessConstraint) and rule.excesses
+        (place, constraint)
+        for place, constraint in enumerate(problem.channel_constraints)
+        if isinstance(constraint, ExcessConstraint) and constraint.excesses
     ]
 
 
-class _Sums:
-    """The sums of one rule, of which only those are in the program that were broken, if many."""
+class _Excesses:
+    """The excesses of one constraint; if many, only those once violated are in the program."""
 
-    def __init__(self, place: int, rule: ExcessConstraint, m: int) -> None:
-        self.place, self.rule = place, rule
-        self.matrix, self.members, self.limits = rule.matrix(), rule.members(), rule.limits()
+    def __init__(self, place: int, constraint: ExcessConstraint, m: int) -> None:
+        self.place, self.constraint = place, constraint
+        self.matrix, self.members, self.limits = (
+            constraint.matrix(),
+            constraint.members(),
+            constraint.limits(),
+        )
         few = len(self.members) * m <= ALL_AT_ONCE
         self.active: BoolArray = np.full(len(self.limits), few)
 
-    def add_broken(self, Q: FloatArray, everything: bool) -> bool:
-        """Add, for each input on either side, the sum that is broken most, or everything broken.
+    def add_violated(self, Q: FloatArray, add_all: bool) -> bool:
+        """Add the most violated sum for each input on either side, or all that are violated.
 
-        Returns whether anything was.
+        Returns whether there was any.
         """
         largest = np.zeros((len(self.limits), Q.shape[1]))
         np.maximum.at(largest, self.members, self.matrix @ Q)
         over = largest.sum(axis=1) - self.limits
-        broken = ~self.active & (over > BREACH * self.limits + LEAST_BREACH)
-        order = np.flatnonzero(broken)[np.argsort(-over[broken], kind="stable")]
+        violated = ~self.active & (over > VIOLATION * self.limits + LEAST_VIOLATION)
+        order = np.flatnonzero(violated)[np.argsort(-over[violated], kind="stable")]
         seen: set[tuple[int, int]] = set()
         for j in order.tolist():
-            row = self.rule.excesses[j].rows[0]
+            row = self.constraint.excesses[j].rows[0]
             sides = {(0, row.left), (1, row.right)}
-            if everything or not sides <= seen:
+            if add_all or not sides <= seen:
                 self.active[j] = True
                 seen |= sides
         return bool(len(order))
 
 
-class _Program:
-    """The program written out: first the entries of Q by rows, then a helper for each sum."""
+class _ExcessProgram:
+    """The linear program: the entries of Q by rows, then an auxiliary variable for each excess."""
 
     def __init__(
         self,
@@ -147,23 +156,23 @@ class _Program:
     ) -> None:
         self.k, self.m = cost.shape
         self.families, self.worst_case = problem.cone.families, worst_case
-        self.sums = [(place, rule) for place, rule in sums if rule.excesses]
-        helpers = sum(len(rule.excesses) for _, rule in self.sums) * self.m
+        self.sums = [(place, constraint) for place, constraint in sums if constraint.excesses]
+        auxiliary = sum(len(constraint.excesses) for _, constraint in self.sums) * self.m
         n = self.k * self.m
-        self.width = n + helpers + worst_case
+        self.width = n + auxiliary + worst_case
         self.blocks: list[sp.csr_array] = []
         self.high: list[FloatArray] = []
         for family in self.families:
             self._add(self._each(family.matrix()))
         start = n
-        for _, rule in self.sums:
-            rows, member = sp.csr_array(rule.matrix()), rule.members()
+        for _, constraint in self.sums:
+            rows, member = sp.csr_array(constraint.matrix()), constraint.members()
             largest = sp.csr_array((np.ones(len(member)), (np.arange(len(member)), member)))
             self._add(self._each(rows) - self._each(largest, start))
-            self._add(self._totals(len(rule.excesses), start), rule.limits())
-            start += len(rule.excesses) * self.m
+            self._add(self._totals(len(constraint.excesses), start), constraint.limits())
+            start += len(constraint.excesses) * self.m
         self.cost = np.zeros(self.width)
-        if worst_case:  # minimise t with Sum_y D[x,y] Q[x,y] - t <= 0 for every x
+        if worst_case:  # minimize t with Sum_y D[x,y] Q[x,y] - t <= 0 for every x
             self.cost[-1] = 1
             spread = sp.csr_array(sp.block_diag([row[None, :] for row in cost]))
             top = sp.csr_array(-np.ones((self.k, 1)))
@@ -177,7 +186,7 @@ class _Program:
         self.high.append(np.zeros(rows.shape[0]) if high is None else high)
 
     def _each(self, rows: sp.csr_array, start: int = 0) -> sp.csr_array:
-        """Return rows on one column as rows on every column."""
+        """Return rows on one column as rows on every column (a Kronecker product)."""
         return self._placed(sp.csr_array(sp.kron(rows, sp.eye_array(self.m))), start)
 
     def _totals(self, count: int, start: int) -> sp.csr_array:
@@ -192,18 +201,18 @@ class _Program:
         return sp.csr_array((wide.data, (wide.row, wide.col + start)), shape=shape)
 
     def read_dual(
-        self, weights: FloatArray, scale: float
+        self, duals: FloatArray, scale: float
     ) -> tuple[list[FamilyDual], FloatArray | None]:
-        """Return the weights of the rows by notion, and, for a worst case, of the inputs."""
-        parts = np.split(weights, np.cumsum([len(high) for high in self.high]))
+        """Return the multipliers of the rows by notion, and, for a worst case, of the inputs."""
+        parts = np.split(duals, np.cumsum([len(high) for high in self.high]))
         found: list[FamilyDual] = []
         for place, family in enumerate(self.families):
             multipliers, priors = family.read_dual(scale * parts[place].reshape(-1, self.m))
             found.append(FamilyDual(place, tuple(multipliers), priors))
-        for number, (place, rule) in enumerate(self.sums):
+        for number, (place, constraint) in enumerate(self.sums):
             part = parts[len(self.families) + 2 * number].reshape(-1, self.m)
-            found.append(FamilyDual(place, tuple(rule.read_dual(scale * part))))
+            found.append(FamilyDual(place, tuple(constraint.read_dual(scale * part))))
         if not self.worst_case:
             return found, None
-        mass = parts[-2]
-        return found, mass if mass.any() else np.ones(self.k)
+        on_inputs = parts[-2]
+        return found, on_inputs if on_inputs.any() else np.ones(self.k)

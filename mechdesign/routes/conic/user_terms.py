@@ -1,8 +1,8 @@
-"""Constraints and objectives of the user's own, in cvxpy.
+"""Convex programs with constraints or an objective of the user's own, stated in cvxpy.
 
-The notions are met exactly, as ever: the channel is repaired. The user's constraints are met as
-well as the solver and the repair leave them, which is measured and said; the value of the user's
-objective and the bound on it are numbers in floating point.
+The channel is repaired and satisfies the notions exactly. The user's constraints hold up to the
+tolerance of the solver and the change by the repair, which the report states. The value of the
+user's objective and the bound on it are computed in floating point.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mechdesign.routes.conic.cvxpy_solver import (
     run,
     solver_named,
 )
-from mechdesign.routes.conic.lagrangian import linearised, priced, solver_gap
+from mechdesign.routes.conic.lagrangian import lagrangian_term, linearized, solver_gap
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
@@ -38,10 +38,13 @@ __all__ = ["UserTerms", "solve_custom"]
 
 
 FLOOR = 1e-12
-"""Logarithms and roots are linearised no nearer to 0 than this."""
+"""Entries below this are raised to it for the tangents of logarithms and roots."""
 
 LONGEST = 500
+"""Characters of a constraint that are quoted."""
+
 CLOSE, HUGE = 1e-6, 1e99
+"""A violation that is mentioned as a tolerance only, and a bound that stands for none."""
 
 
 class UserTerms:
@@ -54,7 +57,7 @@ class UserTerms:
     constraints
         cvxpy constraints.
     objective
-        ``cp.Minimize(...)``, ``cp.Maximize(...)``, or an expression to be minimised; None for the
+        ``cp.Minimize(...)``, ``cp.Maximize(...)``, or an expression to be minimized; None for the
         utility of the problem.
 
     Raises
@@ -210,9 +213,9 @@ def solve_custom(
         raise
     matrix, value = np.array(Q.value), scale * float(stated.value)
     if per_input:
-        mass = np.maximum(per_input[0].dual_value, 0.0)
-        cost = mass[:, None] / (mass.sum() or 1.0) * cost
-    terms = [priced(constraint, scale) for constraint in constraints]
+        on_inputs = np.maximum(per_input[0].dual_value, 0.0)
+        cost = on_inputs[:, None] / (on_inputs.sum() or 1.0) * cost
+    terms = [lagrangian_term(constraint, scale) for constraint in constraints]
     bound = _bound(notions, cost, scale, loss, [term for term in terms if term is not None])
     notes = []
     if bound < value - CLOSE * abs(value):
@@ -234,14 +237,14 @@ def _bound(
     loss: cp.Expression | None,
     terms: list[cp.Expression],
 ) -> float:
-    """Return the first-order bound at the solver's answer; -inf where the loss has no gradient."""
+    """Return the bound by tangents at the solver's answer; -inf if the loss has no gradient."""
     at = np.maximum(np.array(notions.Q.value), FLOOR)
     constant, total = 0.0, cost
     for n, term in enumerate([*terms, *([] if loss is None else [loss])]):
-        line = linearised(term, notions.Q, at)
+        line = linearized(term, notions.Q, at)
         if line is not None:
             constant, total = constant + line[0], total + line[1]
         elif n == len(terms):
             return -np.inf
     notions.Q.value = at
-    return constant + notions.weigh(total, scale).least
+    return constant + notions.dual_bound(total, scale).least

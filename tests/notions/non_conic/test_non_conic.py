@@ -515,10 +515,10 @@ def test_conditions_add_up() -> None:
 
 @pytest.mark.parametrize("kind", ["approximate-ldp", "approximate-lip"])
 @pytest.mark.parametrize("utility", [HammingLoss(), MeanSquaredDistance(worst_case=True)], ids=repr)
-def test_sums_may_be_added_as_they_are_broken(
+def test_sums_may_be_added_as_they_are_violated(
     kind: str, utility: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A large program has only those that were broken; the optimum and its proof are the same."""
+    """A large program has only those that were violated; the optimum and its proof are the same."""
     problem = Problem(
         range(8), of_kind(kind, "1", "0.03"), utility, prior=Prior.from_counts(range(1, 9))
     )
@@ -527,7 +527,7 @@ def test_sums_may_be_added_as_they_are_broken(
     by_rounds = design(problem)
     is_proved(by_rounds)
     assert math.isclose(whole.value, by_rounds.value, rel_tol=1e-9)
-    assert any("as they were broken" in note for note in by_rounds.notes)
+    assert any("violated sums were added" in note for note in by_rounds.notes)
 
 
 # --- bounds

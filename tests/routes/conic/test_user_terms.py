@@ -32,7 +32,7 @@ from mechdesign import (
 )
 from mechdesign.certify import digest, verify
 from mechdesign.errors import CertificateError
-from mechdesign.routes.conic.lagrangian import linearised
+from mechdesign.routes.conic.lagrangian import linearized
 from mechdesign.solution import Solution
 from tests.strategies import examples
 
@@ -343,7 +343,7 @@ def test_a_tangent_is_below_a_convex_function(at: list[int], to: list[int], kind
         "maximum": cp.max(Q),
         "norm": cp.norm(Q[0]) + cp.abs(Q[0, 0] - Q[1, 1]),
     }[kind]
-    line = linearised(expression, Q, np.array(at, dtype=float).reshape(2, 3) / 20)
+    line = linearized(expression, Q, np.array(at, dtype=float).reshape(2, 3) / 20)
     if line is None:
         return
     constant, slope = line
