@@ -45,7 +45,8 @@ from mechdesign.routes.estimation_risk.solve import solve_estimation
 from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
-from mechdesign.routes.lp.linear_program import Part, solve_linear
+from mechdesign.routes.lp.linear_program import HighsProgram
+from mechdesign.routes.lp.solve import solve_linear
 from mechdesign.routes.rays import enumerate as rays
 from mechdesign.routes.rays.extreme_rays import solve_by_rays
 from mechdesign.routes.rays.ray_classes import RayClasses
@@ -196,9 +197,9 @@ def test_what_is_told_is_on_the_right_side(name: str) -> None:
     assert [p.seconds for p in told] == sorted(p.seconds for p in told)
 
 
-Engine = Callable[[Problem, Limits], RawSolution]
+Solver = Callable[[Problem, Limits], RawSolution]
 
-ENGINES: dict[str, Engine] = {
+SOLVERS: dict[str, Solver] = {
     "histogram, lifts": solve_by_rays,
     "information, lifts": solve_by_rays,
     "scalar, lifts": solve_decoder_grid,
@@ -224,12 +225,12 @@ class Stopped:
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", SOLVERS)
 def test_an_interrupt_leaves_what_was_found(name: str, rounds: int) -> None:
     problem = CASES[name].problem
     optimum = as_loss(problem, design(problem).bound)
     stopped = Stopped(rounds)
-    raw = ENGINES[name](problem, stopped.limits)
+    raw = SOLVERS[name](problem, stopped.limits)
     assert stopped.limits.ended == "interrupted"
     assert len(stopped.told) == rounds
     assert np.allclose(raw.matrix.sum(axis=1), 1, atol=1e-6)
@@ -242,7 +243,7 @@ def test_an_interrupt_leaves_what_was_found(name: str, rounds: int) -> None:
 @pytest.mark.parametrize("name", ["histogram, lifts", "information, lifts", "scalar, lifts"])
 def test_values_and_bounds_are_the_best_so_far(name: str) -> None:
     stopped = Stopped(1000)
-    ENGINES[name](CASES[name].problem, stopped.limits)
+    SOLVERS[name](CASES[name].problem, stopped.limits)
     values, bounds = ([getattr(p, side) for p in stopped.told] for side in ("value", "bound"))
     assert len(values) > 2
     assert values == sorted(values, reverse=True)
@@ -355,13 +356,14 @@ def test_sets_of_priors_that_were_not_all_met_still_bound(monkeypatch: pytest.Mo
     problem = Problem(range(5), notion, MeanAbsoluteError(), prior=uneven(5))
     best = design(problem, route="linear-program")
     assert any("rounds" in note for note in best.notes)
-    solve_once = Part._solve_once
+    solve_once = HighsProgram._solve_once
 
-    def only_once(part: Part, limits: Limits) -> None:
+    def only_once(part: HighsProgram, limits: Limits) -> None:
         solve_once(part, limits)
-        limits.interrupted = True
+        assert limits._whole is not None  # those of the design, which Ctrl-C sets
+        limits._whole.interrupted = True
 
-    monkeypatch.setattr(Part, "_solve_once", only_once)
+    monkeypatch.setattr(HighsProgram, "_solve_once", only_once)
     found = design(problem, route="linear-program")
     assert is_private(problem, found)
     assert found.bound <= best.value <= found.value + Fraction(1, 10**9)

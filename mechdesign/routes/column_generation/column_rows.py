@@ -12,7 +12,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone, Family, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.lp.extended_formulation import compress, stacked
+from mechdesign.routes.lp.extended_formulation import extended_formulation, stacked
 from mechdesign.routes.lp.linear_program import few_listed
 
 __all__ = ["ColumnRows"]
@@ -45,7 +45,7 @@ class ColumnRows:
         self.size = cone.size
         self.tables = [_listed(f) for f in cone.families] if tables is None else list(tables)
         pairs = zip(cone.families, self.tables, strict=True)
-        self.blocks = [compress(family, table) for family, table in pairs]
+        self.blocks = [extended_formulation(family, table) for family, table in pairs]
         self.equal: BoolArray = np.concatenate([block.equal for block in self.blocks])
 
     def __len__(self) -> int:

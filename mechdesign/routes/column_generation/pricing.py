@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.routes.base import Dual
-from mechdesign.routes.presolve.shortest_paths import closure, lengths
+from mechdesign.routes.presolve.shortest_paths import closure
 
 __all__ = ["PricedColumns", "Pricer", "Start", "closure_start", "inverse", "ratio_lengths"]
 
@@ -101,7 +101,7 @@ def ratio_lengths(cone: Cone) -> FloatArray | None:
         pairs = family.ratio_rows()
         if pairs is None:
             return None
-        np.minimum(found, lengths(pairs), out=found)
+        np.minimum(found, pairs.lengths(), out=found)
     return found
 
 

@@ -36,7 +36,7 @@ from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, Subset
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.highs import UNIT
 from mechdesign.routes.lp.linear_program import program_cost
-from mechdesign.routes.presolve.shortest_paths import implied_pairs
+from mechdesign.routes.presolve.implied_pairs import implied_pairs
 
 __all__ = ["solve_columns", "suits"]
 

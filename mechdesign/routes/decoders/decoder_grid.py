@@ -38,7 +38,8 @@ from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.decoders.band_decoders import least_on_gaps, solve_band_decoders
 from mechdesign.routes.decoders.bands import Band
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import Part
+from mechdesign.routes.lp.linear_program import HighsProgram
+from mechdesign.routes.presolve.reduction import ConicProgram
 from mechdesign.utilities import PosteriorMeanSquaredError
 
 __all__ = ["solve_decoder_grid"]
@@ -146,7 +147,7 @@ class _Search:
         decoders = np.linspace(0, 1, FIRST_DECODERS)
         best = np.inf
         for self.rounds in range(1, ROUNDS + 1):
-            part = Part(self.cone, self._cost(decoders), False, "auto")
+            part = HighsProgram(ConicProgram(self.cone, self._cost(decoders)))
             try:
                 part.solve(self.limits)
             except SolverError:

@@ -25,7 +25,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.routes.interior.arrow_rows import ArrowRows, Layout, read_arrow
-from mechdesign.routes.lp.extended_formulation import Compressed
+from mechdesign.routes.lp.extended_formulation import ExtendedFormulation
 
 __all__ = ["ArrowKKT"]
 
@@ -86,7 +86,7 @@ class ArrowKKT:
         ]
 
     @classmethod
-    def of(cls, stacks: Sequence[Sequence[Compressed]], size: int) -> ArrowKKT | None:
+    def of(cls, stacks: Sequence[Sequence[ExtendedFormulation]], size: int) -> ArrowKKT | None:
         """Return the blocks of some problems.
 
         None where a cone is no arrow, where it has no inside to start from, and where the rows of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.routes.lp.extended_formulation import Compressed
+from mechdesign.routes.lp.extended_formulation import ExtendedFormulation
 
 __all__ = ["ArrowRows", "Index", "Layout", "read_arrow"]
 
@@ -61,7 +61,7 @@ class ArrowRows:
         )
 
 
-def read_arrow(parts: Sequence[Compressed], k: int) -> ArrowRows | None:
+def read_arrow(parts: Sequence[ExtendedFormulation], k: int) -> ArrowRows | None:
     """Read the rows of one column of k entries from its compressed families.
 
     Returns None if some row touches more than one entry and one helper, if there is no row, or if

@@ -1,10 +1,8 @@
-"""A cone and a cost for the interior-point method, and its answer in terms of the cone's rows.
+"""Conic programs for the interior-point method, and its answers in terms of the cone's rows.
 
-    minimise  Sum_xy cost[x, y] Q[x, y]   over channels whose columns lie in the cone
-
-Rows are compressed with helpers. They decide which blocks the method works with:
-:class:`ArrowKKT` where each touches one entry and one helper (LDP, LIP: a number of operations
-in proportion to the entries), else :class:`DenseKKT`.
+Rows are stated by extended formulations, which decide what KKT systems the method works with:
+:class:`ArrowKKT` where each row has one entry and one auxiliary variable (LDP, LIP: a number of
+operations in proportion to the entries), else :class:`DenseKKT`.
 """
 
 from __future__ import annotations
@@ -17,9 +15,8 @@ from scipy.optimize import brentq
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.column_generation.column_rows import ColumnRows
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
@@ -27,22 +24,23 @@ from mechdesign.routes.interior.method import InteriorResult, Path, interior_poi
 from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 
-__all__ = ["InteriorPart", "joined", "program_rows", "solve_interior_batch"]
+__all__ = ["by_interior", "merge_rare_outputs", "program_rows", "solve_interior_batch"]
 
 
 INSIDE = 1e-9
-"""A row that the middle of the cone is not below by this much leaves no inside to start from."""
+"""The least slack of all rows at the start: with less the cone counts as flat."""
 
 RARE = 1e-7
-"""An output of which no input sends more than this may join another."""
+"""An output of which no input sends more than this may be merged with another."""
 
 WORTH = 1e-2
-"""The share of the gap aimed at that outputs joined to others may cost in all."""
+"""The share of the gap aimed at that merging outputs may cost in all."""
 
 
 def program_rows(problem: Problem) -> int:
-    """Return how many rows the program has, compressed, for all outputs; 0 for many priors."""
+    """Return how many rows the extended formulation has for all outputs; 0 for many priors."""
     try:
         rows = ColumnRows(problem.cone)
     except UnsupportedError:
@@ -50,51 +48,49 @@ def program_rows(problem: Problem) -> int:
     return len(rows) * len(problem.outputs or problem.domain)  # a guess is one of the inputs
 
 
-class InteriorPart:
-    """One program on inputs that hang together.
+def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None) -> Answer:
+    """Solve a program by the interior-point method: the backend for expected losses.
 
     Parameters
     ----------
-    cone, cost
-        Where columns lie, and ``(n_inputs, n_outputs)``, with a largest entry near 1.
-    counts, orbit
-        For outputs and inputs alike, see :func:`interior_point`.
+    program, limits
+        As for any backend.
+    path
+        Where the method has been for a program nearby.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is a worst case, or the cone has no inside to start from.
+    SolverError
+        If rounding leaves nothing.
     """
-
-    def __init__(
-        self,
-        cone: Cone,
-        cost: FloatArray,
-        counts: FloatArray | None = None,
-        orbit: IntArray | None = None,
-    ) -> None:
-        self.cost, self.counts, self.orbit = cost, counts, orbit
-        self._rows = ColumnRows(cone)
-        self.matrix: FloatArray = np.zeros(cost.shape)
-        self.duals: list[FamilyDual] = []
-        self.kind = "dense"
-        self.path: Path | None = None
-
-    def solve(self, limits: Limits, path: Path | None = None) -> None:
-        """Set ``matrix`` and ``duals``, and ``path`` for a program nearby to start from."""
-        k, m = self.cost.shape
-        weights = np.zeros((len(self._rows), m))
-        if not len(weights):  # nothing is secret
-            self.matrix[np.arange(k), self.cost.argmin(axis=1)] = 1
-            self.kind, self.duals = "no", self._rows.duals(weights)
-            return
-        arrow = ArrowKKT.of([self._rows.blocks], k)
-        blocks: KKTBlocks
-        if arrow is None:
-            blocks, places = _dense(self._rows)
-        else:
-            blocks, places, self.kind = arrow, arrow.places, "arrow"
-        found = interior_point(
-            blocks, self.cost[None], limits, counts=self.counts, orbit=self.orbit, path=path
-        )
-        weights[places] = _checked(found).multipliers[0]
-        self.matrix, self.path = found.matrix[0], found.path
-        self.duals = self._rows.duals(weights)
+    if program.worst_case:
+        raise UnsupportedError("objective", "an expected loss", "a worst case")
+    cost, rows = program.cost, ColumnRows(program.cone)
+    k, m = cost.shape
+    multipliers = np.zeros((len(rows), m))
+    if not len(rows):  # nothing is secret
+        matrix: FloatArray = np.zeros((k, m))
+        matrix[np.arange(k), cost.argmin(axis=1)] = 1
+        return Answer(matrix, tuple(rows.duals(multipliers)), "interior: no blocks")
+    arrow = ArrowKKT.of([rows.blocks], k)
+    blocks: KKTBlocks
+    if arrow is None:
+        (blocks, places), kind = _dense(rows), "dense"
+    else:
+        blocks, places, kind = arrow, arrow.places, "arrow"
+    found = interior_point(
+        blocks,
+        cost[None],
+        limits,
+        counts=program.output_count,
+        orbit=program.input_orbit,
+        path=path,
+    )
+    multipliers[places] = _checked(found).multipliers[0]
+    duals = tuple(rows.duals(multipliers))
+    return Answer(found.matrix[0], duals, f"interior: {kind} blocks", path=found.path)
 
 
 def _checked(found: InteriorResult) -> InteriorResult:
@@ -106,7 +102,7 @@ def _checked(found: InteriorResult) -> InteriorResult:
 def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:
     """Return the blocks of any rows, and which of the stacked rows they state.
 
-    A helper that an equation defines is put into the other rows.
+    An auxiliary variable that an equation defines is substituted in the other rows.
     """
     stack, k = rows.matrix(), rows.size
     definitions = stack[np.flatnonzero(rows.equal)].toarray()
@@ -115,8 +111,8 @@ def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:
     free = np.setdiff1d(np.arange(n), defined)
     into = np.zeros((n, len(free)))
     into[free, np.arange(len(free))] = 1
-    for row, helper in zip(definitions, defined, strict=True):
-        into[helper, :k] = -row[:k] / row[helper]
+    for row, variable in zip(definitions, defined, strict=True):
+        into[variable, :k] = -row[:k] / row[variable]
     places = np.flatnonzero(~rows.equal)
     A = sp.csr_array(stack[places] @ sp.csr_array(into))
     A.sum_duplicates()
@@ -125,7 +121,10 @@ def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:
 
 
 def _middle(A: sp.csr_array, k: int) -> FloatArray:
-    """Return ones with each helper where the product of its slacks is largest.
+    """Return ones, and each auxiliary variable where the product of its slacks is largest.
+
+    That is the analytic center of its rows at q = 1: the root of the derivative of the sum of the
+    logarithms of its slacks, found by Brent's method.
 
     Raises
     ------
@@ -136,26 +135,27 @@ def _middle(A: sp.csr_array, k: int) -> FloatArray:
     start[k:] = 0
     base = np.asarray(A @ start)
     columns = sp.csc_array(A)
-    for helper in range(k, A.shape[1]):
-        mine = slice(columns.indptr[helper], columns.indptr[helper + 1])
+    for variable in range(k, A.shape[1]):
+        mine = slice(columns.indptr[variable], columns.indptr[variable + 1])
         rows, b = columns.indices[mine], columns.data[mine]
         a = base[rows]
         low, high = (-a[b < 0] / b[b < 0]).max(), (-a[b > 0] / b[b > 0]).min()
         inside = (high - low) * INSIDE
         if inside <= 0:
             break
-        pull = lambda h, a=a, b=b: float((b / (a + b * h)).sum())  # noqa: E731
-        start[helper] = brentq(pull, low + inside, high - inside)
+        slope = lambda h, a=a, b=b: float((b / (a + b * h)).sum())  # noqa: E731
+        start[variable] = brentq(slope, low + inside, high - inside)
     if (A @ start).max() > -INSIDE:
         raise UnsupportedError("privacy", "a cone with an inside", "one that is flat")
     return start
 
 
-def joined(Q: FloatArray, cost: FloatArray, allowed: float) -> FloatArray:
-    """Let rare outputs join the output that costs least more: the cone allows it.
+def merge_rare_outputs(Q: FloatArray, cost: FloatArray, allowed: float) -> FloatArray:
+    """Merge each rare output with the output that costs least more.
 
-    The method leaves a little on outputs that the best channel does not use. In all it may cost a
-    share of ``allowed``.
+    The method ends inside the cone, with a little mass on outputs that the best channel does not
+    use. The sum of two columns is in the cone, as that is convex. In all it may cost a share of
+    ``allowed``.
     """
     most = Q.max(axis=0)
     rare = np.flatnonzero(most < RARE)
@@ -164,9 +164,9 @@ def joined(Q: FloatArray, cost: FloatArray, allowed: float) -> FloatArray:
         return Q
     more = Q[:, rare].T @ cost[:, kept] - (Q[:, rare] * cost[:, rare]).sum(axis=0)[:, None]
     best = more.argmin(axis=1)
-    price = more[np.arange(len(rare)), best]
-    order = np.argsort(price)
-    fits = order[np.cumsum(price[order]) <= WORTH * allowed]
+    extra = more[np.arange(len(rare)), best]
+    order = np.argsort(extra)
+    fits = order[np.cumsum(extra[order]) <= WORTH * allowed]
     columns = Q.T.copy()
     np.add.at(columns, kept[best[fits]], Q[:, rare[fits]].T)
     columns[rare[fits]] = 0
@@ -194,11 +194,11 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
     for n, (problem, own, (cost, scale)) in enumerate(zip(problems, rows, programs, strict=True)):
         if not np.isfinite(found.value[n]):
             return None
-        weights = np.zeros((len(own), cost.shape[1]))
-        weights[arrow.places] = scale * found.multipliers[n]
-        matrix = joined(found.matrix[n], cost, limits.gap * float(found.value[n]))
+        multipliers = np.zeros((len(own), cost.shape[1]))
+        multipliers[arrow.places] = scale * found.multipliers[n]
+        matrix = merge_rare_outputs(found.matrix[n], cost, limits.gap * float(found.value[n]))
         route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"
         answers.append(
-            RawSolution(matrix, problem.outputs or (), Dual(tuple(own.duals(weights))), route)
+            RawSolution(matrix, problem.outputs or (), Dual(tuple(own.duals(multipliers))), route)
         )
     return answers

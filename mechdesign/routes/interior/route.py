@@ -52,7 +52,7 @@ class InteriorPoint(LinearRoute):
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""
         from mechdesign.routes.interior.solve import solve_interior  # scipy and HiGHS on demand
-        from mechdesign.routes.lp.linear_program import solve_linear
+        from mechdesign.routes.lp.solve import solve_linear
 
         try:
             return solve_interior(problem, limits, self._symmetry, self._path)

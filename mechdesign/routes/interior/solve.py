@@ -1,8 +1,8 @@
-"""Large linear programs: what is taken off first, then the interior-point method.
+"""The interior route: large linear programs by presolve and the interior-point method.
 
-Symmetries leave one output of each orbit. Without any, inputs with equal rows are merged, pairs
-that others imply left out, and groups that share no row solved apart. Where that still leaves
-millions of rows and a gap will do, a spanner gives the value and the bound.
+Symmetries leave one output of each orbit. Where there are none, the usual chain of reductions
+applies. Where that still leaves millions of rows and a gap will do, a search over spanners gives
+the value and the bound.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
-from mechdesign.routes.interior.conversion import joined
+from mechdesign.routes.interior.conversion import by_interior, merge_rare_outputs
 from mechdesign.routes.interior.method import Path
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.backends import by_interior
-from mechdesign.routes.lp.extended_formulation import chain_reduced
-from mechdesign.routes.lp.linear_program import expected_cost
-from mechdesign.routes.presolve.chain import solve_reduced
+from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.chain import PRESOLVE, solve_reduced
 from mechdesign.routes.presolve.find_symmetries import symmetries
-from mechdesign.routes.presolve.orbit_reduction import solve_symmetric
+from mechdesign.routes.presolve.implied_pairs import count_pairs, without_implied_pairs
+from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
 from mechdesign.routes.presolve.spanner_search import solve_spanner
 from mechdesign.routes.presolve.symmetry_group import Symmetry
 
@@ -62,20 +62,24 @@ def solve_interior(
     SolverError
         If rounding leaves nothing.
     """
-    cost, scale = expected_cost(problem)
-    secret = problem.cone.components().max() < problem.cone.size - 1  # some inputs share a row
-    symmetry = (symmetry or symmetries(problem)) if secret else None
-    if symmetry is not None:
-        raw = solve_symmetric(problem, symmetry, limits, path)
-    elif _rows(problem) >= HEAVY and (limits.gap >= ROUGH or limits.left < float("inf")):
+    cost, _ = program_cost(problem)
+    if problem.utility.worst_case:
+        raise UnsupportedError("objective", "an expected loss", "a worst case")
+    backend = partial(by_interior, path=path)
+    with limits.stopwatch.phase("presolve"):
+        is_joined = problem.cone.components().max() < problem.cone.size - 1
+        symmetry = (symmetry or symmetries(problem)) if is_joined else None
+        is_heavy = symmetry is None and _rows(problem) >= HEAVY
+    if is_heavy and (limits.gap >= ROUGH or limits.left < float("inf")):
         raw = solve_spanner(problem, limits, by_interior)
     else:
-        raw = solve_reduced(problem, limits, partial(by_interior, path=path))
-    value = scale * float((cost * raw.matrix).sum())
-    return replace(raw, matrix=joined(raw.matrix, scale * cost, limits.gap * value))
+        chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
+        raw = solve_reduced(problem, limits, backend, chain)
+    allowed = limits.gap * float((cost * raw.matrix).sum())
+    return replace(raw, matrix=merge_rare_outputs(raw.matrix, cost, allowed))
 
 
 def _rows(problem: Problem) -> int:
     """Return how many rows on ratios there are for all outputs, less those that others imply."""
-    thin = [chain_reduced(f) for f in problem.cone.families if isinstance(f, PairRows)]
-    return len(problem.outputs or ()) * sum(int((f.index != FREE).sum()) for f in thin)
+    thin = Cone([without_implied_pairs(family) for family in problem.cone.families])
+    return len(problem.outputs or ()) * count_pairs(thin)

@@ -1,4 +1,4 @@
-"""Which problems can be solved together: those whose programs have one shape.
+"""Batching: which problems can be solved together, as their programs have one shape.
 
 An interior-point step for a small program is mostly overhead. For some dozen programs of one shape
 it is the same few operations on longer arrays.
@@ -12,7 +12,6 @@ from functools import singledispatch
 from mechdesign.notions.rows.cone import Family
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.problem import Problem
 
 __all__ = ["most_together", "shape"]
@@ -30,7 +29,8 @@ THINNEST = 1e-6
 def shape(problem: Problem) -> Hashable | None:
     """Return a key that problems share if they can be solved together; None for none.
 
-    Such a problem has an expected loss, and notions whose rows touch one entry and one helper each.
+    Such a problem has an expected loss, and notions whose rows have one entry and one auxiliary
+    variable each.
     """
     if not problem.is_conic or problem.expected_loss is None or problem.outputs is None:
         return None
@@ -48,7 +48,7 @@ def _pattern(_family: Family) -> Hashable | None:
 
 @_pattern.register
 def _lift(family: LiftRows) -> Hashable | None:
-    if not isinstance(family.priors, PriorList) or len(family.priors.members) != 1:
+    if len(family.priors.members) != 1:
         return None
     if any(bound.exponent(family.epsilon) < THINNEST for _, bound in family.sides()):
         return None

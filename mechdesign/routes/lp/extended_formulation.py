@@ -1,9 +1,10 @@
-"""The rows of a family with helper variables: the same cone, far fewer entries.
+"""Extended formulations: the rows of a family with auxiliary variables, far fewer of them.
 
 A family of k**2 rows is often a statement about a few numbers of the column. LDP says that no entry
-exceeds e**eps times the least entry: with a helper t for the least, 2k rows do for k (k - 1). The
-output law P . q is a helper of the lift rows. What a dual says about the helpers is carried back to
-the original rows, since those are what a certificate speaks of.
+exceeds e**eps times the least entry: with an auxiliary variable t for the least, 2 k rows do for
+k (k - 1). The output distribution P . q is an auxiliary variable of the lift rows. The projection
+on q is the cone of the family; the multipliers of the extended rows are carried back to rows of the
+family, since a certificate speaks of those.
 """
 
 from __future__ import annotations
@@ -20,26 +21,27 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.latent_rows import SecretRows, about_secrets
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
-from mechdesign.routes.presolve.shortest_paths import implied_pairs, lengths, masked
+from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
-__all__ = ["Compressed", "chain_reduced", "compress", "stacked"]
+__all__ = ["ExtendedFormulation", "extended_formulation", "stacked"]
 
 
 FEWEST_IN_SET = 3
+"""An auxiliary variable for the least of fewer entries saves no rows."""
 
 TIED = 1 - 1e-10
-"""Stands for a bound of 1 against the law, whose float coefficients may not sum to 1."""
+"""Stands for a bound of 1 against a mean, whose float coefficients may not sum to 1."""
 
 
 @dataclass(frozen=True)
 class Least:
-    """A helper t that stands for the least entry of a set, so that q = t + s with s >= 0 there.
+    """An auxiliary variable t for the least entry of a set, so that q = t + s with s >= 0 there.
 
     Attributes
     ----------
-    helper
+    auxiliary
         Its column in A.
     members
         The inputs of the set.
@@ -47,27 +49,27 @@ class Least:
         The rows t <= q_x of the members, in their order; with s in place of q they are bounds.
     """
 
-    helper: int
+    auxiliary: int
     members: IntArray
     rows: IntArray
 
 
 @dataclass(frozen=True)
-class Compressed:
-    """Rows ``low <= A (q, helpers) <= 0`` on one column and its helpers.
+class ExtendedFormulation:
+    """Rows ``A (q, auxiliary variables) <= 0``, some of them equations, on one column.
 
     Attributes
     ----------
     A
-        ``(n_rows, n_inputs + n_helpers)``.
+        ``(n_rows, n_inputs + n_auxiliary)``.
     equal
         Which rows are equations.
     least
-        Helpers that stand for the least entry of a set, no two sets sharing an input.
+        Auxiliary variables for the least entry of a set, no two sets sharing an input.
     shares_least
-        Whether most rows go through such helpers: those programs suit the simplex method.
+        Whether most rows have such a variable: those programs suit the simplex method.
     carry_back
-        Takes the weights of the rows, shape ``(n_rows,)``, and the number of the output, and
+        Takes the multipliers of the rows, shape ``(n_rows,)``, and the number of the output, and
         returns multipliers on rows of the family.
     """
 
@@ -79,7 +81,7 @@ class Compressed:
 
 
 @singledispatch
-def compress(family: Family, _priors: tuple[Weights, ...] = ()) -> Compressed:
+def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
     """Return an extended formulation of the rows of a family on one column.
 
     Lift rows are stated for the priors given; rows of other families need none. A family of which
@@ -97,12 +99,12 @@ def compress(family: Family, _priors: tuple[Weights, ...] = ()) -> Compressed:
 
     A = sp.csr_array(sp.diags_array(1 / largest) @ G)
     none = np.zeros(A.shape[0], dtype=bool)
-    return Compressed(A, none, (), shares_least=False, carry_back=carry_back)
+    return ExtendedFormulation(A, none, (), shares_least=False, carry_back=carry_back)
 
 
-@compress.register
-def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
-    """One helper for the law of each prior, and two rows for each input and prior."""
+@extended_formulation.register
+def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
+    """One auxiliary variable for P . q of each prior, two rows for each input and prior."""
     k, n = family.size, len(priors)
     entries = np.arange(k)
     sides: list[tuple[str, int]] = []
@@ -110,15 +112,15 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
     columns: list[IntArray] = []
     lengths: list[IntArray] = []
     for number, prior in enumerate(priors):
-        helper = k + number
+        mean = k + number
         values.append(np.array([*map(float, prior), -1.0]))
-        columns.append(np.append(entries, helper))
+        columns.append(np.append(entries, mean))
         lengths.append(np.array([k + 1]))
         for side, bound in family.sides():
             shrink = min(float(np.exp(-float(bound.exponent(family.epsilon)))), TIED)
             row = [shrink, -1.0] if side == "upper" else [-1.0, shrink]
             values.append(np.tile(row, k))
-            columns.append(np.column_stack([entries, np.full(k, helper)]).ravel())
+            columns.append(np.column_stack([entries, np.full(k, mean)]).ravel())
             lengths.append(np.full(k, 2))
             sides.append((side, number))
     starts = np.concatenate([[0], np.cumsum(np.concatenate([[], *lengths]))]).astype(np.intp)
@@ -131,7 +133,10 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
     equal[::per_prior] = True
 
     def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
-        """Take the rows on entries as they are; the law's equation only defines its helper."""
+        """Take the rows on entries as they are: the equation only defines the variable.
+
+        The terms of the rows on P . q are those of the rows on entries, written out.
+        """
         kept = weights[~equal].reshape(len(sides), k) if sides else np.zeros((0, k))
         found = []
         for (side, number), weight in zip(sides, kept, strict=True):
@@ -140,28 +145,28 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> Compressed:
             found.append(Multipliers(side, *places, weight=weight[x]))
         return found
 
-    return Compressed(A, equal, (), shares_least=False, carry_back=carry_back)
+    return ExtendedFormulation(A, equal, (), shares_least=False, carry_back=carry_back)
 
 
-@compress.register
-def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
-    """One helper for the least entry of each set that several rows are bounded by."""
-    reduced = chain_reduced(family)
+@extended_formulation.register
+def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
+    """One auxiliary variable for the least entry of each set that several rows are bounded by."""
+    reduced = thin_pairs(family)
     used = np.bincount([s for _, _, s in reduced.groups], minlength=len(reduced.sets))
-    helped = [
+    with_least = [
         s
         for s, members in enumerate(reduced.sets)
         if used[s] >= 2 and len(members) >= FEWEST_IN_SET
     ]
-    number = {s: h for h, s in enumerate(helped)}
+    number = {s: h for h, s in enumerate(with_least)}
     k, factors = family.size, family.factors
     # rows e**-a q_x <= factor q_x', divided by their larger coefficient
     larger = np.maximum(family.inverse, factors)
     left, right = family.inverse / larger, factors / larger
     entries: list[tuple[int, int, float]] = []
     direct: list[tuple[int, int, int, int]] = []  # (row, x, other, bound)
-    above: list[tuple[int, int, int, int]] = []  # (row, x, helper, bound)
-    below: list[tuple[int, int, int]] = []  # (row, helper, member)
+    above: list[tuple[int, int, int, int]] = []  # (row, x, least, bound)
+    below: list[tuple[int, int, int]] = []  # (row, least, member)
     row = 0
     for x, b, s in reduced.groups:
         if s in number:
@@ -174,21 +179,28 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
                 entries += [(row, x, left[b]), (row, other, -right[b])]
                 direct.append((row, x, other, b))
                 row += 1
-    for s in helped:
+    for s in with_least:
         for member in reduced.sets[s]:
             entries += [(row, k + number[s], 1.0), (row, member, -1.0)]
             below.append((row, number[s], member))
             row += 1
-    A = _sparse(entries, (row, k + len(helped)))
+    A = _sparse(entries, (row, k + len(with_least)))
     plain = np.array(direct, dtype=np.intp).reshape(-1, 4)
 
     def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
-        """Send the weight above each helper to the members below it."""
+        """Solve a transport problem for each least entry t.
+
+        The dual variable of t being free, multipliers u of the rows e**-a q_x <= b t (x above) and
+        v of the rows t <= q_z (z below) satisfy Sum_x b u_x <= Sum_z v_z, with equality where t is
+        not 0. A flow from the x to the z that sends b u_x from each x, and at most v_z to each z,
+        gives multipliers of the rows e**-a q_x <= b q_z: their terms at every x are those of u, and
+        at every z no more than those of v.
+        """
         x, other = [plain[:, 1]], [plain[:, 2]]
         weight = [weights[plain[:, 0]] / larger[plain[:, 3]]]
-        for h in range(len(helped)):
-            supply = [(i, weights[r] / larger[b], b) for r, i, helper, b in above if helper == h]
-            demand = [(member, weights[r]) for r, helper, member in below if helper == h]
+        for h in range(len(with_least)):
+            supply = [(i, weights[r] / larger[b], b) for r, i, t, b in above if t == h]
+            demand = [(member, weights[r]) for r, t, member in below if t == h]
             scale = np.array([factors[b] for _, _, b in supply])
             sent = np.array([w for _, w, _ in supply]) * scale
             i, j, flow = transport(sent, np.array([w for _, w in demand]))
@@ -197,7 +209,7 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
             weight.append(flow / scale[i])
         all_x, all_other = np.concatenate(x), np.concatenate(other)
         all_weight = np.concatenate(weight)
-        # a flow from x to x says q_x >= 0, which costs the bound and proves nothing
+        # a flow from x to x is a multiplier of q_x >= 0: left out, it can only raise the bound
         kept = (all_weight > 0) & (all_x != all_other)
         places = (np.full(int(kept.sum()), output), all_x[kept], all_other[kept])
         return [Multipliers("ratio", *places, weight=all_weight[kept])]
@@ -206,40 +218,45 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
     shares_least = len(direct) < len(above) + len(below)
     least: list[Least] = []
     taken: set[int] = set()
-    for h in range(len(helped)):
-        places = np.array([(r, member) for r, helper, member in below if helper == h])
+    for h in range(len(with_least)):
+        places = np.array([(r, member) for r, t, member in below if t == h])
         if taken.isdisjoint(places[:, 1].tolist()):
             taken.update(places[:, 1].tolist())
             least.append(Least(k + h, places[:, 1], places[:, 0]))
-    return Compressed(A, equal, tuple(least), shares_least=shares_least, carry_back=carry_back)
+    return ExtendedFormulation(
+        A, equal, tuple(least), shares_least=shares_least, carry_back=carry_back
+    )
 
 
-@compress.register
-def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> Compressed:
-    """One helper w_s = B_s . q for each secret, and the inner rows on those, for their own prior.
+@extended_formulation.register
+def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
+    """One auxiliary variable w_s = B_s . q for each secret, and the inner rows on those.
 
-    A helper that an equation of the inner rows defines is defined by q instead.
+    A variable that an equation of the inner rows defines by w is defined by q instead.
     """
     inner, n = family.inner, len(family.laws)
-    own = inner.priors.vertices() if isinstance(inner, LiftRows) else ()
-    rows, B = compress(inner, own), sp.csr_array(family.array)
-    on_secrets, on_helpers = rows.A[:, :n], rows.A[:, n:]
+    lifts = inner.lift_rows()
+    own = () if lifts is None else lifts.priors.vertices()
+    rows, B = extended_formulation(inner, own), sp.csr_array(family.array)
+    on_secrets, on_auxiliary = rows.A[:, :n], rows.A[:, n:]
     defines = sp.diags_array(rows.equal.astype(np.float64))
     A = sp.block_array(
         [
             [B, -sp.eye_array(n), None],
-            [defines @ on_secrets @ B, on_secrets - defines @ on_secrets, on_helpers],
+            [defines @ on_secrets @ B, on_secrets - defines @ on_secrets, on_auxiliary],
         ],
         format="csr",
     )
     A.eliminate_zeros()
 
     def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
-        """Take the inner rows as they are; the equations only define helpers."""
+        """Take the inner rows as they are; the equations only define variables."""
         return [about_secrets(found) for found in rows.carry_back(weights[n:], output)]
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
-    return Compressed(sp.csr_array(A), equal, (), shares_least=False, carry_back=carry_back)
+    return ExtendedFormulation(
+        sp.csr_array(A), equal, (), shares_least=False, carry_back=carry_back
+    )
 
 
 def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:
@@ -249,8 +266,11 @@ def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp
     return sp.csr_array((np.array(values), (np.array(rows), np.array(columns))), shape=shape)
 
 
-def stacked(parts: Sequence[Compressed], k: int) -> sp.csr_array:
-    """Stack the rows of several families on one column of k entries, each with its own helpers."""
+def stacked(parts: Sequence[ExtendedFormulation], k: int) -> sp.csr_array:
+    """Stack the rows of several families on one column of k entries.
+
+    Each family has its own auxiliary variables.
+    """
     width = k + sum(part.A.shape[1] - k for part in parts)
     blocks = []
     first = k
@@ -262,28 +282,11 @@ def stacked(parts: Sequence[Compressed], k: int) -> sp.csr_array:
     return sp.csr_array(sp.vstack(blocks, format="csr"))
 
 
-def chain_reduced(family: PairRows) -> PairRows:
-    """Drop every pair that a chain through other inputs implies.
-
-    With E the exponents, all positive, a pair with some z such that E[x, z] + E[z, x'] <= E[x, x']
-    follows from the other two, and all such pairs can go at once: of the pairs that imply one, each
-    is shorter than it. On a line only neighbours stay, on a city-block grid the four next to each.
-    What is dropped by rounding only is caught by the exact check of the result.
-    """
-    finite = family.index != FREE
-    if family.near is None:
-        kept = finite & ~implied_pairs(lengths(family))
-    else:
-        kept = np.zeros_like(finite)
-        kept[family.near] = True
-    return family if (kept == finite).all() else masked(family, kept)
-
-
 def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Return a flow from supplies to demands by the north-west corner rule.
 
-    What is left of the larger total stays. Returns (source, target, amount), at most as many as
-    there are supplies and demands together.
+    Where the totals differ, the rest of the larger one stays where it is. Returns (source, target,
+    amount), at most as many as there are supplies and demands together.
     """
     out, into = np.cumsum(supply), np.cumsum(demand)
     total = min(out[-1], into[-1])

@@ -1,15 +1,13 @@
-"""The linear route: one program through HiGHS for each independent part of the problem.
+"""The linear program of a cone and a cost, solved by HiGHS.
 
-    minimise  Sum_xy cost[x, y] Q[x, y]   over channels whose columns lie in the cone
-
-Rows are compressed with helper variables, a worst case over x is one more variable above every
-row's loss, inputs that share no row are solved apart, and the vertices of a set of priors are added
-as they are broken.
+Rows are stated by extended formulations, with auxiliary variables. A worst case over x is one more
+variable above the loss of every input. The vertices of a large set of priors are added as they are
+violated (constraint generation).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,93 +15,39 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions.rows.cone import Cone, Multipliers
+from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList, Weights
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.extended_formulation import Compressed, compress, stacked
+from mechdesign.routes.lp.extended_formulation import (
+    ExtendedFormulation,
+    extended_formulation,
+    stacked,
+)
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 from mechdesign.utilities import LinearUtility
 
-__all__ = [
-    "Part",
-    "expected_cost",
-    "few_listed",
-    "program_cost",
-    "renumbered",
-    "solve_linear",
-]
+__all__ = ["HighsProgram", "by_highs", "few_listed", "program_cost"]
 
 
 MANY_ROWS = 3_000
-"""From here on the interior point method wins, unless rows share helpers."""
+"""From here on the interior point method of HiGHS wins, unless rows share auxiliary variables."""
 
 UNLIKELY = 1e-10
-"""The weight of an input of prior 0, in the program only: its best row is wanted, at no cost."""
+"""The share of the largest cost that an input of prior 0 has, in the program only: its best row is
+wanted, at no cost."""
 
 ROUNDS = 60
-BREACH = 1e-14
+"""Rounds of constraint generation at most."""
+
+VIOLATION = 1e-14
+"""A row that is violated by no more than this is not added."""
+
 FEW_PRIORS = 16
-
-
-def solve_linear(
-    problem: Problem, method: str = "auto", limits: Limits | None = None
-) -> RawSolution:
-    """Solve a problem whose loss is linear in the channel.
-
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.LinearUtility`.
-    method
-        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
-    limits
-        When to stop; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear.
-    SolverError
-        If HiGHS fails, or time is over before there is an answer.
-    """
-    cost, scale = program_cost(problem)
-    outputs: tuple[Label, ...] = problem.outputs or ()
-    worst_case = problem.utility.worst_case
-    cone = problem.cone
-    component = cone.components()
-    if worst_case:
-        component = np.zeros_like(component)
-    n_parts = int(component.max()) + 1
-    matrix = np.zeros(cost.shape)
-    duals: dict[int, list[Multipliers]] = {n: [] for n in range(len(cone.families))}
-    priors: dict[int, tuple[Weights, ...]] = {}
-    weights = None
-    used: set[str] = set()
-    rounds = 0
-    for part in range(n_parts):
-        inputs = np.flatnonzero(component == part)
-        piece = Part(cone.restricted(inputs), cost[inputs], worst_case, method)
-        piece.solve(limits)
-        matrix[inputs] = piece.matrix
-        for n, multipliers in enumerate(piece.multipliers):
-            duals[n] += [renumbered(m, inputs, scale) for m in multipliers]
-            priors[n] = piece.prior_table[n]
-        weights = piece.weights
-        used.add(piece.method)
-        rounds = max(rounds, piece.rounds)
-    dual = Dual(
-        tuple(FamilyDual(n, tuple(found), priors[n]) for n, found in duals.items()), weights
-    )
-    notes = []
-    if n_parts > 1:
-        notes.append(f"{n_parts} groups of inputs share no row and were solved apart")
-    if rounds > 1:
-        notes.append(f"the worst priors were added as they were met, in {rounds} rounds")
-    route = f"linear-program: HiGHS {' and '.join(sorted(used))}"
-    return RawSolution(matrix, outputs, dual, route, notes)
+"""Up to so many listed priors all of their rows are stated from the start."""
 
 
 def program_cost(problem: Problem) -> tuple[FloatArray, float]:
@@ -130,45 +74,55 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
     return cost / scale, scale
 
 
-def expected_cost(problem: Problem) -> tuple[FloatArray, float]:
-    """Return :func:`program_cost` of a loss that is an expectation.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear, or that of the worst case.
-    """
-    found = program_cost(problem)
-    if problem.expected_loss is None:
-        raise UnsupportedError("objective", "an expected loss", "a worst case")
-    return found
-
-
-def renumbered(found: Multipliers, inputs: IntArray, scale: float) -> Multipliers:
-    """Return multipliers of a part in terms of the inputs and the unit of the whole."""
-    return found.on_inputs(inputs).scaled(scale)
-
-
 @dataclass
 class _Block:
-    """The rows of one output: where its variables and rows start, and how to read its dual."""
+    """The rows of a family on one output: the first of them, and the priors they are stated for."""
 
     family: int
-    rows: Compressed
+    rows: ExtendedFormulation
     first_row: int
     prior_numbers: tuple[int, ...]
 
 
-class Part:
-    """One linear program on inputs that hang together."""
+class HighsProgram:
+    """The linear program of a :class:`ConicProgram`, with the rows of the priors in use.
 
-    def __init__(self, cone: Cone, cost: FloatArray, worst_case: bool, method: str) -> None:
-        self.cone, self.cost, self.worst_case, self.wanted = cone, cost, worst_case, method
+    With p_y = n_y q_y, the cone being homogeneous, its variables are the p_y: the multipliers of
+    their rows are those of q_y at the cost c_y.
+
+    Parameters
+    ----------
+    program
+        What to solve.
+    method
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
+
+    Attributes
+    ----------
+    matrix
+        The columns q_y, once solved.
+    multipliers
+        By family, those of its rows.
+    worst_case_multipliers
+        For a worst case, those of the losses of the inputs or of their orbits; else None.
+    potentials
+        The dual variables of the row sums.
+    rounds
+        Of constraint generation.
+    """
+
+    def __init__(self, program: ConicProgram, method: str = "auto") -> None:
+        self.cone, self.cost, self.worst_case = program.cone, program.cost, program.worst_case
+        self.wanted, (k, m) = method, program.cost.shape
+        counts, orbit = program.output_count, program.input_orbit
+        self._count: FloatArray = np.ones(m) if counts is None else counts
+        self._orbit: IntArray = np.arange(k) if orbit is None else orbit
+        self._orbit_size = np.bincount(self._orbit)
+        cone, cost = self.cone, self.cost
         self.matrix: FloatArray = np.zeros(cost.shape)
         self.multipliers: list[list[Multipliers]] = []
-        self.weights: FloatArray | None = None
-        self.potentials: FloatArray = np.zeros(len(cost))
-        """The dual of the row sums."""
+        self.worst_case_multipliers: FloatArray | None = None
+        self.potentials: FloatArray = np.zeros(len(self._orbit_size))
         self.method = ""
         self.rounds = 0
         families = range(len(cone.families))
@@ -180,8 +134,8 @@ class Part:
             self._first_priors(n)
 
     def _first_priors(self, n: int) -> None:
-        family = self.cone.families[n]
-        if not isinstance(family, LiftRows):
+        family = self.cone.families[n].lift_rows()
+        if family is None:
             return
         listed = few_listed(family)
         if listed:
@@ -189,10 +143,10 @@ class Part:
                 for prior in listed:
                     self._activate(n, y, prior)
             return
-        for y in range(self.cost.shape[1]):  # likely columns are high where the loss is low
-            likely = [-c for c in self.cost[:, y].tolist()]
+        for y in range(self.cost.shape[1]):  # good columns are large where the cost is small
+            small_cost = [-c for c in self.cost[:, y].tolist()]
             for largest in (True, False):
-                self._activate(n, y, family.priors.extreme(likely, largest=largest))
+                self._activate(n, y, family.priors.extreme(small_cost, largest=largest))
 
     def _activate(self, n: int, y: int, prior: Weights) -> bool:
         table = self.prior_table[n]
@@ -205,10 +159,10 @@ class Part:
         return True
 
     def solve(self, limits: Limits | None = None) -> None:
-        """Solve, add the priors whose rows the answer breaks, and again until none is.
+        """Solve, add the priors whose rows the answer violates, and again until none is.
 
-        Where time is over after some rounds, the last answer stands: its weights prove a bound,
-        and the repair will make it private.
+        Where time is over after some rounds, the last answer stands: its multipliers prove a bound,
+        since any subset of the rows is a relaxation, and the repair will make it private.
 
         Raises
         ------
@@ -227,18 +181,20 @@ class Part:
                 return
 
     def _separate(self) -> bool:
+        """Add the priors of violated rows; return whether there are any."""
         added = False
-        for n, family in enumerate(self.cone.families):
-            if not isinstance(family, LiftRows) or few_listed(family):
+        for n, rows in enumerate(self.cone.families):
+            family = rows.lift_rows()
+            if family is None or few_listed(family):
                 continue
             for y in range(self.cost.shape[1]):
                 q = self.matrix[:, y].tolist()
                 for side, bound in family.sides():
                     prior = family.priors.extreme(q, largest=side == "lower")
-                    law = sum(float(p) * v for p, v in zip(prior, q, strict=True))
+                    mean = sum(float(p) * v for p, v in zip(prior, q, strict=True))
                     shrink = float(np.exp(-float(bound.exponent(family.epsilon))))
-                    breach = shrink * max(q) - law if side == "upper" else shrink * law - min(q)
-                    if breach > BREACH:
+                    excess = shrink * max(q) - mean if side == "upper" else shrink * mean - min(q)
+                    if excess > VIOLATION:
                         added = self._activate(n, y, prior) or added
         return added
 
@@ -256,47 +212,50 @@ class Part:
         parts = [_widened(body, n_variables)]
         equal = [block.rows.equal for mine in blocks for block in mine]
         cost = np.zeros(n_variables)
-        flat = np.repeat(np.arange(k), m)
-        if self.worst_case:  # minimise t with Sum_y D[x, y] Q[x, y] - t <= 0 for every x
+        # the mean over an orbit of inputs: of the row sums, which is 1, and of the losses
+        orbits, orbit = len(self._orbit_size), np.repeat(self._orbit, m)
+        share = np.repeat(1 / self._orbit_size[self._orbit], m)
+        shape = (orbits, n_variables)
+        if self.worst_case:  # minimize t with Sum_y D[x, y] Q[x, y] - t <= 0 for every x
             cost[-1] = 1
             places = (
-                np.concatenate([flat, np.arange(k)]),
-                np.concatenate([q.ravel(), np.full(k, n_variables - 1)]),
+                np.concatenate([orbit, np.arange(orbits)]),
+                np.concatenate([q.ravel(), np.full(orbits, n_variables - 1)]),
             )
-            values = np.concatenate([self.cost.ravel(), -np.ones(k)])
-            parts.append(sp.csr_array((values, places), shape=(k, n_variables)))
-            equal.append(np.zeros(k, dtype=bool))
+            values = np.concatenate([share * self.cost.ravel(), -np.ones(orbits)])
+            parts.append(sp.csr_array((values, places), shape=shape))
+            equal.append(np.zeros(orbits, dtype=bool))
         else:
             cost[q.ravel()] = self.cost.ravel()
-        parts.append(sp.csr_array((np.ones(k * m), (flat, q.ravel())), shape=(k, n_variables)))
+        parts.append(sp.csr_array((share, (orbit, q.ravel())), shape=shape))
         A = sp.csr_array(sp.vstack(parts, format="csr"))
         is_equal = np.concatenate(equal)
-        low = np.concatenate([np.where(is_equal, 0.0, -np.inf), np.ones(k)])
-        high = np.concatenate([np.zeros(len(is_equal)), np.ones(k)])
+        low = np.concatenate([np.where(is_equal, 0.0, -np.inf), np.ones(orbits)])
+        high = np.concatenate([np.zeros(len(is_equal)), np.ones(orbits)])
         self.method = self.wanted
         if self.wanted == "auto":
             shared = all(block.rows.shares_least for mine in blocks for block in mine)
             self.method = "simplex" if shared or A.shape[0] < MANY_ROWS else "ipm"
         program = LinearProgram(cost, A, low, high)
         primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k), limits)
-        self.matrix = primal[q]
-        self.potentials = -dual[-k:]
+        self.matrix = primal[q] / self._count
+        self.potentials = -dual[-orbits:]
         self._read_dual(np.maximum(dual, 0.0), blocks, body.shape[0])
 
     def _blocks(self) -> list[list[_Block]]:
         """Return the rows of each output, one block for each family."""
-        compressed: dict[tuple[int, tuple[int, ...]], Compressed] = {}
+        formulations: dict[tuple[int, tuple[int, ...]], ExtendedFormulation] = {}
         blocks: list[list[_Block]] = []
         row = 0
         for y in range(self.cost.shape[1]):
             blocks.append([])
             for n, family in enumerate(self.cone.families):
                 numbers = tuple(self.active[n][y])
-                if (n, numbers) not in compressed:
+                if (n, numbers) not in formulations:
                     priors = tuple(self.prior_table[n][i] for i in numbers)
-                    compressed[n, numbers] = compress(family, priors)
-                blocks[y].append(_Block(n, compressed[n, numbers], row, numbers))
-                row += compressed[n, numbers].A.shape[0]
+                    formulations[n, numbers] = extended_formulation(family, priors)
+                blocks[y].append(_Block(n, formulations[n, numbers], row, numbers))
+                row += formulations[n, numbers].A.shape[0]
         return blocks
 
     def _read_dual(self, dual: FloatArray, blocks: list[list[_Block]], after: int) -> None:
@@ -307,52 +266,72 @@ class Part:
                 for found in block.rows.carry_back(dual[block.first_row : last], y):
                     self.multipliers[block.family].append(_global_priors(found, block))
         if self.worst_case:
-            self.weights = dual[after : after + len(self.cost)]
-            if self.weights.sum() <= 0:
-                self.weights = np.ones(len(self.cost))
+            losses = dual[after : after + len(self._orbit_size)]
+            # multipliers that are all 0 prove nothing; any others are at least as good
+            self.worst_case_multipliers = (
+                losses if losses.sum() > 0 else self._orbit_size.astype(np.float64)
+            )
+
+
+def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
+    """Solve a program by HiGHS; the backend for any of them."""
+    linear = HighsProgram(program, method)
+    linear.solve(limits)
+    pairs = zip(linear.multipliers, linear.prior_table, strict=True)
+    notes: tuple[str, ...] = ()
+    if linear.rounds > 1:
+        notes = (f"the worst priors were added as they were met, in {linear.rounds} rounds",)
+    return Answer(
+        linear.matrix,
+        tuple(FamilyDual(n, tuple(found), table) for n, (found, table) in enumerate(pairs)),
+        f"linear-program: HiGHS {linear.method}",
+        linear.worst_case_multipliers,
+        notes=notes,
+    )
 
 
 def few_listed(family: LiftRows) -> tuple[Weights, ...]:
     """Return the priors of a family if they are a short list, all of which can be in use."""
-    members = family.priors.members if isinstance(family.priors, PriorList) else ()
+    members = family.priors.members
     return members if len(members) <= FEW_PRIORS else ()
 
 
 def _global_priors(found: Multipliers, block: _Block) -> Multipliers:
     if not found.refer_to_priors:
         return found
-    other = np.array(block.prior_numbers, dtype=np.intp)[found.other]
-    return Multipliers(found.side, found.output, found.x, other, found.weight)
+    return replace(found, other=np.array(block.prior_numbers, dtype=np.intp)[found.other])
 
 
 def _all_least(blocks: list[list[_Block]], starts: IntArray, k: int) -> list[IntArray]:
-    """Return [variables q, their t, rows t <= q] for all helpers that are a least entry.
+    """Return [variables q, their t, rows t <= q] for all auxiliary variables t of least entries.
 
-    Of the families on one output only the first with such helpers is used: no entry has two.
+    Of the families on one output only the first with such variables is used, so that no entry has
+    two.
     """
     found: list[list[IntArray]] = [[np.zeros(0, dtype=np.intp)] for _ in range(3)]
     for mine, start in zip(blocks, starts[:-1].tolist(), strict=True):
-        helpers_before = 0
+        auxiliary_before = 0
         for block in mine:
             for least in block.rows.least:
-                t = start + helpers_before + least.helper
+                t = start + auxiliary_before + least.auxiliary
                 found[0].append(start + least.members)
                 found[1].append(np.full(len(least.members), t))
                 found[2].append(block.first_row + least.rows)
             if block.rows.least:
                 break
-            helpers_before += block.rows.A.shape[1] - k
+            auxiliary_before += block.rows.A.shape[1] - k
     return [np.concatenate(parts) for parts in found]
 
 
 def _solve_by_least(
     program: LinearProgram, method: str, least: list[IntArray], limits: Limits
 ) -> tuple[FloatArray, FloatArray]:
-    """Solve with s = q - t >= 0 in place of q where t is the least entry of a set.
+    """Solve with s = q - t >= 0 substituted for q where t is the least entry of a set.
 
-    The rows t <= q become bounds, which makes the simplex method much faster on LDP; their
-    weights are the reduced costs of s. Returns the variables, and the weights of all rows; those
-    of inequalities are >= 0 up to the tolerance.
+    The rows t <= q become bounds s >= 0, which leave the basis: the program of LDP has half as many
+    rows, and the simplex method is much faster on it. The multipliers of those rows are the reduced
+    costs of s. Returns the variables before the substitution, and the multipliers of all rows;
+    those of inequalities are >= 0 up to the tolerance.
     """
     q, t, row = least
     n_rows, n = program.A.shape

@@ -58,16 +58,13 @@ class LinearProgram(LinearRoute):
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program, by its symmetries where that pays."""
-        from mechdesign.routes.lp.linear_program import solve_linear  # scipy and HiGHS on demand
+        from mechdesign.routes.lp.solve import solve_linear  # scipy and HiGHS on demand
 
         symmetry = self._symmetry
         if symmetry is None and not self._method and problem.utility.worst_case:
             symmetry = _found(problem)
-        if symmetry is None:
-            return solve_linear(problem, self._method or "auto", limits)
-        from mechdesign.routes.presolve.orbit_reduction import solve_orbits
-
-        return solve_orbits(problem, symmetry, "ipm", limits)
+        method = self._method or ("auto" if symmetry is None else "ipm")
+        return solve_linear(problem, method, limits, symmetry)
 
     def alternatives(self, problem: Problem) -> Iterator[LinearProgram]:
         """Yield both methods, unless the user has named one."""

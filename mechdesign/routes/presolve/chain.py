@@ -1,49 +1,57 @@
-"""What can be taken off a problem before an engine sees it, and put back after.
+"""The presolve chain: reductions in order, the backend, and their inverses in reverse order.
 
-Inputs whose rows must be equal are merged, pairs that others imply are left out, and groups of
-inputs that share no row are solved apart. All three are exact: the optimum is the same, and the
-weights of what is left prove the same bound for the whole.
+All reductions are exact: the optimum is the same, and the dual variables of what is left prove the
+same bound for the whole. The report prints the reductions that applied.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from mechdesign.domain import Label
-from mechdesign.notions.rows.cone import Cone, Multipliers
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.backends import Engine, in_parts
-from mechdesign.routes.lp.extended_formulation import chain_reduced
-from mechdesign.routes.lp.linear_program import expected_cost
-from mechdesign.routes.presolve.merge_inputs import merged
+from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.components import Components
+from mechdesign.routes.presolve.implied_pairs import ImpliedPairs
+from mechdesign.routes.presolve.merge_inputs import MergeInputs
+from mechdesign.routes.presolve.reduction import Answer, Backend, ConicProgram, Reduction
 
-__all__ = ["scaled_duals", "solve_reduced", "thinned"]
+__all__ = ["PRESOLVE", "conic_program", "raw_solution", "solve_chain", "solve_reduced"]
+
+PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
+"""What applies to any program. Inputs are merged first, as their bounds may then imply others."""
 
 
-def solve_reduced(problem: Problem, limits: Limits, solve: Engine) -> RawSolution:
-    """Merge, thin out and take apart a problem, solve what is left, and put it together again.
+def solve_reduced(
+    problem: Problem,
+    limits: Limits,
+    backend: Backend,
+    reductions: Sequence[Reduction] = PRESOLVE,
+) -> RawSolution:
+    """Reduce a problem, solve what is left, and carry the answer back.
 
     Parameters
     ----------
     problem
-        With an expected loss.
+        With a :class:`~mechdesign.utilities.LinearUtility`.
     limits
         When to end.
-    solve
-        The engine for what is left.
+    backend
+        What solves the program that is left.
+    reductions
+        The chain.
 
     Raises
     ------
     UnsupportedError
-        If the loss is not linear, or a worst case.
+        If the loss is not linear, or a worst case that the backend cannot solve.
 
     Examples
     --------
     >>> from mechdesign import ContextAwareLDP
-    >>> from mechdesign.routes.lp.backends import by_highs
+    >>> from mechdesign.routes.lp.linear_program import by_highs
     >>> from mechdesign.utilities import HammingLoss
     >>> E = [[0, 0, 1, 3], [1, 0, 1, 3], [1, 1, 0, 1], ["inf", "inf", "inf", 0]]
     >>> problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
@@ -51,59 +59,66 @@ def solve_reduced(problem: Problem, limits: Limits, solve: Engine) -> RawSolutio
     >>> raw.notes
     ['Presolve: 4 inputs merged to 3, as rows must be equal; 1 of 4 pairs follows from others']
     """
-    cost, scale = expected_cost(problem)
-    small = merged(problem.cone, cost)
-    cone = problem.cone if small is None else small.cone
-    done = [] if small is None else [small.note]
-    thin, note = thinned(cone)
-    done += [note] if note else []
-    groups = int(thin.components().max()) + 1
-    if groups > 1:
-        done.append(f"{groups} groups that share no row, solved apart")
-    answer = in_parts(thin, cost if small is None else small.cost, limits.part(scale), solve)
-    matrix, duals = answer.matrix, list(answer.duals)
-    if small is not None:
-        matrix, duals = small.expand(matrix), small.carry_back(duals)
-    outputs: tuple[Label, ...] = problem.outputs or ()
-    notes = [f"Presolve: {'; '.join(done)}"] if done else []
-    dual = Dual(tuple(scaled_duals(duals, scale)))
-    return RawSolution(matrix, outputs, dual, answer.method, notes, path=answer.path)
+    with limits.stopwatch.phase("presolve"):
+        program, unit = conic_program(problem)
+    answer = solve_chain(program, reductions, backend, limits.part(unit))
+    return raw_solution(problem, answer, unit)
 
 
-def thinned(cone: Cone) -> tuple[Cone, str]:
-    """Leave out the pairs that others of the same notion imply.
+def conic_program(problem: Problem) -> tuple[ConicProgram, float]:
+    """State a problem with a linear loss as a program, and return the unit of its costs.
 
-    Returns
-    -------
-    cone, note
-        The same cone with fewer rows, and what was left out, in words; empty if nothing.
-
-    Examples
-    --------
-    >>> from mechdesign import Domain, MetricPrivacy
-    >>> thinned(MetricPrivacy(1, "manhattan").cone(Domain.grid(7, 7)))[1]
-    '2,184 of 2,352 pairs follow from others'
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
     """
-    families = [chain_reduced(f) if isinstance(f, PairRows) else f for f in cone.families]
-    before, after = (
-        sum(int((f.index != FREE).sum()) for f in listed if isinstance(f, PairRows))
-        for listed in (cone.families, families)
-    )
-    if before == after:
-        return cone, ""
-    verb = "follows" if before - after == 1 else "follow"
-    return Cone(families), f"{before - after:,} of {before:,} pairs {verb} from others"
+    cost, unit = program_cost(problem)
+    return ConicProgram(problem.cone, cost, problem.expected_loss is None), unit
 
 
-def scaled_duals(duals: list[FamilyDual], scale: float) -> list[FamilyDual]:
-    """Return weights for costs that are ``scale`` times as large."""
-    return [
-        replace(
-            dual,
-            multipliers=tuple(
-                Multipliers(m.side, m.output, m.x, m.other, scale * m.weight)
-                for m in dual.multipliers
-            ),
-        )
-        for dual in duals
+def solve_chain(
+    program: ConicProgram, reductions: Sequence[Reduction], backend: Backend, limits: Limits
+) -> Answer:
+    """Apply the first reduction, solve what is left by the rest of the chain, and invert."""
+    if not reductions:
+        return backend(program, limits)
+    first, *rest = reductions
+    with limits.stopwatch.phase("presolve"):
+        reduced = first.apply(program)
+    if reduced is None:
+        return solve_chain(program, rest, backend, limits)
+    # one program of several has no value and no bound for the whole to tell
+    is_only = len(reduced.programs) == 1
+    answers = [
+        solve_chain(left, rest, backend, limits if is_only else limits.part())
+        for left in reduced.programs
     ]
+    with limits.stopwatch.phase("presolve"):
+        answer = reduced.invert(answers)
+    return replace(answer, reductions=(reduced.note, *answer.reductions))
+
+
+def raw_solution(problem: Problem, answer: Answer, unit: float) -> RawSolution:
+    """Return the raw solution of a problem from the answer to its program.
+
+    Parameters
+    ----------
+    problem, answer
+        The program of the one, solved by the other.
+    unit
+        That of the costs.
+    """
+    duals = tuple(
+        FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
+        for d in answer.duals
+    )
+    notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
+    return RawSolution(
+        answer.matrix,
+        problem.outputs or (),
+        Dual(duals, answer.worst_case_multipliers),
+        answer.route,
+        [*notes, *answer.notes],
+        path=answer.path,
+    )

@@ -42,7 +42,7 @@ def symmetries(problem: Problem) -> Symmetry | None:
     >>> square = Problem(Domain.grid(7, 7), MetricPrivacy(1, "euclidean"), EuclideanDistance())
     >>> found = symmetries(square)
     >>> found.note
-    'symmetries leave 10 of 49 outputs and 10 of 49 prices'
+    'symmetries leave 10 of 49 outputs and 10 of 49 row sums'
     """
     if not (isinstance(problem.utility, LinearUtility) and problem.is_conic):
         return None

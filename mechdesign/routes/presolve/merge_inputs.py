@@ -1,16 +1,20 @@
-"""Inputs whose rows must be equal, merged into one: a smaller program with the same optimum.
+"""Merging of inputs whose rows must be equal: one input for each class.
 
 A bound of 1 in either direction makes two rows of a channel equal, as both sum to 1. The inputs of
 a class are replaced by one, with the sum of their costs, and their bounds against others by the
-tightest. A bound for the small program proves the same for the whole one: with v the terms of its
-weights and W = Sum_{x in class} (c_x + v_x) the reduced costs of a class at each output, weights on
-the rows q_x <= q_x' inside the class move cost from x' to x, until each member has W / |class|.
+tightest.
+
+A bound for the small program proves the same for the whole one. Let r_x(y) be the reduced costs,
+costs plus terms of multipliers, with the multipliers of a class on rows of its members. The term of
+a row q_x <= q_x' inside the class adds to r_x what it takes from r_x', and so r can be moved within
+the class until all members have R / |class|, with R(y) = Sum_{x in class} r_x(y) the reduced costs
+of the small program. Then Sum_x min_y r_x(y) over the class is min_y R(y).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,118 +24,109 @@ from scipy.sparse.csgraph import breadth_first_order
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.lp.backends import reduced_costs
+from mechdesign.routes.presolve.reduction import (
+    Answer,
+    ConicProgram,
+    Reduced,
+    Reduction,
+    reduced_costs,
+)
 
-__all__ = ["Merged", "merged"]
-
-
-@dataclass(frozen=True)
-class Merged:
-    """A problem with one input for each class of inputs that must have equal rows.
-
-    Attributes
-    ----------
-    cone
-        Its columns have ``n_classes`` entries.
-    cost
-        ``(n_classes, n_outputs)``: the sum over each class of the costs of its inputs.
-    member_of
-        ``(n_inputs,)``: the class of each input.
-    whole
-        The cone that was merged.
-    whole_cost
-        ``(n_inputs, n_outputs)``.
-    carry
-        For each family, what takes multipliers on its merged rows back.
-    """
-
-    cone: Cone
-    cost: FloatArray
-    member_of: IntArray
-    whole: Cone
-    whole_cost: FloatArray
-    carry: tuple[CarryBack, ...]
-
-    @property
-    def note(self) -> str:
-        """What was merged, in words."""
-        return f"{len(self.member_of)} inputs merged to {len(self.cost)}, as rows must be equal"
-
-    def expand(self, matrix: FloatArray) -> FloatArray:
-        """Return the channel on all inputs: each has the row of its class."""
-        return matrix[self.member_of]
-
-    def carry_back(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
-        """Return weights on rows of the whole cone that prove the same bound.
-
-        Parameters
-        ----------
-        duals
-            Weights on the rows of :attr:`cone`, one for each family, in the unit of :attr:`cost`.
-        """
-        found = [
-            FamilyDual(n, *carry(dual.multipliers, dual.priors))
-            for n, (carry, dual) in enumerate(zip(self.carry, duals, strict=True))
-        ]
-        return self._evened(found)
-
-    def _evened(self, duals: list[FamilyDual]) -> list[FamilyDual]:
-        """Add weights inside the classes that give each member the same reduced cost."""
-        reduced = reduced_costs(self.whole, self.whole_cost, duals)
-        size = np.bincount(self.member_of)
-        total = np.zeros(self.cost.shape)
-        np.add.at(total, self.member_of, reduced)
-        lack = (total / size[:, None])[self.member_of] - reduced
-        moves = _tree_moves(self.whole, lack)
-        return [
-            FamilyDual(d.notion, (*d.multipliers, *moves.get(d.notion, ())), d.priors)
-            for d in duals
-        ]
+__all__ = ["MergeInputs", "MergedInputs"]
 
 
-def merged(cone: Cone, cost: FloatArray) -> Merged | None:
-    """Merge the inputs whose rows must be equal; None where there are none.
-
-    Parameters
-    ----------
-    cone
-        Bounds on ratios of entries, and on lifts for a list of priors.
-    cost
-        ``(n_inputs, n_outputs)`` costs of a loss that is expected, not a worst case.
+class MergeInputs(Reduction):
+    """Merge the inputs whose rows must be equal, where the loss is expected.
 
     Examples
     --------
     >>> from mechdesign import ContextAwareLDP, Domain
     >>> cone = ContextAwareLDP([[0, 0, 2], [1, 0, 1], [1, 1, 0]]).cone(Domain.range(3))
-    >>> small = merged(cone, np.eye(3))
-    >>> small.cost
+    >>> merged = MergeInputs().apply(ConicProgram(cone, np.eye(3)))
+    >>> merged.programs[0].cost
     array([[1., 1., 0.],
            [0., 0., 1.]])
-    >>> small.note
+    >>> merged.note
     '3 inputs merged to 2, as rows must be equal'
     """
-    pairs = [rows for family in cone.families if (rows := family.ratio_rows()) is not None]
-    if not pairs:
-        return None
-    member_of = Cone(pairs).equal_classes()
-    n_classes = int(member_of.max()) + 1
-    if n_classes == len(member_of):
-        return None
-    small = [found for family in cone.families if (found := family.merged(member_of)) is not None]
-    if len(small) < len(cone.families):
-        return None
-    families, carry = zip(*small, strict=True)
-    total = np.zeros((n_classes, cost.shape[1]))
-    np.add.at(total, member_of, cost)
-    return Merged(Cone(families), total, member_of, cone, cost, carry)
+
+    def apply(self, program: ConicProgram) -> MergedInputs | None:
+        """Merge by the bounds on ratios; None if a family has no rows on classes."""
+        families = program.cone.families
+        pairs = [rows for family in families if (rows := family.ratio_rows()) is not None]
+        if not pairs or program.worst_case or program.input_orbit is not None:
+            return None
+        member_of = Cone(pairs).equal_classes()
+        count = int(member_of.max()) + 1
+        if count == len(member_of):
+            return None
+        small = [found for family in families if (found := family.merged(member_of)) is not None]
+        if len(small) < len(families):
+            return None
+        merged, carry_back = zip(*small, strict=True)
+        cost = np.zeros((count, program.cost.shape[1]))
+        np.add.at(cost, member_of, program.cost)
+        note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
+        return MergedInputs(
+            (ConicProgram(Cone(merged), cost),), note, program, member_of, carry_back
+        )
+
+
+@dataclass(frozen=True)
+class MergedInputs(Reduced):
+    """A program with one input for each class of inputs that must have equal rows.
+
+    Attributes
+    ----------
+    whole
+        The program that was merged.
+    member_of
+        ``(n_inputs,)``: the class of each input.
+    from_classes
+        For each family, what takes multipliers on its merged rows back.
+    """
+
+    whole: ConicProgram
+    member_of: IntArray
+    from_classes: tuple[CarryBack, ...]
+
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Give each input the row of its class, and carry the multipliers back."""
+        (answer,) = answers
+        matrix, duals = answer.matrix[self.member_of], tuple(self.carry_back(answer.duals))
+        return replace(answer, matrix=matrix, duals=duals)
+
+    def carry_back(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
+        """Return multipliers of rows of the whole that prove the same bound.
+
+        Parameters
+        ----------
+        duals
+            Multipliers of rows on classes, one item for each family.
+        """
+        found = [
+            FamilyDual(n, *carry(dual.multipliers, dual.priors))
+            for n, (carry, dual) in enumerate(zip(self.from_classes, duals, strict=True))
+        ]
+        reduced = reduced_costs(self.whole, found)
+        size = np.bincount(self.member_of)
+        total = np.zeros((len(size), reduced.shape[1]))
+        np.add.at(total, self.member_of, reduced)
+        lack = (total / size[:, None])[self.member_of] - reduced
+        moves = _tree_moves(self.whole.cone, lack)
+        return [
+            replace(dual, multipliers=(*dual.multipliers, *moves.get(dual.notion, ())))
+            for dual in found
+        ]
 
 
 def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
-    """Return weights that add ``lack`` to the costs of the inputs, by family.
+    """Return multipliers whose terms add ``lack`` to the costs of the inputs, by family.
 
-    In every class the lacks sum to 0. They are sent along a tree of the pairs with bound 1. Where
-    such a pair has only one direction, what is sent is raised by the same at all outputs until
-    none is negative, which changes no bound: what one input gains at every output the other loses.
+    In every class the lacks sum to 0. They are sent along a spanning tree of the pairs with bound
+    1, from the leaves to the root. Where such a pair has only one direction, a constant is added at
+    all outputs so that nothing sent is negative. That changes no bound: the least cost of one input
+    grows by the constant and that of the other falls by it.
     """
     none = sp.csr_array((cone.size, cone.size))
     ties = [none if f.ratio_rows() is None else f.forced_equal() for f in cone.families]
@@ -145,7 +140,7 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
             continue
         order, parent = breadth_first_order(graph, root, directed=False)
         seen[order] = True
-        for x in order[:0:-1].tolist():  # from the leaves: x asks its parent for what it lacks
+        for x in order[:0:-1].tolist():  # the leaves first: x takes what it lacks from its parent
             up = int(parent[x])
             for n, found in _one_move(directed, x, up, lack[x]):
                 moves.setdefault(n, []).append(found)
@@ -156,7 +151,7 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
 def _one_move(
     directed: list[npt.NDArray[np.bool_]], x: int, up: int, amount: FloatArray
 ) -> list[tuple[int, Multipliers]]:
-    """Move cost ``amount``, by output, from ``up`` to ``x``; what is negative, the other way."""
+    """Move cost ``amount``, by output, from ``up`` to ``x``, and negative amounts back."""
     there = next((n for n, tied in enumerate(directed) if tied[x, up]), None)
     back = next((n for n, tied in enumerate(directed) if tied[up, x]), None)
     if there is None:

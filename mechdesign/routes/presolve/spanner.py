@@ -1,15 +1,16 @@
-"""Fewer pairs than all that matter: two cones around one, for programs too large as they are.
+"""Spanners: fewer pairs in place of all, as a relaxation and as a restriction of the cone.
 
-A subset of the pairs with their true lengths E is a relaxation: its weights prove a bound. With
+A subset of the pairs with their true lengths E is a relaxation: its multipliers prove a bound. With
 lengths l <= E such that a chain over the subset is no longer than any pair that is left out,
 
     Sum_{e on the chain from x to x'} l_e <= E[x, x'],
 
-the subset implies all pairs, so that its channels are private. What the chains have too much is
-shared out by a small linear program: with w_e >= 0 the price of a nat taken off the pair e, which
-the weights of the relaxation tell, minimise Sum_e w_e (E_e - l_e). So pairs that do not bind are
-shortened first. On Euclidean grids of 7 x 7 points with pairs up to 3.2 steps, half of those that
-matter, value and bound were 0.2 percent off the optimum; alike for all pairs, the value 0.6.
+the subset implies all pairs: a restriction, whose channels are private. A small linear program
+decides which pairs of the chains are shortened: with w_e >= 0 the sensitivity of the optimum to the
+length of the pair e, from the multipliers of the relaxation, minimize Sum_e w_e (E_e - l_e). So
+pairs that do not bind are shortened first. On Euclidean grids of 7 x 7 points with pairs up to 3.2
+steps, half of those that no others imply, value and bound were 0.2 percent off the optimum; with
+one factor for all pairs, the value was 0.6 percent off.
 
 Source: Bordenabe et al. 2014, who take one stretch for all pairs instead.
 """
@@ -27,7 +28,8 @@ from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.routes.lp.highs import LinearProgram, solve_lp
-from mechdesign.routes.presolve.shortest_paths import closure, implied_pairs, lengths, masked
+from mechdesign.routes.presolve.implied_pairs import implied_pairs
+from mechdesign.routes.presolve.shortest_paths import closure
 
 __all__ = ["Spanner", "spanner"]
 
@@ -39,8 +41,9 @@ MARGIN = 1e-12
 """By so much more than rounding asks for are the lengths made shorter."""
 
 SHORTEST = 1e-9
-LEAST_PRICE = 1e-4
-"""What the nat of a pair costs that binds nowhere, as a share of the largest price."""
+LEAST_SENSITIVITY = 1e-4
+"""That of a pair that binds nowhere, as a share of the largest, so that no pair is shortened for
+nothing."""
 
 
 class Spanner:
@@ -66,28 +69,29 @@ class Spanner:
     """
 
     def __init__(self, family: PairRows, matter: BoolArray, kept: BoolArray) -> None:
-        self.outer, self.kept = masked(family, kept), kept
+        self.outer, self.kept = family.on_pairs(kept), kept
         self.rows = int(kept.sum())
-        self._name, self._E = family.name, lengths(family)
+        self._name, self._E = family.name, family.lengths()
         paths, before = _chains(self._E, kept)
         ratio = _stretches(paths, self._E, matter)
         self.stretch = float(ratio.max())
-        self._chains = _chain_matrix(np.argwhere(ratio > 1 + MARGIN), before, kept)
-        self._lack = (paths - self._E)[ratio > 1 + MARGIN]
+        is_long = ratio > 1 + MARGIN
+        self._chains = _chain_matrix(np.argwhere(is_long), before, kept)
+        self._lack = paths[is_long] - self._E[is_long]
 
-    def inner(self, prices: FloatArray | None = None) -> PairRows:
+    def inner(self, sensitivities: FloatArray | None = None) -> PairRows:
         """Return the subset with shorter lengths, which imply every pair of the family.
 
         Parameters
         ----------
-        prices
-            ``(n_inputs, n_inputs)`` numbers >= 0: what a nat less of each pair costs. None: the
-            same for all.
+        sensitivities
+            ``(n_inputs, n_inputs)`` numbers >= 0: what shortening each pair by a nat costs. None:
+            the same for all.
         """
         true = self._E[self.kept]
         short = np.zeros_like(self._E)
-        short[self.kept] = true - self._taken(
-            np.ones_like(true) if prices is None else prices[self.kept]
+        short[self.kept] = true - self._cuts(
+            np.ones_like(true) if sensitivities is None else sensitivities[self.kept]
         )
         rest = np.where(self.kept, short, np.inf)
         stretch = float(_stretches(closure(rest), self._E, np.isfinite(self._E)).max())
@@ -97,16 +101,16 @@ class Spanner:
         bounds = [Bound(base=Fraction(length), slope=Fraction(0)) for length in final.tolist()]
         return PairRows(self._name, bounds, index, Fraction(0))
 
-    def _taken(self, prices: FloatArray) -> FloatArray:
-        """Return how much is taken off each pair that is kept, at the least price."""
+    def _cuts(self, sensitivities: FloatArray) -> FloatArray:
+        """Return by how much each pair that is kept is shortened, at the least cost in all."""
         true = self._E[self.kept]
         n_chains = self._chains.shape[0]
         if n_chains == 0:
             return np.zeros_like(true)
-        top = float(prices.max()) or 1.0
-        most = true * (1 - 1 / (2 * self.stretch))  # all made shorter by the stretch is allowed
+        top = float(sensitivities.max()) or 1.0
+        most = true * (1 - 1 / (2 * self.stretch))  # shortening all by the stretch stays feasible
         program = LinearProgram(
-            prices / top + LEAST_PRICE,
+            sensitivities / top + LEAST_SENSITIVITY,
             sp.csr_array(sp.vstack([self._chains, sp.eye_array(len(true))])),
             np.concatenate([self._lack, np.full(len(true), -np.inf)]),
             np.concatenate([np.full(n_chains, np.inf), most]),
@@ -141,7 +145,7 @@ def spanner(family: PairRows, per_input: float) -> Spanner | None:
     >>> spanner(family, 40) is None
     True
     """
-    E = lengths(family)
+    E = family.lengths()
     finite = np.isfinite(E)
     np.fill_diagonal(finite, False)
     if any(bound.factor != 1 for bound in family.bounds):

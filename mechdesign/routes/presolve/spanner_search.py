@@ -1,26 +1,36 @@
-"""The spanner route: a private channel and a bound from few pairs, and from more in time.
+"""Search over spanners: a bound and a private channel from few pairs, then from more.
 
-Each round solves two programs on the same pairs: with their true lengths for the bound, and made
-shorter, so that they imply the rest, for the channel. The last round has all pairs and is exact.
+Each round solves two programs on the same pairs: a relaxation, with their true lengths, for the
+bound, and a restriction, with shorter ones that imply all pairs, for the channel. The last round
+has all pairs and is exact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import FamilyDual, RawSolution
 from mechdesign.routes.limits import Limits, Progress
-from mechdesign.routes.lp.backends import Answer, Engine, in_parts
-from mechdesign.routes.lp.linear_program import expected_cost
-from mechdesign.routes.presolve.chain import scaled_duals
-from mechdesign.routes.presolve.shortest_paths import lengths
+from mechdesign.routes.presolve.chain import conic_program, raw_solution, solve_chain
+from mechdesign.routes.presolve.components import Components
+from mechdesign.routes.presolve.implied_pairs import count_pairs
+from mechdesign.routes.presolve.reduction import (
+    Answer,
+    Backend,
+    ConicProgram,
+    Reduced,
+    Reduction,
+    reduced_costs,
+)
 from mechdesign.routes.presolve.spanner import Spanner, spanner
 
 __all__ = ["solve_spanner"]
@@ -30,15 +40,15 @@ FIRST_PAIRS = 20
 """Pairs for each input in the first round; twice as many in each round after."""
 
 ROUGH, SHARE = 1e-5, 0.05
-"""Programs on some of the pairs are off, so that they are solved to this gap, or to this share of
-the gap that is aimed at."""
+"""Programs on some of the pairs have other optima anyhow: they are solved to this gap, or to this
+share of the gap that is aimed at, whichever is larger."""
 
 SLOWER = 4.0
-"""By this factor the next round is expected to be slower."""
+"""The factor by which the next round is expected to take longer."""
 
 
 def solve_spanner(
-    problem: Problem, limits: Limits, solve: Engine, per_input: float = FIRST_PAIRS
+    problem: Problem, limits: Limits, backend: Backend, per_input: float = FIRST_PAIRS
 ) -> RawSolution:
     """Solve a problem on some of its pairs, and on more of them while there is time.
 
@@ -48,8 +58,8 @@ def solve_spanner(
         With an expected loss, for notions that bound ratios of entries.
     limits
         When to end. Without a time limit the last round is exact.
-    solve
-        The engine.
+    backend
+        What solves the programs.
     per_input
         Pairs for each input in the first round.
 
@@ -58,99 +68,127 @@ def solve_spanner(
     UnsupportedError
         If the loss is not linear, or a worst case.
     """
-    cost, scale = expected_cost(problem)
+    program, unit = conic_program(problem)
+    if program.worst_case:
+        raise UnsupportedError("objective", "an expected loss", "a worst case")
     value, bound, rounds = math.inf, -math.inf, 0
-    matrix: FloatArray | None = None
+    best: Answer | None = None
     duals: Sequence[FamilyDual] = ()
     while True:
         rounds, before = rounds + 1, limits.elapsed
-        search = _Round(problem.cone, cost, per_input)
+        with limits.stopwatch.phase("presolve"):
+            spanners = _spanners(program.cone, per_input)
+        is_exact = not any(spanners)
 
-        def outside(p: Progress, value: float = value, bound: float = bound) -> None:
-            limits.tell(p.rounds, value * scale, max(bound, p.bound) * scale)
+        def solve(step: Reduction, watch: Callable[[Progress], None], exact: bool) -> Answer:
+            part = limits.part()
+            part.watch = watch
+            if not exact:
+                part.gap = max(SHARE * limits.gap, ROUGH)
+            return solve_chain(program, [step, Components()], backend, part)
 
-        outer = search.outer(search.limits(limits, outside), solve)
-        if outer.bound > bound:
-            bound, duals, note = outer.bound, outer.duals, search.note
+        def relaxed(p: Progress, value: float = value, bound: float = bound) -> None:
+            limits.tell(p.rounds, value * unit, max(bound, p.bound) * unit)
 
-        def inside(p: Progress, value: float = value, bound: float = bound) -> None:
-            limits.tell(p.rounds, min(value, p.value) * scale, bound * scale)
+        outer = solve(Relaxation(spanners), relaxed, is_exact)
+        proved = float(reduced_costs(program, outer.duals).min(axis=1).sum())
+        if proved > bound:
+            bound, duals, note = proved, outer.duals, _note(program.cone, spanners)
 
-        within = search.limits(limits, inside)
-        inner = None if limits.over() else search.inner(within, solve, outer)
-        if inner is not None and float((cost * inner.matrix).sum()) < value:
-            value, matrix = float((cost * inner.matrix).sum()), inner.matrix
-        if limits.tell(rounds, value * scale, bound * scale) or search.is_exact:
+        def restricted(p: Progress, value: float = value, bound: float = bound) -> None:
+            limits.tell(p.rounds, min(value, p.value) * unit, bound * unit)
+
+        inner: Answer | None = outer
+        if not is_exact:
+            inner = None
+            if not limits.over():
+                inner = solve(Restriction(spanners, outer), restricted, exact=False)
+        if inner is not None and float((program.cost * inner.matrix).sum()) < value:
+            value, best = float((program.cost * inner.matrix).sum()), inner
+        if limits.tell(rounds, value * unit, bound * unit) or is_exact:
             break
         if SLOWER * (limits.elapsed - before) > limits.left:
             limits.ended = f"the time limit of {limits.seconds:g} s is too near for more pairs"
             break
         per_input *= 2
-    found = outer.matrix if matrix is None else matrix
-    dual = Dual(tuple(scaled_duals(list(duals), scale)))
-    route = f"spanner: {outer.method}, {rounds} round{'s' * (rounds > 1)}"
-    return RawSolution(found, problem.outputs or (), dual, route, [note])
+    route = f"spanner: {outer.route}, {rounds} round{'s' * (rounds > 1)}"
+    answer = Answer((best or outer).matrix, tuple(duals), route, notes=(note,))
+    return raw_solution(problem, answer, unit)
 
 
-class _Round:
-    """The programs on so many pairs for each input."""
+def _spanners(cone: Cone, per_input: float) -> list[Spanner | None]:
+    """Return a spanner of each family of ratios; None for those that stay as they are."""
+    families = [family.ratio_rows() for family in cone.families]
+    return [None if rows is None else spanner(rows, per_input) for rows in families]
 
-    def __init__(self, cone: Cone, cost: FloatArray, per_input: float) -> None:
-        self.cone, self.cost = cone, cost
-        self.spanners: list[Spanner | None] = [
-            spanner(family, per_input) if isinstance(family, PairRows) else None
-            for family in cone.families
-        ]
-        self.is_exact = not any(self.spanners)
 
-    @property
-    def note(self) -> str:
-        """How many pairs there are, in words."""
-        pairs = [family for family in self.cone.families if isinstance(family, PairRows)]
-        total = sum(int((family.index != FREE).sum()) for family in pairs)
-        if self.is_exact:
-            return f"Spanner: all {total:,} pairs"
-        kept = sum(
-            int((family.index != FREE).sum()) if found is None else found.rows
-            for family, found in zip(self.cone.families, self.spanners, strict=True)
-            if isinstance(family, PairRows)
-        )
-        return f"Spanner: the bound is by {kept:,} of {total:,} pairs; shortened, they imply all"
+def _note(cone: Cone, spanners: Sequence[Spanner | None]) -> str:
+    """Return how many pairs there are, in words."""
+    total = count_pairs(cone)
+    left_out = sum(
+        rows.n_pairs - found.rows
+        for family, found in zip(cone.families, spanners, strict=True)
+        if found is not None and (rows := family.ratio_rows()) is not None
+    )
+    if not any(spanners):
+        return f"Spanner: all {total:,} pairs"
+    kept = total - left_out
+    return f"Spanner: the bound is by {kept:,} of {total:,} pairs; shortened, they imply all"
 
-    def outer(self, limits: Limits, solve: Engine) -> Answer:
-        """Solve on the pairs with their true lengths."""
+
+@dataclass(frozen=True)
+class Relaxation(Reduction):
+    """Leave out all pairs but those of the spanners: a bound for what is left is one for all.
+
+    The multipliers are those of rows of the whole.
+    """
+
+    spanners: Sequence[Spanner | None]
+
+    def apply(self, program: ConicProgram) -> Reduced:
+        """Replace the families that have a spanner."""
         families = [
             family if found is None else found.outer
-            for family, found in zip(self.cone.families, self.spanners, strict=True)
+            for family, found in zip(program.cone.families, self.spanners, strict=True)
         ]
-        return in_parts(Cone(families), self.cost, limits, solve)
+        return Reduced((replace(program, cone=Cone(families)),), "pairs of a spanner")
 
-    def inner(self, limits: Limits, solve: Engine, outer: Answer) -> Answer:
-        """Solve on the pairs with lengths that imply all others."""
-        if self.is_exact:
-            return outer
+
+@dataclass(frozen=True)
+class Restriction(Reduction):
+    """Shorten the pairs of the spanners so that they imply all: what is left has private channels.
+
+    Its multipliers prove nothing for the whole and are dropped.
+    """
+
+    spanners: Sequence[Spanner | None]
+    relaxed: Answer
+
+    def apply(self, program: ConicProgram) -> Reduced:
+        """Shorten the pairs where it costs least to first order, by the relaxation's duals."""
         families = [
-            family if found is None else found.inner(_prices(found.outer, dual, outer.matrix))
+            family
+            if found is None
+            else found.inner(_sensitivities(found.outer, dual, self.relaxed.matrix))
             for family, found, dual in zip(
-                self.cone.families, self.spanners, outer.duals, strict=True
+                program.cone.families, self.spanners, self.relaxed.duals, strict=True
             )
         ]
-        return in_parts(Cone(families), self.cost, limits, solve)
-
-    def limits(self, whole: Limits, watch: Callable[[Progress], None]) -> Limits:
-        """Return the limits of one of the two programs, which tells its progress to ``watch``."""
-        part = whole.part()
-        part.watch = watch
-        if not self.is_exact:
-            part.gap = max(SHARE * whole.gap, ROUGH)
-        return part
+        return _Restricted((replace(program, cone=Cone(families)),), "shorter pairs of a spanner")
 
 
-def _prices(family: PairRows, dual: FamilyDual, matrix: FloatArray) -> FloatArray:
-    """Return what a nat less of each pair costs: Sum_y w_y e**-E q_y(x), to first order."""
-    prices = np.zeros(family.index.shape)
-    shrunk = np.exp(-np.where(family.index == FREE, 0.0, lengths(family)))
+class _Restricted(Reduced):
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Drop the multipliers."""
+        (answer,) = answers
+        return replace(answer, duals=())
+
+
+def _sensitivities(family: PairRows, dual: FamilyDual, matrix: FloatArray) -> FloatArray:
+    """Return what shortening each pair by a nat costs: Sum_y w_y e**-E q_y(x), to first order."""
+    found = np.zeros(family.index.shape)
+    shrunk = np.exp(-np.where(family.index == FREE, 0.0, family.lengths()))
     for m in dual.multipliers:
-        price = m.weight * shrunk[m.x, m.other] * np.maximum(matrix[m.x, m.output], 0.0)
-        np.add.at(prices, (m.x, m.other), price)
-    return prices
+        cost = m.weight * shrunk[m.x, m.other] * np.maximum(matrix[m.x, m.output], 0.0)
+        np.add.at(found, (m.x, m.other), cost)
+    return found

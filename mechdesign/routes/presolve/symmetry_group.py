@@ -10,8 +10,8 @@ size of the orbit of y, the program that is left is
 
     minimise  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|
 
-over one output y of each orbit, with one equation for each orbit o of inputs. Weights on the rows
-of those columns, carried along, prove the same bound for the whole.
+over one output y of each orbit, with one equation for each orbit o of inputs. Multipliers of the
+rows of those columns, carried along, prove the same bound for the whole.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Symmetry:
     def note(self) -> str:
         """What is left, in words."""
         left, of = len(self.representatives), len(self.output_orbit)
-        prices, inputs = len(self.orbit_size), len(self.input_orbit)
-        return f"symmetries leave {left} of {of} outputs and {prices} of {inputs} prices"
+        orbits, inputs = len(self.orbit_size), len(self.input_orbit)
+        return f"symmetries leave {left} of {of} outputs and {orbits} of {inputs} row sums"
 
     def _carriers(self) -> IntArray:
         """Follow the generators from every representative to all of its orbit."""
@@ -151,19 +151,19 @@ class Symmetry:
         columns: FloatArray = mean[self.pair_orbit[:, self.representatives]]
         return columns
 
-    def expand_inputs(self, weights: FloatArray) -> FloatArray:
-        """Return weights on all inputs, ``(n_inputs,)``, from the totals of the orbits."""
-        spread: FloatArray = (weights / self.orbit_size)[self.input_orbit]
+    def expand_inputs(self, totals: FloatArray) -> FloatArray:
+        """Return multipliers of all inputs, ``(n_inputs,)``, from the totals of the orbits."""
+        spread: FloatArray = (totals / self.orbit_size)[self.input_orbit]
         return spread
 
     def expand_dual(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
-        """Return weights on rows of all outputs that prove the same bound.
+        """Return multipliers of rows of all outputs that prove the same bound.
 
         Parameters
         ----------
         duals
-            Weights on rows of the representatives, for costs c_y (not n_y c_y) and prices that are
-            the same for all inputs of an orbit; ``output`` counts the representatives.
+            Multipliers of rows of the representatives, for costs c_y (not n_y c_y) and potentials
+            that are the same for all inputs of an orbit; ``output`` counts the representatives.
         """
         return [self._expanded(dual) for dual in duals]
 
@@ -179,14 +179,13 @@ class Symmetry:
                 if not len(mine):
                     continue
                 carry = self.carrier[y]
-                if m.side == "ratio":
-                    other = carry[m.other[mine]]
-                else:
+                output, other = np.full(len(mine), y), m.other[mine]
+                if m.refer_to_priors:
                     moved = [_moved(prior, carry) for prior in dual.priors]
                     number = [places.setdefault(prior, len(places)) for prior in moved]
-                    other = np.array(number, dtype=np.intp)[m.other[mine]]
-                output = np.full(len(mine), y)
-                found.append(Multipliers(m.side, output, carry[m.x[mine]], other, m.weight[mine]))
+                    other = np.array(number, dtype=np.intp)[other]
+                of_orbit = Multipliers(m.side, output, m.x[mine], other, m.weight[mine])
+                found.append(of_orbit.on_inputs(carry))
         return replace(dual, multipliers=_joined(found), priors=tuple(places))
 
 
@@ -199,7 +198,7 @@ def _moved(prior: Weights, carry: IntArray) -> Weights:
 
 
 def _joined(found: list[Multipliers]) -> tuple[Multipliers, ...]:
-    """Put the weights on one side into one."""
+    """Put the multipliers of each side together."""
     joined = []
     for side in dict.fromkeys(m.side for m in found):
         parts = [m for m in found if m.side == side]

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.routes.lp.extended_formulation import chain_reduced
 from mechdesign.routes.lp.highs import BoundedProgram, LinearProgram
+from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
 __all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "SurplusBound"]
 
@@ -89,7 +89,7 @@ class ColumnProgram:
         self.size = k = len(prior)
         found = []
         for family in families:
-            reduced = chain_reduced(family)
+            reduced = thin_pairs(family)
             x, z = np.nonzero(reduced.index != FREE)
             b = reduced.index[x, z]
             found.append((x, z, reduced.inverse[b] / reduced.factors[b]))

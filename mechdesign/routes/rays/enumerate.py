@@ -19,7 +19,7 @@ from mechdesign._typing import BoolArray, FloatArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.extended_formulation import chain_reduced
+from mechdesign.routes.presolve.implied_pairs import without_implied_pairs
 from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["MOST_RAYS", "all_rays"]
@@ -65,9 +65,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     listed = None if budget is None else budget.subset_rays(MOST_LISTED)
     if listed is not None:
         return listed
-    reduced = [
-        f if (pairs := f.ratio_rows()) is None else chain_reduced(pairs) for f in cone.families
-    ]
+    reduced = [without_implied_pairs(family) for family in cone.families]
     G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size

@@ -25,7 +25,11 @@ from mechdesign.notions import Notion
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
-from mechdesign.routes.lp.extended_formulation import Compressed, compress, stacked
+from mechdesign.routes.lp.extended_formulation import (
+    ExtendedFormulation,
+    extended_formulation,
+    stacked,
+)
 
 FloatArray = npt.NDArray[np.float64]
 Matrix = list[list[Fraction]]
@@ -50,10 +54,10 @@ TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
 """Relative to the largest entry, at weights over 24 orders: a single helper loses nothing."""
 
 
-def parts(notions: list[Notion], prior: Prior) -> list[Compressed]:
+def parts(notions: list[Notion], prior: Prior) -> list[ExtendedFormulation]:
     families = [notion.family(Domain.range(len(prior)), prior) for notion in notions]
     return [
-        compress(
+        extended_formulation(
             family,
             family.priors.members
             if isinstance(family, LiftRows) and isinstance(family.priors, PriorList)
@@ -63,7 +67,7 @@ def parts(notions: list[Notion], prior: Prior) -> list[Compressed]:
     ]
 
 
-def batch(name: str, size: int = 2) -> tuple[ArrowKKT, list[list[Compressed]]]:
+def batch(name: str, size: int = 2) -> tuple[ArrowKKT, list[list[ExtendedFormulation]]]:
     rng = np.random.default_rng(5)
     priors = [Prior.from_counts(rng.integers(1, 100, K).tolist()) for _ in range(size)]
     stacks = [parts(ARROWS[name], prior) for prior in priors]
@@ -72,7 +76,7 @@ def batch(name: str, size: int = 2) -> tuple[ArrowKKT, list[list[Compressed]]]:
     return blocks, stacks
 
 
-def dense(stack: list[Compressed]) -> Matrix:
+def dense(stack: list[ExtendedFormulation]) -> Matrix:
     """The inequalities in q and the free helpers, defined helpers put in, exact."""
     A = [[Fraction(entry) for entry in row] for row in stacked(stack, K).toarray().tolist()]
     equal = np.concatenate([part.equal for part in stack]).tolist()
@@ -208,5 +212,5 @@ UNIFORM = Prior.uniform(K)
     ],
     ids=["metric", "no row", "priors", "ldp 0", "lip 0", "lip beside pml", "lip beside ldp"],
 )
-def test_what_is_no_arrow_is_refused(stacks: list[list[Compressed]]) -> None:
+def test_what_is_no_arrow_is_refused(stacks: list[list[ExtendedFormulation]]) -> None:
     assert ArrowKKT.of(stacks, K) is None

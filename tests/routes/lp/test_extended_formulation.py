@@ -1,4 +1,4 @@
-"""Compressed rows describe the same cone, and their duals carry back to the rows of the notion."""
+"""Extended formulations project to the same cone; their multipliers carry back to its rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
-from mechdesign.routes.lp.extended_formulation import Compressed, chain_reduced, compress, transport
+from mechdesign.routes.lp.extended_formulation import (
+    ExtendedFormulation,
+    extended_formulation,
+    transport,
+)
+from mechdesign.routes.presolve.implied_pairs import thin_pairs
 from tests.strategies import KINDS, TIGHT, cases, decimal, demands, examples
 
 
@@ -27,7 +32,7 @@ def priors_of(family: Family) -> tuple[Weights, ...]:
 def least_cost(
     rows: np.ndarray, equal: np.ndarray, cost: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Minimise cost . q over columns of the cone with sum 1; helpers are free of cost."""
+    """Minimize cost . q over columns of the cone with sum 1; auxiliary variables cost nothing."""
     k = len(cost)
     n = rows.shape[1]
     sums = np.append(np.ones(k), np.zeros(n - k))[None, :]
@@ -60,7 +65,7 @@ def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
 @given(drawn_families())
 def test_the_cone_is_the_same_in_every_direction(pair: tuple[Family, int]) -> None:
     family, seed = pair
-    short = compress(family, priors_of(family))
+    short = extended_formulation(family, priors_of(family))
     G = family.matrix().toarray()
     assert short.A.shape[1] >= family.size
     rng = np.random.default_rng(seed)
@@ -76,11 +81,11 @@ def test_the_cone_is_the_same_in_every_direction(pair: tuple[Family, int]) -> No
 def test_a_column_is_in_the_one_if_and_only_if_it_is_in_the_other(
     pair: tuple[Family, int],
 ) -> None:
-    """Set each helper to what it stands for: the law, or the least of its set."""
+    """Set each auxiliary to what it stands for: the law, or the least of its set."""
     family, seed = pair
-    short = compress(family, priors_of(family))
+    short = extended_formulation(family, priors_of(family))
     G, A = family.matrix().toarray(), short.A.toarray()
-    helpers = A.shape[1] - family.size
+    n_auxiliary = A.shape[1] - family.size
     rng = np.random.default_rng(seed)
     for _ in range(20):
         q = rng.choice([0.0, 0.1, 0.5, 1.0, 2.0], family.size) * rng.random()
@@ -97,7 +102,7 @@ def test_a_column_is_in_the_one_if_and_only_if_it_is_in_the_other(
                     for r in A
                     if r[family.size + n] == 1 and r[x] == -1
                 )
-                for n in range(helpers)
+                for n in range(n_auxiliary)
             ]
         inside = (G @ q).max(initial=0) <= 1e-9 * q.max()
         outside = (G @ q).max(initial=0) > 1e-6 * q.max()
@@ -137,7 +142,7 @@ def applied(found: list[Multipliers], family: Family) -> np.ndarray:
 def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Family, int]) -> None:
     """With weights w on rows v <= 0, cost . q >= min_x (cost + w v)_x on columns of sum 1."""
     family, seed = pair
-    short = compress(family, priors_of(family))
+    short = extended_formulation(family, priors_of(family))
     cost = np.random.default_rng(seed).integers(-5, 6, family.size).astype(float)
     value, _, weights = least_cost(short.A.toarray(), short.equal, cost)
     found = short.carry_back(weights, 7)
@@ -147,29 +152,29 @@ def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Fami
 
 @examples(100)
 @given(drawn_families())
-def test_helpers_for_the_least_of_a_set_are_told_truly(pair: tuple[Family, int]) -> None:
+def test_auxiliary_variables_for_least_entries_are_told_truly(pair: tuple[Family, int]) -> None:
     family, _ = pair
-    short: Compressed = compress(family, priors_of(family))
+    short: ExtendedFormulation = extended_formulation(family, priors_of(family))
     A = short.A.toarray()
     seen: set[int] = set()
     for least in short.least:
         assert seen.isdisjoint(least.members.tolist())
         seen.update(least.members.tolist())
         for row, member in zip(least.rows, least.members, strict=True):
-            assert np.flatnonzero(A[row]).tolist() == sorted([member, least.helper])
-            assert A[row, least.helper] == 1
+            assert np.flatnonzero(A[row]).tolist() == sorted([member, least.auxiliary])
+            assert A[row, least.auxiliary] == 1
             assert A[row, member] == -1
 
 
 @pytest.mark.parametrize("k", [3, 10, 40])
 def test_plain_ldp_needs_two_rows_for_each_input(k: int) -> None:
-    assert compress(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
+    assert extended_formulation(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
     assert LDP(1).family(Domain.range(k)).matrix().shape == (k * (k - 1), k)
-    high_low = compress(HighLowLDP(1, range(k // 2 + 1)).family(Domain.range(k)))
+    high_low = extended_formulation(HighLowLDP(1, range(k // 2 + 1)).family(Domain.range(k)))
     assert high_low.A.shape == (k // 2 + 1 + k, k + 1)
     if k > 3:
         halves = BlockLDP(1, [range(k // 2), range(k // 2, k)])
-        assert compress(halves.family(Domain.range(k))).A.shape == (2 * k, k + 2)
+        assert extended_formulation(halves.family(Domain.range(k))).A.shape == (2 * k, k + 2)
 
 
 # --- chains ---------------------------------------------------------------------------------------
@@ -181,14 +186,14 @@ def kept_pairs(family: PairRows) -> set[tuple[int, int]]:
 
 def test_on_a_line_only_neighbours_stay() -> None:
     domain = Domain([0, 1, 3, 3.5, 9])
-    reduced = chain_reduced(MetricPrivacy("0.3", "absolute").family(domain))
+    reduced = thin_pairs(MetricPrivacy("0.3", "absolute").family(domain))
     assert kept_pairs(reduced) == {(x, z) for x in range(5) for z in range(5) if abs(x - z) == 1}
 
 
 @pytest.mark.parametrize("spacing", ["1", "0.1", "1/3"])
 def test_on_a_grid_of_city_blocks_only_the_four_next_to_each_stay(spacing: str) -> None:
     grid = Domain.grid(4, 5, spacing)
-    reduced = chain_reduced(MetricPrivacy("0.7", "manhattan").family(grid))
+    reduced = thin_pairs(MetricPrivacy("0.7", "manhattan").family(grid))
     next_to = {
         (x, z)
         for x, (r, c) in enumerate(grid.labels)  # type: ignore[misc]
@@ -216,7 +221,7 @@ def test_what_stays_implies_what_went(k: int, seed: int, round_it: bool, free: b
     np.fill_diagonal(E, 0)
     text = [["inf" if np.isinf(e) else repr(float(e)) for e in row] for row in E]
     family = ContextAwareLDP(text).family(Domain.range(k))
-    reduced = chain_reduced(family)
+    reduced = thin_pairs(family)
     kept = np.full((k, k), np.inf)
     for x, z in kept_pairs(reduced):
         assert family.index[x, z] == reduced.index[x, z]
@@ -229,7 +234,7 @@ def test_what_stays_implies_what_went(k: int, seed: int, round_it: bool, free: b
 @given(cases(("metric", "grid", "context-aware", "differential-identifiability"), k=4))
 def test_reduced_cones_are_the_same_cones(case: Any) -> None:
     family = case.notion.family(case.domain, case.prior)
-    reduced = chain_reduced(family)
+    reduced = thin_pairs(family)
     assert kept_pairs(reduced) <= kept_pairs(family)
     rng = np.random.default_rng(0)
     for _ in range(4):
@@ -245,10 +250,10 @@ def test_reduced_cones_are_the_same_cones(case: Any) -> None:
 def test_zero_budgets_are_left_alone() -> None:
     """Ties imply each other both ways: dropping them all at once would lose them."""
     family = ContextAwareLDP([["0"] * 4] * 4).family(Domain.range(4))
-    assert kept_pairs(chain_reduced(family)) == kept_pairs(family)
+    assert kept_pairs(thin_pairs(family)) == kept_pairs(family)
     tiny = Fraction(1, 10**12)
     family = ContextAwareLDP([[tiny] * 4] * 4).family(Domain.range(4))
-    assert kept_pairs(chain_reduced(family)) == kept_pairs(family)
+    assert kept_pairs(thin_pairs(family)) == kept_pairs(family)
     assert float(decimal(tiny)) == 1e-12
 
 

@@ -1,4 +1,4 @@
-"""What presolve takes off changes no optimum, and what is put back proves the same bound."""
+"""Reductions change no optimum, and multipliers that are carried back prove the same bound."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ from mechdesign import (
     Problem,
     UnsupportedError,
 )
-from mechdesign.notions import Notion
+from mechdesign.notions import Cone, Notion
 from mechdesign.notions.rows.pair_rows import FREE
+from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.backends import by_highs, by_interior, reduced_costs
-from mechdesign.routes.lp.extended_formulation import chain_reduced
-from mechdesign.routes.lp.linear_program import program_cost, solve_linear
-from mechdesign.routes.presolve.chain import solve_reduced, thinned
-from mechdesign.routes.presolve.merge_inputs import merged
-from mechdesign.routes.presolve.shortest_paths import closure, implied_pairs, lengths
+from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.lp.solve import solve_linear
+from mechdesign.routes.presolve.chain import conic_program, solve_reduced
+from mechdesign.routes.presolve.implied_pairs import ImpliedPairs, implied_pairs, thin_pairs
+from mechdesign.routes.presolve.merge_inputs import MergedInputs, MergeInputs
+from mechdesign.routes.presolve.reduction import ConicProgram, reduced_costs
+from mechdesign.routes.presolve.shortest_paths import closure
 from tests.routes_support import assert_optimal, proved_bound, repaired_value
 from tests.strategies import cases, examples, lp_optimum, priors
 
@@ -106,7 +108,7 @@ def test_all_pairs_that_can_go_one_by_one_go_at_once(k: int, seed: int, free: fl
 @given(cases(("ldp", "context-aware", "metric", "grid", "differential-identifiability"), k=4))
 def test_lengths_are_those_of_the_rows(case: Any) -> None:
     family = case.notion.family(case.domain, case.prior)
-    E = lengths(family)
+    E = family.lengths()
     rows = np.full(E.shape, np.inf)
     np.fill_diagonal(rows, 0)
     for row in family.rows():
@@ -130,16 +132,18 @@ def test_a_budget_for_all_leaves_nothing_out() -> None:
     assert (implied_pairs(E + E * apart) == (E * apart > 0)).all()
 
 
-def test_thinned_cones_say_what_went() -> None:
+def test_a_note_says_how_many_pairs_are_implied() -> None:
     both = Problem(
         Domain.grid(3, 3), [MetricPrivacy(1, "manhattan"), LIP(2)], HammingLoss(), prior=[1 / 9] * 9
     )
-    cone, note = thinned(both.cone)
-    assert note == "48 of 72 pairs follow from others"
-    assert len(cone.families) == 2
-    assert cone.families[1] is both.cone.families[1]
+    reduced = ImpliedPairs().apply(conic_program(both)[0])
+    assert reduced is not None
+    assert reduced.note == "48 of 72 pairs follow from others"
+    (left,) = reduced.programs
+    assert len(left.cone.families) == 2
+    assert left.cone.families[1] is both.cone.families[1]
     alone = LDP(1).cone(Domain.range(4))
-    assert thinned(alone) == (alone, "")
+    assert ImpliedPairs().apply(ConicProgram(alone, np.eye(4))) is None
 
 
 # --- merging --------------------------------------------------------------------------------------
@@ -214,7 +218,7 @@ def test_merging_heeds_other_notions(classes: list[int], seed: int, data: st.Dat
     prior = data.draw(priors(k, 1))
     utility = distortion(rng, k, 3)
     problem = Problem(Domain.range(k), notions, utility, prior=prior)
-    small = merged(problem.cone, program_cost(problem)[0])
+    small = MergeInputs().apply(conic_program(problem)[0])
     assert (small is None) == (len(set(classes)) == k)
     assert_optimal(problem, solve_reduced(problem, Limits(), by_highs), lp_optimum(problem).value)
 
@@ -223,25 +227,32 @@ def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
     rng = np.random.default_rng(5)
     E = planted(rng, [0, 0, 0, 1, 1, 2], one_way=True, consistent=False)
     cone = ContextAwareLDP(text_of(E)).cone(Domain.range(6))
-    small = merged(cone, rng.random((6, 4)))
-    assert small is not None
-    answer = by_highs(small.cone, small.cost + 0.1 * rng.random((3, 4)), Limits())
-    bound = reduced_costs(small.cone, small.cost, answer.duals).min(axis=1).sum()
-    whole = reduced_costs(cone, small.whole_cost, small.carry_back(answer.duals))
+    program = ConicProgram(cone, rng.random((6, 4)))
+    merged = MergeInputs().apply(program)
+    assert merged is not None
+    (small,) = merged.programs
+    answer = by_highs(ConicProgram(small.cone, small.cost + 0.1 * rng.random((3, 4))), Limits())
+    bound = reduced_costs(small, answer.duals).min(axis=1).sum()
+    duals = merged.invert([answer]).duals
+    whole = reduced_costs(program, duals)
     assert whole.min(axis=1).sum() == pytest.approx(bound, abs=1e-12)
-    assert all((m.weight >= 0).all() for d in small.carry_back(answer.duals) for m in d.multipliers)
+    assert all((m.weight >= 0).all() for d in duals for m in d.multipliers)
 
 
 def test_nothing_is_merged_where_rows_may_differ() -> None:
-    cost = np.eye(4)
-    assert merged(LDP("0.001").cone(Domain.range(4)), cost) is None
-    assert merged(LIP(0).cone(Domain.range(4), Prior.uniform(4)), cost) is None
-    two = merged(BlockLDP(0, [[0, 2], [1, 3]]).cone(Domain.range(4)), cost)
+    def merged(cone: Cone, *, worst_case: bool = False) -> MergedInputs | None:
+        return MergeInputs().apply(ConicProgram(cone, np.eye(cone.size), worst_case))
+
+    assert merged(LDP("0.001").cone(Domain.range(4))) is None
+    assert merged(LIP(0).cone(Domain.range(4), Prior.uniform(4))) is None
+    blocks = BlockLDP(0, [[0, 2], [1, 3]]).cone(Domain.range(4))
+    two = merged(blocks)
     assert two is not None
     assert two.member_of.tolist() == [0, 1, 0, 1]
-    assert two.cost.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+    assert two.programs[0].cost.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+    assert merged(blocks, worst_case=True) is None
     equal = DifferentialIdentifiability(0).cone(Domain.range(3), Prior.uniform(3))
-    assert merged(equal, np.eye(3)) is not None
+    assert merged(equal) is not None
 
 
 # --- the whole ------------------------------------------------------------------------------------
@@ -257,8 +268,8 @@ def test_reduced_problems_have_the_same_optimum(
     prior = data.draw(priors(k))
     problem = Problem(Domain.range(k), notion, distortion(rng, k, 3), prior=prior)
     optimum = lp_optimum(problem).value
-    for engine in (by_highs, by_interior):
-        assert_optimal(problem, solve_reduced(problem, Limits(), engine), optimum)
+    for backend in (by_highs, by_interior):
+        assert_optimal(problem, solve_reduced(problem, Limits(), backend), optimum)
 
 
 def test_notes_say_what_was_done() -> None:
@@ -276,10 +287,15 @@ def test_notes_say_what_was_done() -> None:
     assert list(solve_reduced(plain, Limits(), by_highs).notes) == []
 
 
-def test_a_worst_case_is_refused() -> None:
-    worst = Problem(Domain.range(3), LDP(1), HammingLoss(worst_case=True))
+def test_a_worst_case_is_left_whole_and_refused_by_the_interior_point_method() -> None:
+    E = [[0.0, 0.0, np.inf], [0.0, 0.0, np.inf], [np.inf, np.inf, 0.0]]
+    loss = HammingLoss(worst_case=True)
+    worst = Problem(Domain.range(3), ContextAwareLDP(text_of(np.array(E))), loss)
+    raw = solve_reduced(worst, Limits(), by_highs)
+    assert list(raw.notes) == []
+    assert_optimal(worst, raw, lp_optimum(worst).value)
     with pytest.raises(UnsupportedError, match="worst case"):
-        solve_reduced(worst, Limits(), by_highs)
+        solve_reduced(worst, Limits(), by_interior)
 
 
 @pytest.mark.parametrize("total", [60, 200, 600])
@@ -289,7 +305,9 @@ def test_tiny_ratios_do_not_drown(total: int) -> None:
     domain = Domain.range(k)
     notion = MetricPrivacy(f"{total}/{k - 1}", "absolute")
     problem = Problem(domain, notion, MeanAbsoluteError(), prior=Prior.from_counts(range(1, k + 1)))
-    reduced = chain_reduced(notion.family(domain))
+    family = notion.family(domain).ratio_rows()
+    assert family is not None
+    reduced = thin_pairs(family)
     assert int((reduced.index != FREE).sum()) == 2 * (k - 1)
     answers = [solve_linear(problem, method) for method in ("simplex", "ipm")]
     value = min(float(repaired_value(problem, raw)) for raw in answers)

@@ -39,10 +39,13 @@ from mechdesign import (
 from mechdesign.certify import verify
 from mechdesign.notions import Notion
 from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import program_cost, solve_linear
+from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.lp.solve import solve_linear
+from mechdesign.routes.presolve.chain import solve_reduced
 from mechdesign.routes.presolve.find_symmetries import given_symmetries, symmetries
-from mechdesign.routes.presolve.orbit_reduction import solve_orbits, solve_symmetric
+from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
 from mechdesign.routes.presolve.symmetry_group import Action, Symmetry
 from mechdesign.utilities import Utility
 from tests.routes_support import assert_optimal, proved_bound
@@ -76,7 +79,7 @@ def group_of(symmetry: Symmetry) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize(
-    ("problem", "size", "outputs", "prices"),
+    ("problem", "size", "outputs", "potentials"),
     [
         (square(7), 8, 10, 10),
         (square(4), 8, 3, 3),
@@ -95,15 +98,15 @@ def group_of(symmetry: Symmetry) -> set[tuple[int, ...]]:
     ],
     ids=["7x7", "4x4", "3x5", "line", "shuffled", "all", "high-low", "lip", "two outputs"],
 )
-def test_symmetries_are_found(problem: Problem, size: int, outputs: int, prices: int) -> None:
+def test_symmetries_are_found(problem: Problem, size: int, outputs: int, potentials: int) -> None:
     found = symmetries(problem)
     assert found is not None
     assert len(group_of(found)) == size
     assert len(found.representatives) == outputs
-    assert len(found.orbit_size) == prices
+    assert len(found.orbit_size) == potentials
     assert found.note == (
         f"symmetries leave {outputs} of {len(problem.outputs or ())} outputs "
-        f"and {prices} of {len(problem.domain)} prices"
+        f"and {potentials} of {len(problem.domain)} row sums"
     )
 
 
@@ -307,7 +310,7 @@ def test_orbits_carriers_and_means(drawn: tuple[Problem, list[list[int]]]) -> No
 @given(symmetric_problems())
 def test_what_is_left_has_the_same_optimum(drawn: tuple[Problem, list[list[int]]]) -> None:
     problem, permutations = drawn
-    raw = solve_orbits(problem, given_symmetries(problem, permutations))
+    raw = solve_linear(problem, symmetry=given_symmetries(problem, permutations))
     assert_optimal(problem, raw, lp_optimum(problem).value)
 
 
@@ -337,15 +340,15 @@ def test_what_is_left_has_the_same_optimum(drawn: tuple[Problem, list[list[int]]
 def test_examples_have_the_optimum_of_the_whole(problem: Problem) -> None:
     found = symmetries(problem)
     assert found is not None
-    raw = solve_orbits(problem, found)
+    raw = solve_linear(problem, symmetry=found)
     optimum = proved_bound(problem, solve_linear(problem))
     assert_optimal(problem, raw, optimum)
-    assert raw.notes == [found.note]
+    assert raw.notes == [f"Presolve: {found.note}"]
     if getattr(problem.utility, "worst_case", False):
         with pytest.raises(UnsupportedError, match="worst case"):
-            solve_symmetric(problem, found, Limits())
+            solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
         return
-    inside = solve_symmetric(problem, found, Limits())
+    inside = solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
     assert_optimal(problem, inside, optimum)
     assert inside.route.endswith("by symmetry")
 
@@ -362,7 +365,9 @@ def test_a_bound_is_carried_whatever_the_weights() -> None:
     weights = rng.random((len(G), len(found.representatives))) / 100
     multipliers, _ = family.read_dual(weights)
     reduced = (cost[:, found.representatives] + G.T @ weights).min(axis=1)
-    price = np.array([reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))])
+    potential = np.array(
+        [reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))]
+    )
     (dual,) = found.expand_dual([FamilyDual(0, tuple(multipliers))])
     whole = cost.copy()
     b = [float(np.exp(-float(bound.exponent(family.epsilon)))) for bound in family.bounds]
@@ -370,16 +375,18 @@ def test_a_bound_is_carried_whatever_the_weights() -> None:
         np.add.at(whole, (m.x, m.output), m.weight * np.array(b)[family.index[m.x, m.other]])
         np.add.at(whole, (m.other, m.output), -m.weight)
     assert sum(len(m.x) for m in dual.multipliers) == 72 * k
-    assert np.allclose(whole.min(axis=1), price[found.input_orbit], atol=1e-14)
+    assert np.allclose(whole.min(axis=1), potential[found.input_orbit], atol=1e-14)
 
 
-def test_sets_of_many_priors_are_refused() -> None:
+def test_sets_of_many_priors_are_reduced_too() -> None:
     ball = BoundedPriorLIP("0.5", center=[0.25] * 4, radius="0.1")
     problem = Problem(Domain.range(4), ball, HammingLoss(), prior=Prior.uniform(4))
     found = symmetries(problem)
     assert found is not None
+    optimum = proved_bound(problem, solve_linear(problem))
+    assert_optimal(problem, solve_linear(problem, symmetry=found), optimum)
     with pytest.raises(UnsupportedError, match="short list"):
-        solve_orbits(problem, found)
+        solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
 
 
 def test_every_permutation_is_judged_by_its_definition() -> None:
@@ -445,7 +452,7 @@ def test_symmetries_that_are_named_are_used_and_change_nothing(
     problem = Problem(["n", "e", "s", "w"], ContextAwareLDP(CYCLE), utility)
     named = design(problem, route=route, symmetries=[["e", "s", "w", "n"]])
     plain = design(problem, route="linear-program")
-    assert "symmetries leave 1 of 4 outputs and 1 of 4 prices" in named.notes
+    assert "Presolve: symmetries leave 1 of 4 outputs and 1 of 4 row sums" in named.notes
     assert math.isclose(float(named.value), float(plain.value), rel_tol=1e-6)
     assert named.status == "optimal"
     verify(json.loads(json.dumps(named.document())))

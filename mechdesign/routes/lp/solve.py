@@ -1,0 +1,49 @@
+"""The linear route: components and orbits by HiGHS."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.presolve.chain import solve_reduced
+from mechdesign.routes.presolve.components import Components
+from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
+from mechdesign.routes.presolve.symmetry_group import Symmetry
+
+__all__ = ["solve_linear"]
+
+
+def solve_linear(
+    problem: Problem,
+    method: str = "auto",
+    limits: Limits | None = None,
+    symmetry: Symmetry | None = None,
+) -> RawSolution:
+    """Solve a problem whose loss is linear in the channel, a worst case too.
+
+    Implied pairs need no reduction of their own: the extended formulation leaves them out.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility`.
+    method
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
+    limits
+        When to stop; default at the optimum.
+    symmetry
+        Symmetries of the problem, for an orbit reduction.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    SolverError
+        If HiGHS fails, or time is over before there is an answer.
+    """
+    reduction = Components() if symmetry is None else OrbitReduction(symmetry)
+    backend = partial(by_highs, method=method)
+    return solve_reduced(problem, limits or Limits(), backend, [reduction])
