@@ -20,7 +20,17 @@ __all__ = ["HEAVY", "PROBLEM", "import_seconds", "loaded", "main", "set_data_fol
 ROOT = Path(__file__).resolve().parents[1]
 PROBLEM = "problems/lip/rare_disease.toml"
 
-HEAVY = ("numpy", "scipy", "scipy.optimize", "highspy", "cvxpy", "matplotlib", "pandas", "tqdm")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "scipy.optimize",
+    "highspy",
+    "cvxpy",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "tqdm",
+)
 
 RUNS = 10
 

@@ -84,7 +84,7 @@ def test_every_public_name_is_there_and_documented() -> None:
 
 def test_importing_the_library_imports_no_heavy_package() -> None:
     """``import mechdesign`` is quick: what is heavy is imported where it is used."""
-    heavy = "{'cvxpy', 'matplotlib', 'pandas', 'scipy', 'highspy', 'numpy'}"
+    heavy = "{'cvxpy', 'matplotlib', 'pandas', 'pyarrow', 'scipy', 'highspy', 'numpy'}"
     code = f"import sys, mechdesign; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -69,10 +69,10 @@ ON_DEMAND = {
     "joblib",
     "matplotlib",
     "pandas",
-    "pyarrow",
     "tqdm",
 }
-"""Packages that are slow to import: inside functions only."""
+"""Packages that are slow to import: inside functions only. So is pyarrow, but it is named only in
+``collection/records``, which is imported inside functions itself."""
 
 FRONT_DOORS = {"__init__", "__main__"}
 

@@ -113,7 +113,6 @@ def _frontier(options: argparse.Namespace) -> int:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse, before the work, options that do not go together."""
-    from mechdesign.collection.records import check_table_name
     from mechdesign.exact import as_fraction
 
     if options.epsilon is None and options.reach is None:
@@ -128,6 +127,8 @@ def _check_options(options: argparse.Namespace) -> None:
             raise InputError("--precision", "a number > 0", options.precision)
     check_writable(options.csv, options.plot)
     if options.csv is not None:
+        from mechdesign.collection.records import check_table_name
+
         check_table_name(options.csv)
 
 

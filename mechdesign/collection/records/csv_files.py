@@ -1,4 +1,7 @@
-"""CSV files, plain or compressed, read and written a chunk at a time."""
+"""CSV files, plain or compressed: whole records are cut from the bytes, and parsed by pyarrow.
+
+The cut is made here, since pyarrow names no lines, and takes quotes that fit badly for letters.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,27 @@ import io
 import re
 import stat
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from mechdesign.collection.records.record_files import Chunk, Column, Reader, TextColumn, Writer
+import pyarrow as pa
+import pyarrow.csv
+
+from mechdesign.collection.records.record_files import Chunk, Reader, Writer, texts_of
 from mechdesign.errors import InputError, shown
 
 __all__ = ["CSVReader", "CSVWriter", "check_separator"]
 
-BREAK = re.compile("\r\n|\r|\n")
+BLOCK = 1 << 18
+"""Bytes that are read at once."""
 
-MOST_LETTERS = 1 << 22
-"""Letters of a cell: more than a report takes, and little enough for a quote that has no end."""
+MOST_BYTES = 1 << 22
+"""Bytes of a row: more than a report takes, and little enough for a quote that has no end."""
 
-Rows = list[list[str]]
+EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
+"""Bytes without which no line is empty, unless it is the first."""
 
 
 def check_separator(separator: Any) -> str:
@@ -32,12 +40,23 @@ def check_separator(separator: Any) -> str:
     Raises
     ------
     InputError
-        If it is not one character, or one that a cell is quoted or ended by.
+        If it is not one ASCII character, or one that a cell is quoted or ended by.
     """
     found = {None: ",", "\\t": "\t"}.get(separator, separator)
-    if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0':
-        raise InputError("separator", "one character, as ; or a tab", shown(separator))
+    if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0' or not found.isascii():
+        raise InputError("separator", "one ASCII character, as ; or a tab", shown(separator))
     return found
+
+
+def _record(separator: str) -> str:
+    """Return the regular expression of a record that is not an empty line, with its line end.
+
+    Repetitions are possessive: they never backtrack, so that time and memory are linear. A carriage
+    return is an end only if its successor is known, which may be a line feed.
+    """
+    letter = re.escape(separator)
+    field = rf'(?:"(?:[^"]++|"")*+"|[^"{letter}\r\n][^{letter}\r\n]*+)?+'
+    return rf"(?![\r\n]){field}(?:{letter}{field})*+(?:\r\n|\n|\r(?=.))"
 
 
 class CSVReader(Reader):
@@ -57,32 +76,34 @@ class CSVReader(Reader):
             raise InputError(self._file, "a file that can be read", given) from None
         info = path.stat()
         self._bytes = info.st_size if stat.S_ISREG(info.st_mode) else 0
-        packing = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
-        self._text = io.TextIOWrapper(
-            cast(BinaryIO, packing), encoding="utf-8-sig", errors="surrogateescape", newline=""
-        )
-        self._next = 1  # the line at which the next row begins
-        self._rows = csv.reader(self._lines(), delimiter=self._separator, strict=True)
+        self._stream = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
+        self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
         try:
-            header = self._read(1)
-            if not header or not header[0]:
-                raise InputError(f"{self._file}: line 1", "the names of the columns", "nothing")
+            self.names = self._header()
         except BaseException:
             self.close()
             raise
-        self.names, self._next = tuple(header[0]), self._rows.line_num + 1
+        record = _record(self._separator)
+        if len(self.names) == 1:
+            record = rf"(?:{record}|\r\n|\n|\r(?=.))"  # an empty line is an empty cell
+        self._one, self._many = (
+            re.compile(pattern.encode(), re.DOTALL) for pattern in (record, rf"(?:{record})*+")
+        )
 
     def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
         """Yield the rows of some columns."""
-        places, first = [self.names.index(name) for name in names], True
-        while True:
-            rows = self._read(size)
-            if rows or first:
-                yield self._chunk(rows, names, places)
-            if len(rows) < size:
-                return
-            first = False
-            self._next = self._rows.line_num + 1
+        some = False
+        for block, first in self._blocks():
+            table, wrong = self._parsed(block, names)
+            for start in range(0, table.num_rows, size):
+                yield Chunk(table.slice(start, size), partial(self._place, block, first, start))
+                some = True
+            if wrong is not None:
+                place = self._place(block, first, 0, table.num_rows)
+                cells = f"{wrong} cell{'s' * (wrong != 1)}"
+                raise self._refused(f"{len(self.names)} cells, as in the header", cells, place)
+        if not some:
+            yield Chunk(self._parsed(b"", names)[0], str)
 
     def share(self) -> float | None:
         """Return how many of the bytes of the file were read."""
@@ -90,127 +111,167 @@ class CSVReader(Reader):
 
     def close(self) -> None:
         """Close the file."""
-        self._text.close()
+        self._stream.close()
         self._raw.close()
 
-    def _lines(self) -> Iterator[str]:
-        """Yield the lines, and refuse what is no UTF-8."""
-        for line in self._text:
-            if not line.isascii() and any("\ud800" <= letter <= "\udfff" for letter in line):
-                raise UnicodeError
-            yield line
-
-    def _read(self, size: int) -> Rows:
-        """Return the next rows; if one cannot be read, the error names where it begins."""
-        rows: Rows = []
-        most = csv.field_size_limit(MOST_LETTERS)  # of the process: given back below
+    def _header(self) -> tuple[str, ...]:
+        """Read the names of the columns."""
+        record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False
+        while found is None and not ended and len(self._rest) <= MOST_BYTES:
+            ended = self._read_on()
+            self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
+            found = record.match(self._rest)
+        if self._rest[:1] in b"\r\n":
+            raise self._refused("the names of the columns", "nothing")
+        if found is None:
+            raise self._badly_quoted()
         try:
-            for row in self._rows:
-                rows.append(row)
-                if len(rows) == size:
-                    break
-        except UnicodeError:
-            raise self._unreadable(rows, "text in UTF-8", "other bytes") from None
+            text = io.StringIO(found[0].decode(), newline="")
+            (names,) = csv.reader(text, delimiter=self._separator, strict=True)
+        except UnicodeDecodeError:
+            raise self._refused("text in UTF-8", "other bytes") from None
         except csv.Error as error:
-            expected = (
-                f"cells that are quoted right, or not at all, of at most {MOST_LETTERS} letters"
-            )
-            raise self._unreadable(rows, expected, error) from None
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._unreadable(rows, "a file that can be read to its end", error) from None
-        finally:
-            csv.field_size_limit(most)
-        return rows
+            raise self._refused("names of columns", error) from None
+        self._pass(found.end())
+        return tuple(names)
 
-    def _chunk(self, rows: Rows, names: Sequence[str], places: list[int]) -> Chunk:
-        """Return the cells at some places of each row, once all rows are known to be whole."""
-        width = len(self.names)
-        if any(len(row) != width for row in rows):
-            rows = self._whole(rows, width)
-        columns = {
-            name: TextColumn([row[place] for row in rows])
-            for name, place in zip(names, places, strict=True)
-        }
-        return Chunk(columns, len(rows), partial(self._place, rows, self._next))
-
-    def _whole(self, rows: Rows, width: int) -> Rows:
-        """Return rows with empty lines seen to: cells of the only column, or the end of a file."""
-        if width == 1:
-            rows = [row or [""] for row in rows]
-        else:
-            filled = max((n for n, row in enumerate(rows) if row), default=-1) + 1
-            if filled < len(rows) and self._ended():
-                rows = rows[:filled]
-        for n, row in enumerate(rows):
-            if len(row) != width:
-                cells = f"{len(row)} cell{'s' * (len(row) != 1)}"
-                raise self._unreadable(rows[:n], f"{width} cells, as in the header", cells)
-        return rows
-
-    def _ended(self) -> bool:
-        """Return whether only empty lines follow."""
+    def _read_on(self) -> bool:
+        """Read more bytes, and return whether there are none; the last line then gets its end."""
         try:
-            while row := self._read(1):
-                if row[0]:
-                    return False
-        except InputError:
-            return False
-        return True
+            more = self._stream.read(BLOCK)
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._refused("a file that can be read to its end", error) from None
+        self._rest += more
+        if not more and self._rest and not self._rest.endswith(b"\n"):
+            self._rest += b"\n"
+        return not more
 
-    def _place(self, rows: Rows, first: int, row: int) -> str:
-        return f"line {first + sum(map(_lines_of, rows[:row]))}"
+    def _pass(self, end: int) -> None:
+        """Go on to what follows the first bytes of the rest."""
+        block, self._rest = self._rest[:end], self._rest[end:]
+        self._line += _line_ends(block)
 
-    def _unreadable(self, before: Rows, expected: str, given: Any) -> InputError:
-        place = self._place(before, self._next, len(before))
-        return InputError(f"{self._file}: {place}", expected, given)
+    def _blocks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield whole records, many at once, with their first line; refuse what is no record."""
+        ended = False
+        while not ended:
+            ended, is_text = self._read_on(), True
+            block, first = self._rest[: self._whole(self._rest)], self._line
+            try:
+                block.decode()
+            except UnicodeDecodeError as error:
+                block, is_text = block[: self._whole(block[: error.start + 1])], False
+            self._pass(len(block))
+            if block:
+                yield block, first
+            if not is_text:
+                raise self._refused("text in UTF-8", "other bytes")
+            if self._rest.strip(b"\r\n"):  # else nothing, or empty lines, maybe the last ones
+                if self._rest[:1] in b"\r\n":
+                    raise self._refused(f"{len(self.names)} cells, as in the header", "0 cells")
+                if ended or len(self._rest) > MOST_BYTES:
+                    raise self._badly_quoted()
+
+    def _whole(self, block: bytes) -> int:
+        """Return where the whole, rightly quoted records end with which some bytes begin."""
+        odd = b'"' in block or block[:1] in b"\r\n" or any(pair in block for pair in EMPTY_LINES)
+        if odd:
+            return cast(re.Match[bytes], self._many.match(block)).end()  # it matches nothing, too
+        return max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
+
+    def _parsed(self, block: bytes, names: Sequence[str]) -> tuple[pa.Table, int | None]:
+        """Return columns of some records up to the first that has not as many cells as the header.
+
+        Also return how many cells that one has; None if there is none.
+        """
+        wrong: list[tuple[int, int]] = []
+
+        def note(row: Any) -> str:
+            wrong.append((row.number - 1, row.actual_columns))
+            return "skip"
+
+        places = [str(self.names.index(name)) for name in names]
+        types = dict.fromkeys(places, pa.string())  # a label "007" stays as it is
+        if not block:
+            return pa.schema(types).empty_table().rename_columns(list(names)), None
+        table = pa.csv.read_csv(
+            pa.BufferReader(block),
+            pa.csv.ReadOptions(
+                column_names=[str(n) for n in range(len(self.names))],
+                use_threads=False,  # or else rows have no numbers
+                block_size=len(block) + 1,
+            ),
+            pa.csv.ParseOptions(
+                delimiter=self._separator,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=note,
+            ),
+            pa.csv.ConvertOptions(column_types=types, include_columns=places),
+        ).rename_columns(list(names))
+        return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)
+
+    def _place(self, block: bytes, first: int, start: int, row: int) -> str:
+        """Return where a row of a block, counted from one on, begins: a walk over the records."""
+        end = 0
+        for _ in range(start + row):
+            end = cast(re.Match[bytes], self._one.match(block, end)).end()
+        return f"line {first + _line_ends(block[:end])}"
+
+    def _badly_quoted(self) -> InputError:
+        expected = (
+            f"cells that are quoted right, or not at all, in a row of at most {MOST_BYTES} bytes"
+        )
+        return self._refused(expected, "others")
+
+    def _refused(self, expected: str, given: Any, place: str = "") -> InputError:
+        return InputError(f"{self._file}: {place or f'line {self._line}'}", expected, given)
 
 
-def _lines_of(row: list[str]) -> int:
-    """Return how many lines of the file a row takes."""
-    return 1 + sum(len(BREAK.findall(cell)) for cell in row)
+def _line_ends(block: bytes) -> int:
+    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
 
 
 class CSVWriter(Writer):
-    """Rows of a CSV file in UTF-8, one line each, the names of the columns first."""
+    """Rows of a CSV file in UTF-8, the names of the columns first; cells are quoted if needed."""
 
     def __init__(
         self, stream: BinaryIO, separator: str | None, simulated: bool, *, packed: bool = False
     ) -> None:
         # no name and no time of day go into the head of a compressed file
-        packing = gzip.GzipFile("", "wb", fileobj=stream, mtime=0) if packed else None
-        below = cast(BinaryIO, packing) if packing else stream
-        self._packing = packing
-        self._text = io.TextIOWrapper(below, encoding="utf-8", newline="")
-        self._as_needed, self._always = (
-            csv.writer(
-                self._text,
-                delimiter=check_separator(separator),
-                lineterminator="\n",
-                quoting=quoting,
-            )
-            for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
-        )
-        self._begun = False
+        self._packing = gzip.GzipFile("", "wb", fileobj=stream, mtime=0) if packed else None
+        self._stream = self._packing or stream
+        self._separator, self._begun = check_separator(separator), False
 
-    def write(self, columns: Mapping[str, Column]) -> None:
+    def write(self, table: pa.Table) -> None:
         """Write rows."""
-        cells = [column.texts() for column in columns.values()]
         if not self._begun:
-            self._write([list(columns)])
+            self._write(pa.table({name: [name] for name in table.column_names}))
             self._begun = True
-        self._write(list(zip(*cells, strict=True)))
+        self._write(
+            pa.table({name: texts_of(table.column(name), name) for name in table.column_names})
+        )
 
-    def _write(self, rows: Sequence[Sequence[str | None]]) -> None:
-        # a carriage return alone would end a line, and is not quoted by every version of csv
-        returned = any(cell is not None and "\r" in cell for row in rows for cell in row)
+    def _write(self, table: pa.Table) -> None:
+        # a line of one empty cell must not be an empty line
+        quoted = table.num_columns == 1 and "" in table.column(0).unique().fill_null("").to_pylist()
+        if quoted:
+            table = table.set_column(0, table.column_names[0], table.column(0).fill_null(""))
         try:
-            (self._always if returned else self._as_needed).writerows(rows)
-        except UnicodeEncodeError:
-            raise InputError("labels", "text that can be written in UTF-8", "other text") from None
+            rows = self._rows(table, "needed" if quoted else "none")
+        except pa.ArrowInvalid:  # a cell holds a separator, a quote or a line end
+            rows = self._rows(table, "needed")
+        self._stream.write(rows)
+
+    def _rows(self, table: pa.Table, quoting: str) -> Any:
+        found = pa.BufferOutputStream()
+        options = pa.csv.WriteOptions(
+            include_header=False, delimiter=self._separator, quoting_style=quoting
+        )
+        pa.csv.write_csv(table, found, options)
+        return found.getvalue()
 
     def close(self) -> None:
         """Write what is left."""
-        self._text.flush()
-        self._text.detach()
         if self._packing is not None:
             self._packing.close()

@@ -9,8 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from mechdesign.collection.records.csv_files import CSVWriter
-from mechdesign.collection.records.record_files import NOTE, Column, TextColumn
+from mechdesign.collection.records.record_files import NOTE, text_array
 from mechdesign.errors import InputError, shown
 from mechdesign.files.disk import atomic_file, check_different
 from mechdesign.sampling import SIMULATION
@@ -56,18 +58,18 @@ def save_estimate(
         If the file cannot be written, or the confidence is out of range.
     """
     file, ends = check_table_name(path), estimate.interval(confidence)
-    columns: dict[str, Column] = {
-        "input": TextColumn(estimate.inputs.texts),
+    columns = {
+        "input": text_array(estimate.inputs.texts),
         "frequency": _numbers(estimate.values.tolist()),
         "standard_error": _numbers(estimate.standard_errors.tolist()),
         "lower": _numbers(ends[:, 0].tolist()),
         "upper": _numbers(ends[:, 1].tolist()),
     }
     if estimate.simulated:
-        columns[NOTE] = TextColumn([SIMULATION] * len(estimate.inputs))
+        columns[NOTE] = pa.repeat(SIMULATION, len(estimate.inputs))
     with atomic_file(file) as stream, closing(CSVWriter(stream, None, False)) as writer:
-        writer.write(columns)
+        writer.write(pa.table(columns))
 
 
-def _numbers(values: Iterable[float]) -> TextColumn:
-    return TextColumn([repr(value) if math.isfinite(value) else None for value in values])
+def _numbers(values: Iterable[float]) -> pa.Array:
+    return text_array([repr(value) if math.isfinite(value) else None for value in values])

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import AnyArray, IntArray
+from mechdesign.collection.records.record_files import Cells
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 
-__all__ = ["Cells", "Policy", "policy_of", "read_strictly"]
+__all__ = ["LabelReader", "Policy", "policy_of", "read_strictly"]
 
 POLICIES = "refuse, drop or map:LABEL"
 MAP = "map:"
 EMPTY = "an empty cell"
-
-D = TypeVar("D")
 
 
 class Policy(ABC):
@@ -32,8 +32,8 @@ class Policy(ABC):
         self.count = 0
 
     @abstractmethod
-    def settle(self, error: Callable[[], InputError]) -> str | None:
-        """Return the text of the label to take, or None to leave the row out.
+    def settle(self, count: int, error: Callable[[], InputError]) -> str | None:
+        """Return the text of the label that some cells are taken as, or None to leave them out.
 
         Raises
         ------
@@ -45,15 +45,15 @@ class Policy(ABC):
 class _Refuse(Policy):
     done = "refused"
 
-    def settle(self, error: Callable[[], InputError]) -> str | None:
+    def settle(self, count: int, error: Callable[[], InputError]) -> str | None:
         raise error()
 
 
 class _Drop(Policy):
     done = "dropped"
 
-    def settle(self, error: Callable[[], InputError]) -> str | None:
-        self.count += 1
+    def settle(self, count: int, error: Callable[[], InputError]) -> str | None:
+        self.count += count
         return None
 
 
@@ -62,8 +62,8 @@ class _Map(Policy):
         super().__init__()
         self._label, self.done = label, f"taken as {label!r}"
 
-    def settle(self, error: Callable[[], InputError]) -> str | None:
-        self.count += 1
+    def settle(self, count: int, error: Callable[[], InputError]) -> str | None:
+        self.count += count
         return self._label
 
 
@@ -84,9 +84,7 @@ def policy_of(text: Any, key: str, domain: Domain) -> Policy:
     return _Map(domain.texts[domain.index_of_text(label, key)])
 
 
-def read_strictly(
-    read: Callable[[Sequence[str]], D], cells: Sequence[str | None], place: Callable[[int], str]
-) -> D:
+def read_strictly(read: Callable[[Sequence[str]], AnyArray], cells: Cells) -> AnyArray:
     """Read cells of which each must be one that ``read`` knows.
 
     Raises
@@ -94,24 +92,22 @@ def read_strictly(
     InputError
         For the first cell that is not; the key is its place.
     """
-    filled = [cell for cell in cells if cell is not None]
-    try:
-        if len(filled) == len(cells):
-            return read(filled)
-    except InputError:
-        pass
-    for n, cell in enumerate(cells):
+    filled = [text for text in cells.texts if text is not None]
+    with contextlib.suppress(InputError):
+        if len(filled) == len(cells.texts):
+            return read(filled)[cells.which]
+    for n, text in enumerate(cells.texts):
         try:
-            if cell is None:
+            if text is None:
                 raise InputError("", "a report", EMPTY)
-            read([cell])
+            read([text])
         except InputError as error:
-            given = error.given if cell and cell.strip() else EMPTY
-            raise InputError(place(n), error.expected, given, error.hint) from None
-    return read(filled)
+            given = error.given if text and text.strip() else EMPTY
+            raise InputError(cells.place(n), error.expected, given, error.hint) from None
+    raise AssertionError("each text is read alone, and not all at once")
 
 
-class Cells:
+class LabelReader:
     """Turns the cells of a column into labels of a domain, by the policies of a user.
 
     A cell that holds nothing, or spaces only, is missing unless the domain has such a label.
@@ -134,9 +130,7 @@ class Cells:
         self._domain, self._unknown, self._missing = domain, unknown, missing
         self._are_numbers = domain.labels == tuple(range(len(domain)))  # which arrays serve best
 
-    def read(
-        self, cells: Sequence[str | None], place: Callable[[int], str]
-    ) -> tuple[Sequence[Any] | npt.NDArray[np.int64], Sequence[int]]:
+    def read(self, cells: Cells) -> tuple[Sequence[Any] | IntArray, IntArray]:
         """Return the labels of the rows that stay, and which rows those are.
 
         Raises
@@ -144,33 +138,36 @@ class Cells:
         InputError
             For the first cell that is refused; the key is its place.
         """
-        labels, filled = self._domain.labels, [cell for cell in cells if cell is not None]
-        try:
-            if len(filled) == len(cells):
-                codes, rows = self._domain.read(filled), range(len(cells))
-                return codes if self._are_numbers else [labels[n] for n in codes.tolist()], rows
-        except InputError:
-            pass  # one by one, to see which
-        kept, stay = [], []
-        for n, cell in enumerate(cells):
-            code = self._code(cell, partial(self._refusal, cell, n, place))
-            if code is not None:
-                kept.append(labels[code])
-                stay.append(n)
-        return kept, stay
+        codes = self._codes(cells)[cells.which]
+        rows = np.flatnonzero(codes >= 0)
+        if len(rows) < len(codes):
+            codes = codes[rows]
+        labels = self._domain.labels
+        return codes if self._are_numbers else [labels[n] for n in codes.tolist()], rows
 
-    def _code(self, cell: str | None, refusal: Callable[[], InputError]) -> int | None:
-        code = None if cell is None else self._domain.find_text(cell)
-        if code is not None:
-            return code
-        policy = self._unknown if cell and cell.strip() else self._missing
-        text = policy.settle(refusal)
-        return None if text is None else self._domain.index_of_text(text, "")
+    def _codes(self, cells: Cells) -> IntArray:
+        """Return the position in the domain of each different text; -1 if its rows are left out."""
+        filled = [text for text in cells.texts if text is not None]
+        with contextlib.suppress(InputError):
+            if len(filled) == len(cells.texts):
+                return self._domain.read(filled)
+        counts = np.bincount(cells.which, minlength=len(cells.texts))
+        return np.array([self._code(cells, n, counts[n]) for n in range(len(cells.texts))])
 
-    def _refusal(self, cell: str | None, n: int, place: Callable[[int], str]) -> InputError:
+    def _code(self, cells: Cells, n: int, count: int) -> int:
+        text = cells.texts[n]
+        code = None if text is None else self._domain.find_text(text)
+        if code is None:
+            policy = self._unknown if text and text.strip() else self._missing
+            label = policy.settle(int(count), partial(self._refusal, cells, n))
+            code = -1 if label is None else self._domain.index_of_text(label, "")
+        return code
+
+    def _refusal(self, cells: Cells, n: int) -> InputError:
+        text = cells.texts[n] or ""
         try:
-            self._domain.index_of_text(cell or "", "")
+            self._domain.index_of_text(text, "")
         except InputError as error:
-            given = error.given if cell and cell.strip() else EMPTY
-            return InputError(place(n), error.expected, given, error.hint)
-        return InputError(place(n), "a label of the domain", EMPTY)
+            given = error.given if text.strip() else EMPTY
+            return InputError(cells.place(n), error.expected, given, error.hint)
+        return InputError(cells.place(n), "a label of the domain", EMPTY)

@@ -1,4 +1,4 @@
-"""From a file of records to a file of reports."""
+"""Privatize a file: one report for each record, in the order of the records."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from mechdesign.collection.records.file_kinds import kind_of
-from mechdesign.collection.records.policies import Cells, policy_of
+from mechdesign.collection.records.policies import LabelReader, policy_of
 from mechdesign.collection.records.record_files import (
     NOTE,
-    Column,
     Privatizer,
     Progress,
-    TextColumn,
     check_columns,
     chunk_size,
+    text_array,
 )
 from mechdesign.errors import InputError, shown
 from mechdesign.files.disk import atomic_file, check_different
-from mechdesign.reports import Alphabet, Labels, Reports
+from mechdesign.reports import Labels, Reports
 from mechdesign.sampling import SIMULATION, Randomness, source_of
 
 __all__ = ["PrivatizedFile", "privatize_file"]
@@ -94,32 +94,15 @@ class PrivatizedFile:
         return "\n".join(lines)
 
 
-class _ReportColumn(Column):
-    """Reports as cells: text, or whole numbers in Parquet where all labels are such."""
-
-    def __init__(self, reports: Reports) -> None:
-        self._reports = reports
-
-    def take(self, rows: Sequence[int]) -> _ReportColumn:
-        chosen = self._reports.data[np.array(rows, dtype=np.int64)]
-        return _ReportColumn(Reports(chosen, self._reports.alphabet, self._reports.simulated))
-
-    def texts(self) -> list[str | None]:
-        return [*self._reports.texts()]
-
-    def arrow(self) -> Any:
-        if not _is_whole(self._reports.alphabet):
-            return TextColumn(self.texts()).arrow()
-        import pyarrow as pa
-
-        return pa.array(self._reports.labels(), type=pa.int64())
-
-
-def _is_whole(alphabet: Alphabet) -> bool:
-    """Return whether all reports are 64-bit whole numbers."""
-    return isinstance(alphabet, Labels) and all(
-        isinstance(label, int) and -(2**63) <= label < 2**63 for label in alphabet.outputs.labels
-    )
+def _report_column(reports: Reports) -> pa.Array:
+    """Return reports as cells: text, or whole numbers where all labels are such."""
+    alphabet = reports.alphabet
+    if not isinstance(alphabet, Labels):
+        return text_array(reports.texts())
+    labels = alphabet.outputs.labels
+    if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in labels):
+        return pa.array(labels, pa.int64()).take(pa.array(reports.data))
+    return text_array(alphabet.outputs.texts).take(pa.array(reports.data))
 
 
 def privatize_file(
@@ -171,8 +154,6 @@ def privatize_file(
     InputError
         If a file or a row cannot be read, or an argument is wrong. The message names the line of
         a CSV file, the header being line 1, or the row of a Parquet file, counted from 1.
-    UnsupportedError
-        If a file is Parquet and pyarrow is not installed.
 
     Examples
     --------
@@ -198,7 +179,7 @@ def privatize_file(
         policy_of(text, key, mechanism.inputs)
         for key, text in (("unknown", unknown), ("missing", missing))
     ]
-    cells, rows, reported = Cells(mechanism.inputs, *policies), 0, 0
+    label_reader, rows, reported = LabelReader(mechanism.inputs, *policies), 0, 0
     with opened.reader(source, separator) as reader:
         check_columns(reader, [column, *keep], source)
         with (
@@ -206,15 +187,14 @@ def privatize_file(
             closing(written.writer(stream, separator, simulated)) as writer,
         ):
             for part in reader.chunks([column, *keep], size):
-                place = part.cell(source, column)
-                labels, stay = cells.read(part.columns[column].texts(), place)
+                labels, stay = label_reader.read(part.cells(source, column))
                 reports = mechanism.privatize(labels, rng)
-                found: dict[str, Column] = {column: _ReportColumn(reports)}
-                found |= {name: part.columns[name].take(stay) for name in keep}
+                found = {column: _report_column(reports)}
+                found |= {name: part.table.column(name).take(pa.array(stay)) for name in keep}
                 if simulated:
-                    found[NOTE] = TextColumn([SIMULATION] * len(reports))
-                writer.write(found)
-                rows, reported = rows + part.size, reported + len(reports)
+                    found[NOTE] = pa.repeat(SIMULATION, len(reports))
+                writer.write(pa.table(found))
+                rows, reported = rows + part.table.num_rows, reported + len(reports)
                 if progress is not None:
                     progress(rows, reader.share())
     counted = [(policy.count, policy.done) for policy in policies]

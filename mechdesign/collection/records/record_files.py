@@ -1,14 +1,19 @@
-"""What a file of records is to the rest of the room: chunks of columns, read and written."""
+"""What files of records of every kind share: readers and writers of chunks, which are tables."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.mechanisms import Mechanism
@@ -16,16 +21,17 @@ from mechdesign.mechanisms import Mechanism
 __all__ = [
     "CHUNK",
     "NOTE",
+    "Cells",
     "Chunk",
-    "Column",
     "FileKind",
     "Privatizer",
     "Progress",
     "Reader",
-    "TextColumn",
     "Writer",
     "check_columns",
     "chunk_size",
+    "text_array",
+    "texts_of",
 ]
 
 CHUNK = 1 << 16
@@ -46,64 +52,81 @@ Progress = Callable[[int, float | None], None]
 """Is told, after each chunk, the rows so far and the share of the file, None where unknown."""
 
 
-class Column(ABC):
-    """The cells of one column in one chunk."""
-
-    @abstractmethod
-    def take(self, rows: Sequence[int]) -> Column:
-        """Return the cells of some rows, in their order."""
-
-    @abstractmethod
-    def texts(self) -> list[str | None]:
-        """Return the cells as text; None where a cell holds nothing at all."""
-
-    @abstractmethod
-    def arrow(self) -> Any:
-        """Return the cells as an array of pyarrow."""
-
-
-class TextColumn(Column):
-    """Cells that are text."""
-
-    def __init__(self, cells: Sequence[str | None]) -> None:
-        self._cells = list(cells)
-
-    def take(self, rows: Sequence[int]) -> TextColumn:
-        """Return the cells of some rows."""
-        return TextColumn([self._cells[row] for row in rows])
-
-    def texts(self) -> list[str | None]:
-        """Return the cells."""
-        return self._cells
-
-    def arrow(self) -> Any:
-        """Return an array of strings."""
-        import pyarrow as pa
-
-        return pa.array(self._cells, type=pa.string())
-
-
 @dataclass(frozen=True)
 class Chunk:
     """Some rows of a file, one after the other.
 
     Attributes
     ----------
-    columns
-        The columns that were asked for, by name.
-    size
-        How many rows there are.
+    table
+        The columns that were asked for.
     place
         Says where a row of the chunk, counted from 0, stands in the file: ``"line 7"``.
     """
 
-    columns: Mapping[str, Column]
-    size: int
+    table: pa.Table
     place: Callable[[int], str]
 
-    def cell(self, file: object, column: str) -> Callable[[int], str]:
-        """Return what says where the cell of a row is: ``"in.csv: line 7, column 'age'"``."""
-        return lambda row: f"{file}: {self.place(row)}, column {column!r}"
+    def cells(self, file: object, column: str) -> Cells:
+        """Return the cells of a column, which know their places in the file."""
+        texts = texts_of(self.table.column(column), f"{file}: column {column!r}")
+        return Cells(texts, lambda row: f"{file}: {self.place(row)}, column {column!r}")
+
+
+class Cells:
+    """The cells of one column in one chunk as text, each different text once.
+
+    Attributes
+    ----------
+    texts
+        The different texts in the order in which they first occur; None where nothing is held.
+    which
+        For each row the number of its text.
+    """
+
+    def __init__(self, texts: pa.Array, place: Callable[[int], str]) -> None:
+        found = texts.dictionary_encode(null_encoding="encode")
+        self.texts: list[str | None] = found.dictionary.to_pylist()
+        self.which: IntArray = found.indices.to_numpy()
+        self._place = place
+
+    def place(self, text: int) -> str:
+        """Return where a text, given by its number, is first: ``"in.csv: line 7, column 'age'"``.
+
+        Texts are numbered as they occur, so that the first bad text is in the first bad row.
+        """
+        return self._place(int(np.argmax(self.which == text)))
+
+
+def texts_of(column: pa.ChunkedArray, key: str) -> pa.Array:
+    """Return the cells of a column as text; a number that is none ("nan") holds nothing.
+
+    Raises
+    ------
+    InputError
+        If they are neither text nor numbers.
+    """
+    try:
+        texts = column.cast(pa.string()).combine_chunks()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(key, "a column of text or numbers", str(column.type)) from None
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.equal(texts, "nan"), None, texts)
+    return texts
+
+
+def text_array(cells: Sequence[str | None]) -> pa.Array:
+    """Return cells as an array of text.
+
+    Raises
+    ------
+    InputError
+        If one cannot be written in UTF-8.
+    """
+    try:
+        return pa.array(cells, pa.string())
+    except UnicodeEncodeError:
+        raise InputError("labels", "text that can be written in UTF-8", "other text") from None
 
 
 class Reader(ABC):
@@ -144,7 +167,7 @@ class Writer(ABC):
     """A file of records that is open to write."""
 
     @abstractmethod
-    def write(self, columns: Mapping[str, Column]) -> None:
+    def write(self, table: pa.Table) -> None:
         """Write rows; the first call fixes the names and the types of the columns."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""From a file of reports to their counts."""
+"""Tally a file: the counts of the reports in it."""
 
 from __future__ import annotations
 
@@ -55,8 +55,6 @@ def tally_file(
     ------
     InputError
         If the file or a row cannot be read, or holds no report; see :func:`privatize_file`.
-    UnsupportedError
-        If the file is Parquet and pyarrow is not installed.
 
     Examples
     --------
@@ -75,13 +73,13 @@ def tally_file(
         check_columns(reader, [column], source)
         noted = column != NOTE and reader.names.count(NOTE) == 1
         for part in reader.chunks([column, NOTE] if noted else [column], size):
-            place = part.cell(source, column)
-            data = read_strictly(alphabet.read, part.columns[column].texts(), place)
+            data = read_strictly(alphabet.read, part.cells(source, column))
             simulated = reader.says_simulation or (
-                noted and SIMULATION in part.columns[NOTE].texts()
+                noted and SIMULATION in part.cells(source, NOTE).texts
             )
             tally = mechanism.tally(Reports(data, alphabet, simulated))
-            total, rows = tally if total is None else total + tally, rows + part.size
+            total = tally if total is None else total + tally
+            rows += part.table.num_rows
             if progress is not None:
                 progress(rows, reader.share())
     if total is None or total.total == 0:
