@@ -56,7 +56,7 @@ AT_HOME: dict[str, set[str]] = {
     "dask": set(),
     "cryptography": {"sampling"},
     "pyarrow": {"collection"},
-    "sklearn": set(),
+    "sklearn": {"collection"},
     "dp_accounting": {"accounting"},
     "tqdm": {"accounting", "cli", "collection", "designs", "estimation"},
 }

@@ -1,21 +1,17 @@
-"""A transformer for categorical columns, as scikit-learn has them, that sends private reports."""
+"""A scikit-learn transformer that replaces categorical entries by private reports."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import ObjectArray
 from mechdesign.channel import Channel
-from mechdesign.collection.tabular import columns_of, plain, sorted_values
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.estimate import estimate
 from mechdesign.estimation.result import Estimate
 from mechdesign.mechanisms import HadamardResponse, Mechanism
@@ -26,6 +22,17 @@ from mechdesign.reports import Reports
 from mechdesign.sampling import Randomness, source_of
 from mechdesign.utilities import L2Risk, Utility
 
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+except ImportError:
+    raise UnsupportedError(
+        "ChannelTransformer",
+        "the package scikit-learn",
+        "an installation without it",
+        'pip install -e ".[sklearn]"',
+    ) from None
+
 __all__ = ["ChannelTransformer"]
 
 MOST_DESIGNED = 24
@@ -33,17 +40,11 @@ MOST_DESIGNED = 24
 
 UNKNOWN = ("refuse", "map")
 
-OUTPUTS = ("default", "pandas")
 
-Source = Channel | Mechanism
-Maker = Callable[[Domain], Source]
-
-
-class ChannelTransformer:
+class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Send each entry of categorical columns through a private channel.
 
-    It follows the conventions of scikit-learn (``fit``, ``transform``, ``get_params``, ``clone``,
-    pipelines, column transformers, ``set_output``) and does not need it.
+    It stands in pipelines and column transformers of scikit-learn, and needs the extra ``sklearn``.
 
     Each column has its own channel and spends its own budget: by composition, a row of d columns is
     private at d times epsilon. Every call of ``transform`` draws anew, and spends the budget anew.
@@ -86,7 +87,7 @@ class ChannelTransformer:
     simulated_
         Whether reports are drawn from a seed: not for release.
     n_features_in_, feature_names_in_
-        How many columns were fitted; their names, where they have any.
+        How many columns were fitted; their names, where all are text.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class ChannelTransformer:
 
     def __init__(
         self,
-        mechanism: Source | Maker | None = None,
+        mechanism: Channel | Mechanism | Callable[[Domain], Channel | Mechanism] | None = None,
         *,
         notion: Notion | None = None,
         epsilon: Any = None,
@@ -129,33 +130,26 @@ class ChannelTransformer:
         Parameters
         ----------
         X
-            ``(n_records, n_columns)``: an array, a pandas DataFrame, a list of rows; or one column.
+            ``(n_records, n_columns)``: an array, a DataFrame, a list of rows; or one column.
         y
-            Not looked at.
+            Not used.
 
         Raises
         ------
         InputError
             If a parameter is wrong, or a column has fewer than two categories.
         """
-        columns, names = columns_of(X)
+        columns = self._columns(X, "a table of rows and columns", reset=True)
         self._check_parameters()
-        listed = self._categories(columns)
-        made: dict[tuple[Hashable, Prior | None], Source] = {}
-        mechanisms = []
-        for domain, prior in zip(listed, self._priors(len(columns)), strict=True):
+        designed: dict[tuple[Hashable, Prior | None], Channel | Mechanism] = {}
+        self.mechanisms_ = []
+        for domain, prior in zip(self._domains(columns), self._priors(len(columns)), strict=True):
             key = (domain.labels, prior)
-            if key not in made:
-                made[key] = self._made(domain, prior)
-            mechanisms.append(made[key])
-        self.mechanisms_ = mechanisms
-        self.categories_ = [np.array(list(m.inputs.labels), dtype=object) for m in mechanisms]
+            if key not in designed:
+                designed[key] = self._mechanism(domain, prior)
+            self.mechanisms_.append(designed[key])
+        self.categories_ = [np.array(m.inputs.labels, dtype=object) for m in self.mechanisms_]
         self.simulated_ = self.rng is not None
-        self.n_features_in_ = len(columns)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def transform(self, X: Any) -> Any:
@@ -172,19 +166,16 @@ class ChannelTransformer:
         InputError
             If an entry is unknown and that is refused, or the columns are not those of the fit.
         """
-        self._check_fitted()
-        columns, names = self._checked(X)
+        check_is_fitted(self)
+        columns = self._columns(X, f"the {self.n_features_in_} columns of the fit", reset=False)
         stream = None if self.rng is None else np.random.default_rng(self.rng)
-        drawn = []
+        reports = np.empty((len(columns[0]), len(columns)), dtype=object)
+        names = getattr(self, "feature_names_in_", range(len(columns)))
         for j, (column, mechanism) in enumerate(zip(columns, self.mechanisms_, strict=True)):
-            name = f"column {j}" if names is None else f"column {names[j]!r}"
-            records = self._known(column, mechanism.inputs, name)
-            drawn.append(mechanism.privatize(records, stream).labels())
-        return self._delivered(drawn, X)
-
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit, and transform the same records."""
-        return self.fit(X, y).transform(X)
+            records = self._known(column, mechanism.inputs, f"column {names[j]!r}")
+            for n, label in enumerate(mechanism.privatize(records, stream).labels()):
+                reports[n, j] = label  # one by one, since a label may be a tuple
+        return reports
 
     def estimate(self, Xt: Any, **how: Any) -> list[Estimate]:
         """Estimate how frequent each category was, from reports; one estimate for each column.
@@ -201,8 +192,11 @@ class ChannelTransformer:
         InputError
             If an entry is no report of its column.
         """
-        self._check_fitted()
-        columns, _ = self._checked(Xt)
+        check_is_fitted(self)
+        expected = f"reports in {self.n_features_in_} columns"
+        columns = self._columns(Xt, expected, reset=None)
+        if len(columns) != self.n_features_in_:
+            raise InputError("X", expected, f"{len(columns)} columns")
         found = []
         for j, (column, mechanism) in enumerate(zip(columns, self.mechanisms_, strict=True)):
             data = mechanism.alphabet.encode(column, f"column {j}")
@@ -210,101 +204,59 @@ class ChannelTransformer:
             found.append(estimate(mechanism, reports, **how))
         return found
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Return the names of the columns, which stay as they are; x0, x1, ... without names."""
-        self._check_fitted()
-        own = getattr(self, "feature_names_in_", None)
-        if input_features is not None:
-            given = np.array(list(input_features), dtype=object)
-            if len(given) != self.n_features_in_:
-                raise InputError("input_features", f"{self.n_features_in_} names", len(given))
-            if own is not None and list(given) != list(own):
-                raise InputError("input_features", f"{list(own)}", list(given))
-            return given
-        if own is not None:
-            return np.array(own, dtype=object)
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-
-    @classmethod
-    def _parameters(cls) -> list[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {name: getattr(self, name) for name in self._parameters()}
-
-    def set_params(self, **params: Any) -> ChannelTransformer:
-        """Set parameters by name.
-
-        Raises
-        ------
-        InputError
-            If there is none of a name.
-        """
-        known = self._parameters()
-        for name, value in params.items():
-            if name not in known:
-                raise InputError(name, ", ".join(known), "no parameter", did_you_mean(name, known))
-            setattr(self, name, value)
-        return self
-
-    def set_output(self, *, transform: str | None = None) -> ChannelTransformer:
-        """Choose what :meth:`transform` returns: ``"default"`` for arrays, or ``"pandas"``."""
-        if transform is not None:
-            if transform not in OUTPUTS:
-                raise InputError("transform", "'default' or 'pandas'", shown(transform))
-            # the name under which scikit-learn's clone looks for it
-            self._sklearn_output_config = {"transform": transform}
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether it was fitted."""
-        return hasattr(self, "mechanisms_")
-
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks: categories in, no labels needed, random reports out.
+        """Return what scikit-learn asks: categories in, random reports of any type out."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        tags.non_deterministic = True
+        return tags
 
-        Only scikit-learn calls this, so that its module is there.
+    def _columns(self, X: Any, expected: str, *, reset: bool | None) -> list[list[Any]]:
+        """Return the columns of a table as lists of plain values.
+
+        They are those of the fit from now on (reset), compared with those (not reset), or any.
         """
-        utils = sys.modules["sklearn.utils"]
-        return utils.Tags(
-            estimator_type=None,
-            target_tags=utils.TargetTags(required=False),
-            transformer_tags=utils.TransformerTags(preserves_dtype=[]),
-            input_tags=utils.InputTags(string=True, categorical=True),
-            non_deterministic=True,
-        )
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        given = self.get_params().items()
-        changed = [f"{k}={v!r}" for k, v in given if v is not defaults[k].default]
-        return f"ChannelTransformer({', '.join(changed)})"
+        if getattr(X, "ndim", None) == 1:
+            X = X.to_frame() if hasattr(X, "to_frame") else X.reshape(-1, 1)
+        elif isinstance(X, list | tuple) and not any(
+            isinstance(row, list | tuple | np.ndarray) for row in X
+        ):
+            X = [[entry] for entry in X]
+        options = {"dtype": object, "ensure_all_finite": False}
+        try:
+            if reset is None:
+                table: ObjectArray = check_array(X, **options)
+            else:
+                table = validate_data(self, X, reset=reset, **options)
+        except (TypeError, ValueError) as error:
+            raise InputError("X", expected, error) from None
+        return [_plain(column) for column in table.T]
 
     def _check_parameters(self) -> None:
         if self.unknown not in UNKNOWN:
             raise InputError("unknown", "'refuse' or 'map'", shown(self.unknown))
         source_of(self.rng)
-        ways = {"mechanism": self.mechanism, "notion": self.notion, "epsilon": self.epsilon}
-        given = [name for name, value in ways.items() if value is not None]
+        choices = {"mechanism": self.mechanism, "notion": self.notion, "epsilon": self.epsilon}
+        given = [name for name, value in choices.items() if value is not None]
         if len(given) != 1:
             expected = "one of mechanism, notion and epsilon"
             raise InputError("epsilon", expected, " and ".join(given) or "none of them")
 
-    def _categories(self, columns: list[list[Any]]) -> list[Domain]:
+    def _domains(self, columns: list[list[Any]]) -> list[Domain]:
         """Return the domain of each column."""
         if isinstance(self.mechanism, Channel | Mechanism):
             return [self.mechanism.inputs] * len(columns)
         if isinstance(self.categories, str):
             if self.categories != "auto":
                 raise InputError("categories", "'auto' or a list for each column", self.categories)
-            domains = [Domain(sorted_values(column)) for column in columns]
+            domains = [Domain(_sorted_categories(column)) for column in columns]
         else:
             listed = list(self.categories)
             if len(listed) != len(columns):
                 expected = f"{len(columns)} lists of categories, one for each column"
                 raise InputError("categories", expected, len(listed))
-            domains = [c if isinstance(c, Domain) else Domain(plain(c)) for c in listed]
+            domains = [c if isinstance(c, Domain) else Domain(_plain(c)) for c in listed]
         for j, domain in enumerate(domains):
             if len(domain) < 2:
                 raise InputError(f"categories[{j}]", "at least two categories", repr(domain))
@@ -318,37 +270,22 @@ class ChannelTransformer:
             raise InputError("prior", f"{count}: one for each column", len(priors))
         return priors
 
-    def _made(self, domain: Domain, prior: Prior | None) -> Source:
-        """Return the channel for a domain."""
+    def _mechanism(self, domain: Domain, prior: Prior | None) -> Channel | Mechanism:
+        """Return what is given for a domain, or the best channel for it."""
         if isinstance(self.mechanism, Channel | Mechanism):
             return self.mechanism
         if self.mechanism is not None:
-            maker: Any = self.mechanism
-            found = maker(domain) if callable(maker) else maker
+            given: Any = self.mechanism
+            found: Any = given(domain) if callable(given) else given
             if not isinstance(found, Channel | Mechanism) or found.inputs != domain:
                 expected = "a Channel or a Mechanism on the categories, or a function to one"
                 raise InputError("mechanism", expected, shown(found))
-            made: Source = found
-            return made
+            return found
         if self.notion is None and self.utility is None and len(domain) > MOST_DESIGNED:
             return HadamardResponse(domain, self.epsilon)
         notion = LDP(self.epsilon) if self.notion is None else self.notion
         utility = L2Risk() if self.utility is None else self.utility
         return design(Problem(domain, notion, utility, prior=prior)).channel
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise InputError("transformer", "a call of fit first", "none")
-
-    def _checked(self, X: Any) -> tuple[list[list[Any]], list[Any] | None]:
-        """Return the columns, which must be those that were fitted."""
-        columns, names = columns_of(X)
-        if len(columns) != self.n_features_in_:
-            raise InputError("X", f"{self.n_features_in_} columns", len(columns))
-        own = getattr(self, "feature_names_in_", None)
-        if own is not None and names is not None and list(own) != names:
-            raise InputError("X", f"the columns {list(own)}", f"{names}")
-        return columns, names
 
     def _known(self, column: list[Any], domain: Domain, name: str) -> list[Any]:
         """Return the entries with unknown ones mapped, where that is wanted."""
@@ -363,14 +300,17 @@ class ChannelTransformer:
         known = set(domain.labels)
         return [v if isinstance(v, Hashable) and v in known else self.other for v in column]
 
-    def _delivered(self, drawn: list[list[Any]], X: Any) -> Any:
-        """Return columns of reports as an array, or as a DataFrame."""
-        table = np.empty((len(drawn[0]), len(drawn)), dtype=object)
-        for j, column in enumerate(drawn):
-            for n, label in enumerate(column):
-                table[n, j] = label
-        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
-            return table
-        pd = importlib.import_module("pandas")
-        index = X.index if hasattr(X, "iloc") else None
-        return pd.DataFrame(table, columns=self.get_feature_names_out(), index=index)
+
+def _plain(values: Any) -> list[Any]:
+    """Return values as Python's own: numbers of NumPy become numbers."""
+    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [v.item() if isinstance(v, np.generic) else v for v in listed]
+
+
+def _sorted_categories(column: list[Any]) -> list[Any]:
+    """Return the different values of a column in order."""
+    try:
+        return sorted(set(column))
+    except TypeError:
+        expected = "values of one kind, all text or all numbers, and none missing"
+        raise InputError("X", expected, "others", "give the categories") from None
