@@ -44,7 +44,7 @@ def check_separator(separator: Any) -> str:
     """
     found = {None: ",", "\\t": "\t"}.get(separator, separator)
     if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0' or not found.isascii():
-        raise InputError("separator", "one ASCII character, as ; or a tab", shown(separator))
+        raise InputError("separator", "one character in ASCII, as ; or a tab", shown(separator))
     return found
 
 
