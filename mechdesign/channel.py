@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import math
+import os
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.domain import Domain, Label, clean_label
-from mechdesign.errors import InputError, shown
+from mechdesign._typing import AnyArray
+from mechdesign.domain import Domain, Label, clean_label, is_whole
+from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, places, split_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Labels, Reports, Tally, check_counts
 from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
-from mechdesign.text import format_table
+from mechdesign.text import format_table, html_lines, html_matrix, latex
 
-__all__ = ["BITS", "Channel"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BITS", "Channel", "as_channel"]
 
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
@@ -65,7 +72,7 @@ class Channel:
     no   0.2500  0.7500
     """
 
-    __slots__ = ("_alphabet", "_bits", "_inputs", "_numerators", "_outputs", "_table")
+    __slots__ = ("_alphabet", "_bits", "_hash", "_inputs", "_numerators", "_outputs", "_table")
 
     def __init__(
         self,
@@ -75,6 +82,8 @@ class Channel:
         outputs: Iterable[Any] | None = None,
         bits: int = BITS,
     ) -> None:
+        if type(bits) is not int or bits < 1:
+            raise InputError("bits", "a whole number >= 1", shown(bits))
         table = _integers(numerators, bits)
         if table.size == 0:
             raise InputError("numerators", "a matrix with rows of one length", "something else")
@@ -84,6 +93,7 @@ class Channel:
         self._inputs = _inputs(inputs, len(table))
         self._outputs = _outputs(outputs, table.shape[1])
         # made when they are first used
+        self._hash: int | None = None
         self._alphabet: Labels | None = None
         self._table: AliasTable | None = None
 
@@ -325,19 +335,110 @@ class Channel:
         )
 
     def __hash__(self) -> int:
-        return hash((self.inputs, self.outputs, self.bits, str(self._numerators.tolist())))
+        if self._hash is None:
+            table = self._numerators
+            entries = tuple(table.flat) if table.dtype == object else table.tobytes()
+            self._hash = hash((self.inputs, self.outputs, self.bits, entries))
+        return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what it is made from: what comes back is checked, and read-only too."""
         return _again, (self._numerators, self._inputs, self._outputs, self._bits)
 
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
+        """Return the probabilities, so that NumPy takes a channel for its matrix."""
+        if copy is False:
+            raise ValueError("the probabilities are computed from the integers: a copy is needed")
+        return np.asarray(self.matrix, dtype=dtype)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the probabilities as a pandas DataFrame, a row for each input.
+
+        Raises
+        ------
+        UnsupportedError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            hint = "pip install pandas"
+            raise UnsupportedError("to_frame", "pandas to be installed", "none", hint) from None
+        index, columns = (
+            pd.Index(labels, tupleize_cols=False) for labels in (self.inputs.labels, self.outputs)
+        )
+        return pd.DataFrame(self.matrix, index=index, columns=columns)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the probabilities as floats to a CSV file, with a row and a column of labels.
+
+        :func:`mechdesign.save` keeps the exact integers.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be written.
+        """
+        rows = zip(self.inputs, self.matrix.tolist(), strict=True)
+        try:
+            with Path(path).open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(["", *self.outputs])
+                writer.writerows([label, *row] for label, row in rows)
+        except OSError as error:
+            raise InputError("path", "a file that can be written", error) from None
+
+    def to_latex(self, digits: int = 4) -> str:
+        r"""Return the probabilities as a LaTeX table.
+
+        Parameters
+        ----------
+        digits
+            Decimals of each probability.
+
+        Examples
+        --------
+        >>> print(Channel.from_matrix([[1, 0]], inputs=["50% & more"]).to_latex(2))
+        \begin{tabular}{lrr}
+         & 0 & 1 \\
+        \hline
+        50\% \& more & 1.00 & 0.00 \\
+        \end{tabular}
+        """
+        lines = [["", *map(latex, self.outputs)]]
+        for label, row in zip(self.inputs, self.matrix.tolist(), strict=True):
+            lines.append([latex(label), *(f"{entry:.{digits}f}" for entry in row)])
+        head, *body = (" & ".join(line) + r" \\" for line in lines)
+        start = rf"\begin{{tabular}}{{l{'r' * len(self.outputs)}}}"
+        return "\n".join([start, head, r"\hline", *body, r"\end{tabular}"])
+
     def __repr__(self) -> str:
+        return f"{self._head()}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
+
+    def _repr_html_(self) -> str:
+        heat_map = html_matrix(self.matrix, self.inputs.labels, self.outputs)
+        return html_lines([("", self._head())], heat_map)
+
+    def _head(self) -> str:
         n_inputs, n_outputs = self.shape
-        head = (
+        return (
             f"Channel({n_inputs} input{'s' * (n_inputs > 1)}, "
             f"{n_outputs} output{'s' * (n_outputs > 1)}, exact over 2**{self.bits})"
         )
-        return f"{head}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
+
+
+def as_channel(given: Any, key: str = "channel") -> Channel:
+    """Return a channel as it is.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    if not isinstance(given, Channel):
+        hint = "Channel.from_matrix makes one of probabilities"
+        raise InputError(key, "a Channel", shown_kind(given), hint)
+    return given
 
 
 def _again(
@@ -354,10 +455,9 @@ def _entry_of(value: Any, key: str) -> Fraction:
 
 
 def _rows(matrix: Any, key: str) -> list[list[Any]]:
-    try:
-        return [list(row) for row in matrix]
-    except TypeError:
-        raise InputError(key, "a matrix: a list of rows", shown(matrix)) from None
+    expected = "a matrix: a list of rows"
+    rows = listed(matrix, key, expected)
+    return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
 
 
 def _integers(numerators: Any, bits: int) -> npt.NDArray[Any]:
@@ -404,8 +504,9 @@ def _frozen(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _integer(entry: Any) -> int:
-    if isinstance(entry, bool) or not hasattr(entry, "__index__"):
-        raise InputError("numerators", "integers", shown(entry))
+    if not is_whole(entry):
+        hint = "Channel.from_matrix takes probabilities"
+        raise InputError("numerators", "integers", shown(entry), hint)
     return int(entry)
 
 

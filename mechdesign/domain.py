@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Domain", "Label", "clean_label", "plain_label"]
+__all__ = ["Domain", "Label", "clean_label", "is_whole", "plain_label"]
 
 Label = Hashable
 """A label is text, a number, or a pair ``(row, column)``."""
@@ -35,7 +36,7 @@ def clean_label(value: Any, key: str) -> Label:
             raise InputError(key, "labels that are text, numbers, or lists of them", shown(value))
         return tuple(clean_label(part, key) for part in value)
     number = as_fraction(value, key, expected="labels that are text or finite numbers")
-    return int(number) if _is_whole(value) else float(number)
+    return int(number) if is_whole(value) else float(number)
 
 
 MOST_INPUTS = 1_000_000
@@ -44,8 +45,15 @@ LARGE = 10**18
 """Whole numbers below it need no further look."""
 
 
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__")
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number; truth values are none."""
+    if isinstance(value, bool | type):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
 
 
 def plain_label(label: Label) -> Any:
@@ -84,9 +92,8 @@ class Domain:
     spacing: Fraction | None
 
     def __init__(self, values: Iterable[Any]) -> None:
-        if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-            raise InputError("values", "a list of labels or numbers", shown(values))
-        labels = tuple(clean_label(value, "values") for value in values)
+        given = listed(values, "values", "a list of labels or numbers")
+        labels = tuple(clean_label(value, "values") for value in given)
         if not labels:
             raise InputError("values", "at least one input", "an empty list")
         self._fill(labels, None, None)
@@ -123,12 +130,9 @@ class Domain:
         """
         if isinstance(given, Domain):
             return given
-        if _is_whole(given) and not isinstance(given, bool | type):
+        if is_whole(given):
             return cls.range(given)
-        if isinstance(given, str | bytes | dict | type) or not isinstance(given, Iterable):
-            expected = "a Domain, a list of labels, or the number of inputs"
-            raise InputError(key, expected, shown(given))
-        return cls(given)
+        return cls(listed(given, key, "a Domain, a list of labels, or the number of inputs"))
 
     @classmethod
     def range(cls, size: int) -> Domain:
@@ -139,7 +143,7 @@ class Domain:
         >>> Domain.range(21)
         Domain(21 inputs: 0, 1, 2, ..., 20)
         """
-        if isinstance(size, bool) or not _is_whole(size) or not 1 <= size <= MOST_INPUTS:
+        if not is_whole(size) or not 1 <= size <= MOST_INPUTS:
             raise InputError("size", f"a whole number from 1 to {MOST_INPUTS}", shown(size))
         return cls(list(range(int(size))))
 
@@ -155,7 +159,7 @@ class Domain:
             The distance between neighbours, in the unit that ``epsilon`` is per.
         """
         for name, value in (("rows", rows), ("columns", columns)):
-            if isinstance(value, bool) or not _is_whole(value) or value < 1:
+            if not is_whole(value) or value < 1:
                 raise InputError(f"grid.{name}", "a whole number >= 1", shown(value))
         if rows * columns > MOST_INPUTS:
             raise InputError("grid", f"at most {MOST_INPUTS} points", f"{rows} x {columns}")
@@ -203,9 +207,17 @@ class Domain:
         """
         wanted = clean_label(label, key)
         if wanted not in self._index:
-            hint = did_you_mean(str(wanted), [str(known) for known in self.labels])
+            hint = self._twin(wanted) or did_you_mean(str(wanted), map(str, self.labels))
             raise InputError(key, f"labels of the domain ({self._listed()})", shown(label), hint)
         return self._index[wanted]
+
+    def _twin(self, wanted: Label) -> str:
+        """Return a hint where a label reads like the wanted one and is of another type."""
+        for label in self.labels:
+            if str(label) == str(wanted):
+                one, other = ("number", "text") if isinstance(wanted, str) else ("text", "number")
+                return f"the {one} {shown(label)} is one, the {other} {shown(wanted)} is not"
+        return ""
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Every message says what was expected, what was given and, where it helps, what t
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "SolverError",
     "UnsupportedError",
     "did_you_mean",
+    "listed",
     "shown",
+    "shown_kind",
 ]
 
 
@@ -98,6 +100,38 @@ def shown(value: Any) -> str:
         inner = ", ".join(shown(part) for part in value[:20])
         return f"[{inner}]"
     return str(value)
+
+
+def shown_kind(value: Any) -> str:
+    """Return what kind of thing was given in place of another: ``"the class LDP"``, ``"a list"``.
+
+    Examples
+    --------
+    >>> shown_kind(InputError), shown_kind([1]), shown_kind(None), shown_kind("x")
+    ('the class InputError', 'a list', 'none', "the text 'x'")
+    """
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, str):
+        return f"the text {shown(value)}"
+    if value is None or isinstance(value, bool | int | float):
+        return shown(value)
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def listed(values: Any, key: str, expected: str) -> list[Any]:
+    """Return the entries of what should be a list: neither text, nor a dict, nor a class.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to list.
+    """
+    no_list = isinstance(values, str | bytes | Mapping | type) or getattr(values, "ndim", 1) == 0
+    if no_list or not isinstance(values, Iterable):
+        raise InputError(key, expected, shown(values))
+    return list(values)
 
 
 def _short(given: object, limit: int = 120) -> str:

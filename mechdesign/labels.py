@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mechdesign.domain import Label, clean_label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 
 __all__ = ["Labels", "Split", "aligned", "by_label", "labels_of", "places", "split", "split_matrix"]
 
@@ -54,14 +54,13 @@ def split(given: Any, key: str, expected: str) -> Split:
         If what is given is nothing to iterate over, or text.
     """
     labels = labels_of(given, key)
-    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):
-        raise InputError(key, expected, shown(given))
-    if getattr(given, "ndim", 1) == 0 or _is_frame(given):
+    if isinstance(given, set | frozenset) or _is_frame(given):
         raise InputError(key, expected, f"a {type(given).__name__}")
     if isinstance(given, Mapping):
         return list(given.values()), labels
     # as NumPy has them: a Series would turn numbers of 32 bits to others that print longer
-    return list(given.to_numpy() if hasattr(given, "to_numpy") else given), labels
+    entries = given.to_numpy() if hasattr(given, "to_numpy") else given
+    return listed(entries, key, expected), labels
 
 
 def split_matrix(

@@ -129,7 +129,7 @@ class Prior:
         >>> Prior.uniform(3)
         Prior(1/3, 1/3, 1/3)
         """
-        return cls.from_counts([1] * size)
+        return cls.from_counts([1] * len(Domain.range(size)))
 
     @classmethod
     def from_counts(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.labels import Labels, aligned, by_label, places
 from mechdesign.prior import Prior, as_prior, labelled_numbers
@@ -135,10 +135,8 @@ class PriorList(PriorSet):
     """
 
     def __init__(self, priors: Iterable[Any]) -> None:
-        if isinstance(priors, str | dict) or not isinstance(priors, Iterable):
-            raise InputError("priors", "a list of priors", shown(priors))
         members: list[Prior] = []
-        for i, given in enumerate(priors):
+        for i, given in enumerate(listed(priors, "priors", "a list of priors")):
             members.append(as_prior(given, f"priors[{i}]"))
         if not members:
             raise InputError("priors", "at least one prior", "an empty list")

@@ -9,9 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mechdesign.domain import Domain, Label, clean_label, plain_label
-from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown
+from mechdesign.errors import (
+    InfeasibleError,
+    InputError,
+    UnsupportedError,
+    listed,
+    shown,
+    shown_kind,
+)
 from mechdesign.notions import Cone, Notion
 from mechdesign.prior import Prior, prior_on
+from mechdesign.text import html_lines, shortened
 from mechdesign.utilities import LinearUtility, Utility
 
 if TYPE_CHECKING:
@@ -93,9 +101,12 @@ class Problem:
         if len(self.domain) > MOST_INPUTS:
             most = f"at most {MOST_INPUTS} inputs for a channel that is written out"
             raise UnsupportedError("domain", most, len(self.domain))
-        self.privacy = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
-        if not self.privacy:
-            raise InputError("privacy", "at least one notion", "none")
+        self.privacy = notions_of(privacy)
+        given: Any = utility
+        if not isinstance(given, Utility):
+            hint = f"{given.__name__}(...) makes one" if isinstance(given, type) else ""
+            kind = shown_kind(given)
+            raise InputError("utility", "a utility, such as HammingLoss()", kind, hint)
         self.title, self.source, self.expected = title, source, expected
         self.prior_given = prior is not None
         self.prior = self._fitting_prior(prior)
@@ -131,7 +142,8 @@ class Problem:
     def _allowed_outputs(self, outputs: Iterable[Any] | None) -> tuple[Label, ...] | None:
         if outputs is None:
             return self.utility.default_outputs(self.domain)
-        labels = tuple(clean_label(label, "outputs.values") for label in outputs)
+        given = listed(outputs, "outputs.values", "a list of labels")
+        labels = tuple(clean_label(label, "outputs.values") for label in given)
         if not labels:
             raise InputError("outputs.values", "at least one label", "an empty list")
         if len(set(labels)) < len(labels):
@@ -267,10 +279,43 @@ class Problem:
             **own,
         }
 
+    def _repr_html_(self) -> str:
+        lines = [(notion.title or notion.name, repr(notion)) for notion in self.privacy]
+        lines.append(("prior", repr(self.prior) if self.prior_given else "none given"))
+        outputs = "chosen by the optimizer" if self.outputs is None else str(list(self.outputs))
+        lines += [("utility", repr(self.utility)), ("outputs", shortened(outputs, 200))]
+        title = [("problem", self.title)] if self.title else []
+        return html_lines([*title, ("inputs", repr(self.domain)), *lines])
+
     def __repr__(self) -> str:
         notions = " and ".join(repr(notion) for notion in self.privacy)
         size = f"{len(self.domain)} input{'s' * (len(self.domain) > 1)}"
         return f"Problem({size}, {notions}, {self.utility!r})"
+
+
+def notions_of(privacy: Any) -> tuple[Notion, ...]:
+    """Return a notion, or several, as a tuple.
+
+    Raises
+    ------
+    InputError
+        If one is no notion, or there is none.
+    """
+    expected = "a notion, such as LDP(1), or a list of them"
+    if isinstance(privacy, Notion):
+        return (privacy,)
+    if isinstance(privacy, type):
+        raise InputError(
+            "privacy", expected, shown_kind(privacy), f"{privacy.__name__}(...) makes one"
+        )
+    notions = tuple(listed(privacy, "privacy", expected))
+    for n, notion in enumerate(notions):
+        if not isinstance(notion, Notion):
+            hint = f"{notion.__name__}(...) makes one" if isinstance(notion, type) else ""
+            raise InputError(f"privacy[{n}]", expected, shown_kind(notion), hint)
+    if not notions:
+        raise InputError("privacy", "at least one notion", "none")
+    return notions
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from mechdesign.exact import fraction_text, short_text
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
-from mechdesign.text import format_table, printable
+from mechdesign.text import format_table, html_lines, html_matrix, printable
 
 __all__ = ["PrivacyClaim", "Solution"]
 
@@ -166,6 +166,11 @@ class Solution:
         document["certificate"] = self.certificate
         document["digest"] = digest(document)
         return document
+
+    def _repr_html_(self) -> str:
+        channel = self.channel
+        heat_map = html_matrix(channel.matrix, channel.inputs.labels, channel.outputs)
+        return html_lines(self._lines(), heat_map)
 
     def __repr__(self) -> str:
         lines = [f"{head:<11}{printable(text)}" for head, text in self._lines()]

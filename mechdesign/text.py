@@ -1,13 +1,24 @@
-"""Text for people: labels that stay on their line, and tables of probabilities."""
+"""Output for people: labels on one line, tables as plain text and as HTML for notebooks."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["format_table", "printable"]
+__all__ = ["Table", "format_table", "html_lines", "html_matrix", "latex", "printable", "shortened"]
+
+CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
+LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+HUE = "31,119,180"
+"""The color of a heat map, as red, green and blue."""
 
 
 def printable(value: object) -> str:
@@ -21,32 +32,125 @@ def printable(value: object) -> str:
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
+def shortened(value: object, most: int) -> str:
+    """Return printable text of at most so many characters."""
+    text = printable(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text with a head, printed in columns or as HTML.
+
+    Attributes
+    ----------
+    head
+        The names of the columns.
+    rows
+        The cells, as many in each row as there are columns.
+    align
+        For each column ``<`` for left or ``>`` for right.
+    shades
+        For each cell a number from 0 to 1, for the colors of a heat map; none without.
+
+    Examples
+    --------
+    >>> print(Table(("notion", "nats"), [("ldp", "1.1"), ("pml", "12.5")], "<>").text("  "))
+      notion  nats
+      ldp      1.1
+      pml     12.5
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    align: str
+    shades: Sequence[Sequence[float]] = ()
+
+    def text(self, indent: str = "", least: int = 0) -> str:
+        """Return the table as lines, the numbers' columns at least so wide."""
+        lines = [list(map(printable, line)) for line in (self.head, *self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        widths = [max(w, least * (a == ">")) for w, a in zip(widths, self.align, strict=True)]
+        return "\n".join(
+            (
+                indent
+                + "  ".join(
+                    f"{cell:{align}{width}}"
+                    for cell, align, width in zip(line, self.align, widths, strict=True)
+                )
+            ).rstrip()
+            for line in lines
+        )
+
+    def html(self) -> str:
+        """Return the table as HTML, every cell escaped."""
+        head = "".join(_cell("th", cell, a) for cell, a in zip(self.head, self.align, strict=True))
+        body = "".join(f"<tr>{self._html_row(n)}</tr>" for n in range(len(self.rows)))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _html_row(self, n: int) -> str:
+        shades = self.shades[n] if self.shades else [0.0] * len(self.align)
+        cells = zip(self.rows[n], self.align, shades, strict=True)
+        return "".join(_cell("td", cell, align, shade) for cell, align, shade in cells)
+
+
+def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:
+    style = CELL if align == ">" else CELL.replace("right", "left")
+    if shade > 0:
+        style += f";background:rgba({HUE},{shade:.2f})" + (";color:white" if shade > 0.6 else "")
+    return f'<{tag} style="{style}">{html.escape(printable(text))}</{tag}>'
+
+
+def latex(value: object) -> str:
+    r"""Return text for LaTeX, its special characters escaped.
+
+    Examples
+    --------
+    >>> latex("a_b & 5%")
+    'a\\_b \\& 5\\%'
+    """
+    return "".join(LATEX.get(c, c) for c in printable(value))
+
+
+def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
+    """Return named lines as HTML, escaped, and parts that are HTML already under them."""
+    table = Table(("", ""), lines, "<<").html() if lines else ""
+    return "<div>" + "".join([table, *parts]) + "</div>"
+
+
 def format_table(
     matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
 ) -> str:
     """Return a matrix as text with labelled rows and columns, the middle left out when large."""
-    shown_rows, shown_columns = _ends(len(rows), 12), _ends(len(columns), 8)
+    return _matrix_table(matrix, rows, columns, 12, 8).text(least=6)
 
-    def name(label: Hashable) -> str:
-        text = printable(label)
-        return text if len(text) <= 14 else text[:13] + "…"
 
-    cells = [["", *("…" if y is None else name(columns[y]) for y in shown_columns)]]
-    for x in shown_rows:
-        if x is None:
-            cells.append(["…"] * (1 + len(shown_columns)))
+def html_matrix(
+    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
+) -> str:
+    """Return a matrix of numbers in [0, 1] as an HTML heat map, the middle left out when large."""
+    return _matrix_table(matrix, rows, columns, 24, 16).html()
+
+
+def _matrix_table(
+    matrix: npt.NDArray[np.float64],
+    rows: Sequence[Hashable],
+    columns: Sequence[Hashable],
+    most_rows: int,
+    most_columns: int,
+) -> Table:
+    x, y = _ends(len(rows), most_rows), _ends(len(columns), most_columns)
+    head = ["", *("…" if j is None else shortened(columns[j], 14) for j in y)]
+    cells, shades = [], []
+    for i in x:
+        if i is None:
+            cells.append(["…"] * len(head))
+            shades.append([0.0] * len(head))
             continue
-        entries = ["…" if y is None else _entry(float(matrix[x, y])) for y in shown_columns]
-        cells.append([name(rows[x]), *entries])
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    widths = [widths[0], *(max(7, width + 1) for width in widths[1:])]
-    lines = (
-        row[0].ljust(widths[0])
-        + " "
-        + "".join(c.rjust(w) + " " for c, w in zip(row[1:], widths[1:], strict=True))
-        for row in cells
-    )
-    return "\n".join(line.rstrip() for line in lines)
+        entries = [None if j is None else float(matrix[i, j]) for j in y]
+        cells.append([shortened(rows[i], 14), *("…" if e is None else _entry(e) for e in entries)])
+        shades.append([0.0, *(min(1.0, e or 0.0) for e in entries)])
+    return Table(head, cells, "<" + ">" * len(y), shades)
 
 
 def _entry(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What a curator reads: an estimated distribution, or one number, with its standard error."""
+"""Estimates: a distribution of the inputs, or one number, with standard errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mechdesign.domain import Domain, plain_label
 from mechdesign.estimation import simplex
 from mechdesign.estimation.quantiles import Quantile, normal_quantile, quantile_of
 from mechdesign.sampling import SIMULATION
-from mechdesign.text import printable
+from mechdesign.text import Table, html_lines, shortened
 
 __all__ = ["Deviation", "Estimate", "ScalarEstimate"]
 
@@ -22,6 +22,11 @@ Deviation = Callable[[FloatArray], FloatArray]
 """The standard errors of Sum_x w_x p_x for each row w of ``(n, n_inputs)`` weights."""
 
 MOST_ROWS = 24
+
+UNSEEN = 1e-9
+"""Standard errors below it are rounding: all reports are alike, or the estimand is a constant."""
+
+UNSEEN_NOTE = "standard error not estimable: the reports show no spread"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +92,13 @@ class ScalarEstimate:
             "simulated": self.simulated,
         }
 
+    def _repr_html_(self) -> str:
+        return html_lines([("", repr(self))])
+
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
         return (
-            f"{self.quantity} = {self.value:.6g} +- {self.standard_error:.3g} (standard error), "
+            f"{self.quantity} = {self.value:.6g} {_spread(self.standard_error)}, "
             f"{bias_word(self.unbiased)}, of the {self.target}, from {self.reports} reports{note}"
         )
 
@@ -216,28 +224,44 @@ class Estimate:
         return found
 
     def __repr__(self) -> str:
+        return "\n".join([*self._lines(), self._table().text(least=10)])
+
+    def _repr_html_(self) -> str:
+        return html_lines([("", line) for line in self._lines()], self._table().html())
+
+    def _lines(self) -> list[str]:
         words = dict.fromkeys([self.method, bias_word(self.unbiased)])
         label = ", ".join(words)
         head = (
             f"Estimate({len(self.inputs)} inputs, from {self.reports} reports, {label}, "
             f"of the {self.target})"
         )
-        lines = [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes]
-        return "\n".join([*lines, *self._rows()])
+        unseen = [UNSEEN_NOTE] if (self.standard_errors < UNSEEN).all() else []
+        return [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes, *unseen]
 
-    def _rows(self) -> list[str]:
-        k = len(self.values)
-        half = MOST_ROWS // 2
+    def _table(self) -> Table:
+        k, half = len(self.values), MOST_ROWS // 2
         places = list(range(k)) if k <= MOST_ROWS else [*range(half), *range(k - half, k)]
-        names = [printable(self.inputs.labels[x])[:24] for x in places]
-        width = max(5, *(len(name) for name in names))
         rows = [
-            f"{name.ljust(width)}  {self.values[x]:>10.6f}  {self.standard_errors[x]:>14.6f}"
-            for x, name in zip(places, names, strict=True)
+            (
+                shortened(self.inputs.labels[x], 24),
+                f"{self.values[x]:.6f}",
+                _error(self.standard_errors[x]),
+            )
+            for x in places
         ]
         if k > MOST_ROWS:
-            rows.insert(half, "…")
-        return [f"{'input'.ljust(width)}  {'frequency':>10}  {'standard error':>14}", *rows]
+            rows.insert(half, ("…", "", ""))
+        return Table(("input", "frequency", "standard error"), rows, "<>>")
+
+
+def _error(error: float) -> str:
+    """Return a standard error as text; a dash where the reports show no spread at all."""
+    return "-" if error < UNSEEN else f"{error:.6f}" if error >= 5e-6 else f"{error:.0e}"
+
+
+def _spread(error: float) -> str:
+    return f"({UNSEEN_NOTE})" if error < UNSEEN else f"+- {error:.3g} (standard error)"
 
 
 def bias_word(unbiased: bool) -> str:

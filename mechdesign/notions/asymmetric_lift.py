@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.exact import fraction_text
-from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.base import Notion, budget, is_infinite, prior_for
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
@@ -73,6 +72,4 @@ upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
 
 
 def _side(value: Any, key: str) -> Fraction | None:
-    if value in ("inf", "+inf") or (not isinstance(value, str) and value == math.inf):
-        return None
-    return budget(value, key)
+    return None if is_infinite(value) else budget(value, key)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
@@ -19,7 +20,7 @@ from mechdesign.prior import Prior, prior_on
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Notion", "budget", "cone_of", "prior_for"]
+__all__ = ["Notion", "budget", "cone_of", "is_infinite", "prior_for"]
 
 
 class Notion(ABC):
@@ -103,7 +104,7 @@ class Notion(ABC):
 
     def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
         """Return whether the exact channel satisfies the notion, exactly."""
-        return self.cone(channel.inputs, prior).holds(channel)
+        return self.cone(as_channel(channel).inputs, prior).holds(channel)
 
     def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
         """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats.
@@ -111,7 +112,7 @@ class Notion(ABC):
         For a notion without an epsilon it is the largest excess over its bounds, at most 0 when
         the channel is private.
         """
-        return self.family(channel.inputs, prior).leakage(channel)
+        return self.family(as_channel(channel).inputs, prior).leakage(channel)
 
     @property
     def has_epsilon(self) -> bool:
@@ -153,6 +154,16 @@ class Notion(ABC):
 def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> Cone:
     """Return the cone of an intersection of notions, one family for each, in order."""
     return Cone([notion.family(domain, prior) for notion in notions])
+
+
+def is_infinite(value: Any) -> bool:
+    """Return whether a budget is given as infinite, which asks for nothing."""
+    if isinstance(value, str):
+        return value.strip().lower() in ("inf", "+inf")
+    try:
+        return math.isinf(value) and value > 0
+    except (TypeError, OverflowError):
+        return False
 
 
 def budget(value: Exact, key: str = "epsilon") -> Fraction:

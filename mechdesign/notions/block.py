@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.domain import Domain, Label, clean_label, plain_label
+from mechdesign.domain import Domain, Label, clean_label, is_whole, plain_label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import Notion, budget
@@ -129,7 +129,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
 
 
 def _count(value: Any, key: str) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+    if not is_whole(value) or value < 1:
         raise InputError(key, "a whole number >= 1", shown(value))
     return int(value)
 

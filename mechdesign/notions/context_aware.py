@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -13,7 +12,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
 from mechdesign.labels import aligned, by_label, split_matrix
-from mechdesign.notions.base import Notion, budget
+from mechdesign.notions.base import Notion, budget, is_infinite
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior import Prior
@@ -113,15 +112,6 @@ matrix = [
 
 def _row(x: int, row: Iterable[Any]) -> tuple[Fraction | None, ...]:
     return tuple(
-        None if _is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
+        None if is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
         for other, entry in enumerate(row)
     )
-
-
-def _is_infinite(entry: Any) -> bool:
-    if isinstance(entry, str):
-        return entry.strip().lower() in ("inf", "+inf")
-    try:
-        return bool(math.isinf(entry) and entry > 0)
-    except (TypeError, OverflowError):
-        return False

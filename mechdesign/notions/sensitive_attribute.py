@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
@@ -212,8 +212,10 @@ class SensitiveAttributePrivacy(Notion):
     needs_prior = True
 
     def __init__(self, notion: Notion, secret: SensitiveAttribute | Any) -> None:
+        expected = "a notion about single outputs and one prior, to be about a secret"
+        if not isinstance(notion, Notion):
+            raise InputError("notion", expected, shown_kind(notion))
         if isinstance(notion, NonConicNotion | BoundedPriorLIP | SensitiveAttributePrivacy):
-            expected = "a notion about single outputs and one prior, to be about a secret"
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
         if not isinstance(secret, SensitiveAttribute | Mapping):

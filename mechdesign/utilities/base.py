@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.prior import Prior, prior_on
@@ -195,8 +195,8 @@ class LinearUtility(Utility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact loss of a channel, rounded up where distances are irrational."""
+        prior = prior_on(prior, as_channel(channel).inputs)
         allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
-        prior = prior_on(prior, channel.inputs)
         table, unit = self.loss(channel.inputs, allowed).upper_integers()
         place = [allowed.index(label) for label in channel.outputs]
         per_input = [

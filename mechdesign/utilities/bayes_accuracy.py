@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.column import ColumnUtility
@@ -55,7 +55,7 @@ class BayesAccuracy(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the accuracy, exact."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         best = (
             max(p * q for p, q in zip(prior, column, strict=True)) for column in channel.columns()
         )
@@ -63,7 +63,7 @@ class BayesAccuracy(ColumnUtility):
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Label, ...]:
         """Return the likeliest input given each output, the first where several are."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         guesses = []
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
@@ -105,7 +105,7 @@ class ColumnUtility(Utility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
         return total if self.is_maximised else self.offset(channel.inputs, prior) - total
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.prior import Prior, prior_on
@@ -70,7 +70,7 @@ class ConvexUtility(Utility):
 
         allowed = channel.outputs if outputs is None else tuple(outputs)
         Q = cp.Constant(placed(channel, allowed))
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         found = self.objective(Q, channel.inputs, prior, allowed).value
         return Fraction(float(np.asarray(found).item()))
 

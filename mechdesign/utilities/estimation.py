@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.prior import Prior, prior_on
@@ -123,7 +123,7 @@ class EstimationRisk(Utility):
         InputError
             If the risk is infinite: the rows of the channel are linearly dependent.
         """
-        found = _Information(channel, self._positive(prior_on(prior, channel.inputs)))
+        found = _Information(channel, self._positive(prior_on(prior, as_channel(channel).inputs)))
         if not self.worst_case:
             pairs = zip(found.variances, found.prior, strict=True)
             return self.total([max(ZERO, v - p * p) for v, p in pairs])
@@ -151,7 +151,7 @@ class EstimationRisk(Utility):
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[tuple[Fraction, ...], ...]:
         """Return W_y for each output, whose mean over the reports estimates the distribution."""
-        found = _Information(channel, self._positive(prior_on(prior, channel.inputs)))
+        found = _Information(channel, self._positive(prior_on(prior, as_channel(channel).inputs)))
         unit = 1 << found.bits
         return tuple(tuple(Fraction(w, unit) for w in column) for column in found.estimator)
 

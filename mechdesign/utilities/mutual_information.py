@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
 from mechdesign.prior import Prior, prior_on
@@ -58,7 +58,7 @@ class MutualInformation(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the information, rounded down in its 150th bit."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         total = Fraction(0)
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text, short_text
@@ -134,7 +134,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         total = self.offset(channel.inputs, prior)
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]
@@ -152,7 +152,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...]:
         """Return E[f(X) | Y = y] for each output; that of the prior where y never occurs."""
-        prior = prior_on(prior, channel.inputs)
+        prior = prior_on(prior, as_channel(channel).inputs)
         found: list[Any] = []
         for column in channel.columns():
             joint = [p * q for p, q in zip(prior, column, strict=True)]

@@ -20,6 +20,7 @@ from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorList, PriorSet
+from mechdesign.text import Table, html_lines
 
 __all__ = ["Composition", "CompositionRow", "compose", "lifts"]
 
@@ -83,15 +84,20 @@ class Composition:
         return tuple(tuple(log_above(ratio) for ratio in row) for row in self.ratios)
 
     def __repr__(self) -> str:
-        head = (
+        return f"{self._head()}\n{self._table().text()}"
+
+    def _repr_html_(self) -> str:
+        return html_lines([("", self._head())], self._table().html())
+
+    def _head(self) -> str:
+        return (
             f"Composition({self.releases} release{'s' * (self.releases > 1)}, {self.inputs} "
             f"inputs; {self.columns} of {self.outputs} outputs compared)"
         )
-        rows = [("notion", "exact", "bound", "bound by")]
-        rows += [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.rows]
-        width = max(len(row[0]) for row in rows)
-        body = [f"{a:<{width}}  {b:>9}  {c:>9}  {d}".rstrip() for a, b, c, d in rows]
-        return "\n".join([head, *body])
+
+    def _table(self) -> Table:
+        rows = [(r.notion, f"{r.exact:.6f}", f"{r.bound:.6f}", r.source) for r in self.rows]
+        return Table(("notion", "exact", "bound", "bound by"), rows, "<>><")
 
 
 def compose(

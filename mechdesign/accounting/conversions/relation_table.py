@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, shown
 from mechdesign.notions import Notion
+from mechdesign.text import Table, html_lines
 
 __all__ = ["Implied", "Relations"]
 
@@ -73,16 +73,18 @@ class Relations:
         raise InputError("target", f"one of: {', '.join(known)}", shown(target))
 
     def __repr__(self) -> str:
-        width = max(len(row.target) for row in self.rows)
-        lines = [f"{self.notion!r} implies, in nats", f"  {'notion':<{width}}   exactly     bound"]
-        for row in self.rows:
-            tight, bound = (
-                f"{'-':>8}"
-                if value is None
-                else f"{value:8.6f}"
-                if value < math.inf
-                else "     inf"
-                for value in (row.tight, row.bound)
-            )
-            lines.append(f"  {row.target:<{width}}  {tight}  {bound}  {row.source}".rstrip())
-        return "\n".join(lines)
+        return f"{self._head()}\n{self._table().text('  ')}"
+
+    def _repr_html_(self) -> str:
+        return html_lines([("", self._head())], self._table().html())
+
+    def _head(self) -> str:
+        return f"{self.notion!r} implies, in nats"
+
+    def _table(self) -> Table:
+        rows = [(r.target, _nats(r.tight), _nats(r.bound), r.source) for r in self.rows]
+        return Table(("notion", "exactly", "bound", ""), rows, "<>><")
+
+
+def _nats(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6f}"

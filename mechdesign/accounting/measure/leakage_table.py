@@ -14,9 +14,11 @@ from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
-from mechdesign.text import format_table, printable
+from mechdesign.text import Table, format_table, html_lines, shortened
 
 __all__ = ["Leakage", "Leakages"]
+
+MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
 MOST_SHOWN = 8
 """Inputs of a matrix that is printed, at most."""
@@ -126,23 +128,30 @@ class Leakages:
         }
 
     def __repr__(self) -> str:
-        cells = [("notion", "nats", "e^nats", "attained at")]
-        for row in self.rows:
-            factor = "" if row.factor is None else short_text(row.factor)
-            cells.append((row.notion, _up(row.value), factor, row.where))
-        widths = [max(len(line[i]) for line in cells) for i in range(3)]
-        lines = [f"Leakages of {self.what}, rounded up"]
-        for name, value, factor, where in cells:
-            line = f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {factor:>{widths[2]}}  {where}"
-            lines.append(line.rstrip())
-        if self.bayes_accuracy is not None and self.prior is not None:
-            blind = short_text(max(self.prior))
-            lines.append(f"guessed right with probability {short_text(self.bayes_accuracy)}, ")
-            lines[-1] += f"without the report {blind}"
+        lines = [self._head(), self._table().text("  "), *self._accuracy()]
         if self.matrix is not None and len(self.inputs) <= MOST_SHOWN:
-            lines.append("tightest E matrix, ln Q(y|row)/Q(y|column)")
-            lines.append(format_table(self.matrix, self.inputs, self.inputs))
+            lines += [MATRIX, format_table(self.matrix, self.inputs, self.inputs)]
         return "\n".join([*lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        lines = [("", text) for text in (self._head(), *self._accuracy(), *self.notes)]
+        return html_lines(lines, self._table().html())
+
+    def _head(self) -> str:
+        return f"Leakages of {self.what}, rounded up"
+
+    def _table(self) -> Table:
+        rows = [
+            (r.notion, _up(r.value), "" if r.factor is None else short_text(r.factor), r.where)
+            for r in self.rows
+        ]
+        return Table(("notion", "nats", "e^nats", "attained at"), rows, "<>><")
+
+    def _accuracy(self) -> list[str]:
+        if self.bayes_accuracy is not None and self.prior is not None:
+            told, blind = short_text(self.bayes_accuracy), short_text(max(self.prior))
+            return [f"guessed right with probability {told}, without the report {blind}"]
+        return []
 
 
 def _up(value: float) -> str:
@@ -154,5 +163,4 @@ def _up(value: float) -> str:
 
 
 def _named(label: Label) -> str:
-    text = printable(repr(label) if isinstance(label, str) else label)
-    return text if len(text) <= 24 else text[:23] + "…"
+    return shortened(repr(label) if isinstance(label, str) else label, 24)

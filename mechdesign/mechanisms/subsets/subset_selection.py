@@ -13,7 +13,7 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, is_whole
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
@@ -270,6 +270,6 @@ def best_size(k: int, epsilon: Fraction) -> int:
 
 def _whole_size(size: Any, k: int) -> int:
     """Return the size of sets of some of k inputs."""
-    if isinstance(size, bool) or not hasattr(size, "__index__") or not 1 <= size < k:
+    if not is_whole(size) or not 1 <= size < k:
         raise InputError("size", f"a whole number from 1 to {k - 1}", shown(size))
     return int(size)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, is_whole
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, exp_lower
 from mechdesign.mechanisms.base import WHOLE, Frequencies, informative, inputs_of
@@ -212,6 +212,6 @@ class UnaryEncoding(LDPMechanism):
 
 def _whole_digits(digits: Any) -> int:
     """Return a number of binary digits from 1 to 62."""
-    if isinstance(digits, bool) or not hasattr(digits, "__index__") or not 1 <= digits <= BITS:
+    if not is_whole(digits) or not 1 <= digits <= BITS:
         raise InputError("digits", f"a whole number from 1 to {BITS}", shown(digits))
     return int(digits)

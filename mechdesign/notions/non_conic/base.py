@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
@@ -68,11 +68,11 @@ class NonConicNotion(Notion):
 
     def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
         """Return whether the exact channel satisfies the notion, exactly."""
-        return self.channel_constraint(channel.inputs, prior).holds(channel)
+        return self.channel_constraint(as_channel(channel).inputs, prior).holds(channel)
 
     def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
         """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats."""
-        return self.channel_constraint(channel.inputs, prior).leakage(channel)
+        return self.channel_constraint(as_channel(channel).inputs, prior).leakage(channel)
 
 
 def no_rows(name: str, domain: Domain) -> PairRows:

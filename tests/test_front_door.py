@@ -1,0 +1,234 @@
+"""What a user types first: wrong types end in one line, results have HTML, channels are copied."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign import Channel, Domain, InputError, MechdesignError, Prior, Problem
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+HOSTILE = "<script>alert('x')</script> & \"more\""
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (
+            lambda: Problem([1, 2], md.LDP, md.HammingLoss()),
+            "privacy: expected a notion, such as LDP(1), or a list of them, given the class LDP; "
+            "LDP(...) makes one",
+        ),
+        (
+            lambda: Problem([1, 2], [md.LDP(1), md.LIP], md.HammingLoss()),
+            "privacy[1]: expected a notion, such as LDP(1), or a list of them, given the class "
+            "LIP; LIP(...) makes one",
+        ),
+        (
+            lambda: Problem(2, md.LDP(1), md.HammingLoss),
+            "utility: expected a utility, such as HammingLoss(), given the class HammingLoss; "
+            "HammingLoss(...) makes one",
+        ),
+        (
+            lambda: Problem("abc", md.LDP(1), md.HammingLoss()),
+            "domain: expected a Domain, a list of labels, or the number of inputs, given 'abc'",
+        ),
+        (
+            lambda: md.LDP(1).leakage([[1, 0], [0, 1]]),
+            "channel: expected a Channel, given a list; Channel.from_matrix makes one of "
+            "probabilities",
+        ),
+        (lambda: Channel([[1]], bits=-1), "bits: expected a whole number >= 1, given -1"),
+        (
+            lambda: Channel([[0.5, 0.5]]),
+            "numerators: expected integers, given 0.5; Channel.from_matrix takes probabilities",
+        ),
+        (
+            lambda: Domain([0, 1]).codes(["0"]),
+            "records[0]: expected labels of the domain (0, 1), given '0'; the number 0 is one, the "
+            "text '0' is not",
+        ),
+        (
+            lambda: Domain(["0", "1"]).index(1),
+            "label: expected labels of the domain ('0', '1'), given 1; the text '1' is one, the "
+            "number 1 is not",
+        ),
+    ],
+)
+def test_a_wrong_type_is_named_with_what_was_expected(
+    made: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        made()
+    assert str(caught.value) == message
+
+
+JUNK: list[Any] = [
+    None, True, -1, 0, 1, 1.5, float("nan"), float("inf"), 10**30, "", "x", "1/3", b"x", [], [[]],
+    [None], [[None]], ["x", "x"], [1, "x"], [[1, 2], [3]], [[0.5, 0.5], [0.5, 0.5]], {}, {"a": 1},
+    {"a": "x"}, set(), {1, 2}, (), ((),), object(), int, md.LDP, md.HammingLoss, md.LDP(1),
+    md.HammingLoss(), Domain([0, 1]), Prior([0.5, 0.5]), WARNER, np.zeros(0), np.zeros((2, 2)),
+    np.array(1.0), np.array(["a"]), np.ones((2, 2, 2)), range(3), iter([1, 2]), len, complex(1, 1),
+]  # fmt: skip
+"""Values of every kind that somebody may put in a wrong place."""
+
+junk = st.sampled_from(JUNK)
+
+ONE: dict[str, Callable[[Any], Any]] = {
+    "Domain": Domain,
+    "Domain.of": Domain.of,
+    "Domain.range": Domain.range,
+    "Prior": Prior,
+    "Prior.from_counts": Prior.from_counts,
+    "Prior.uniform": Prior.uniform,
+    "PriorList": md.PriorList,
+    "Channel": Channel,
+    "Channel.from_matrix": Channel.from_matrix,
+    "LDP": md.LDP,
+    "LIP": md.LIP,
+    "PML": md.PML,
+    "ContextAwareLDP": md.ContextAwareLDP,
+    "MaximalLeakage": md.MaximalLeakage,
+    "MutualInformationPrivacy": md.MutualInformationPrivacy,
+    "DifferentialIdentifiability": md.DifferentialIdentifiability,
+    "HammingLoss": md.HammingLoss,
+    "MeanAbsoluteError": md.MeanAbsoluteError,
+    "L2Risk": md.L2Risk,
+    "TVRisk": md.TVRisk,
+    "Distortion": md.Distortion,
+    "PosteriorMeanSquaredError": md.PosteriorMeanSquaredError,
+    "design": md.design,
+}
+
+TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "Domain.grid": Domain.grid,
+    "PriorBox": md.PriorBox,
+    "PriorBall": md.PriorBall,
+    "MetricPrivacy": md.MetricPrivacy,
+    "HighLowLDP": md.HighLowLDP,
+    "BlockLDP": md.BlockLDP,
+    "AsymmetricLift": md.AsymmetricLift,
+    "ApproximateLDP": md.ApproximateLDP,
+    "BoundedPriorLIP": md.BoundedPriorLIP,
+    "SensitiveAttribute": md.SensitiveAttribute,
+    "SensitiveAttributePrivacy": md.SensitiveAttributePrivacy,
+    "GeneralizedRandomizedResponse": md.GeneralizedRandomizedResponse,
+    "Problem": lambda a, b: Problem(2, a, b),
+    "Problem with a prior": lambda a, b: Problem(a, md.LIP(1), md.HammingLoss(), prior=b),
+    "Problem with outputs": lambda a, b: Problem(a, md.LDP(1), md.HammingLoss(), outputs=b),
+    "leakage": lambda a, b: md.LIP(1).leakage(a, b),
+    "value": lambda a, b: md.HammingLoss().value(a, b),
+    "Channel with inputs": lambda a, b: Channel.from_matrix(a, inputs=b),
+}
+
+
+def check(call: Callable[[], Any]) -> None:
+    """Let a call return or refuse in one line; whatever else it raises fails the test."""
+    try:
+        call()
+    except MechdesignError as error:
+        told = str(error)
+    else:
+        told = ""
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_junk_ends_in_one_line(name: str) -> None:
+    for value in JUNK:
+        check(lambda value=value: ONE[name](value))
+
+
+@pytest.mark.parametrize("name", TWO)
+@given(a=junk, b=junk)
+def test_two_values_of_junk_end_in_one_line(name: str, a: Any, b: Any) -> None:
+    check(lambda: TWO[name](a, b))
+
+
+def test_a_problem_takes_a_size() -> None:
+    problem = Problem(3, md.LDP(1), md.HammingLoss())
+    assert problem.to_table() == Problem([0, 1, 2], md.LDP(1), md.HammingLoss()).to_table()
+    assert Problem(np.int64(3), md.LDP(1), md.HammingLoss()).domain == Domain.range(3)
+
+
+def shown_things() -> list[Any]:
+    inputs = [HOSTILE, "no"]
+    problem = Problem(inputs, md.LIP(1), md.HammingLoss(), prior=[0.4, 0.6], title=HOSTILE)
+    solution = md.design(problem)
+    return [
+        problem,
+        solution,
+        solution.channel,
+        md.estimate(solution.channel, [60, 40]),
+        md.estimation.survey(solution.channel, [60, 40], HOSTILE),
+        md.leakages(solution.channel, problem.prior),
+        md.compose([solution.channel] * 2, problem.prior),
+        md.relations(md.LIP(1), problem.prior),
+    ]
+
+
+def test_everything_shown_has_html_in_which_labels_are_escaped() -> None:
+    for thing in shown_things():
+        html = thing._repr_html_()
+        assert html.startswith("<div>"), type(thing)
+        assert "<table>" in html
+        assert "<script" not in html
+        assert html.count("<td") == html.count("</td>")
+    assert "&lt;script&gt;" in shown_things()[0]._repr_html_()
+    assert "background:rgba" in WARNER._repr_html_()
+
+
+def test_a_channel_is_a_frame_and_an_array_and_comes_back() -> None:
+    assert Channel.from_matrix(WARNER.to_frame()) == Channel.from_matrix(
+        WARNER.matrix, inputs=["yes", "no"]
+    )
+    assert WARNER.to_frame().loc["yes", 0] == 0.75
+    assert np.array_equal(np.asarray(WARNER), WARNER.matrix)
+    assert np.asarray(WARNER, dtype=np.float32).dtype == np.float32
+    grid = Channel.from_matrix(np.eye(4), inputs=Domain.grid(2, 2), outputs=[HOSTILE, 1, 2, 3])
+    assert list(grid.to_frame().index) == list(grid.inputs)
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(WARNER, copy=False)
+
+
+def test_without_pandas_a_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(md.UnsupportedError, match="pip install pandas"):
+        WARNER.to_frame()
+
+
+def test_a_channel_is_written_as_csv_and_latex(tmp_path: Path) -> None:
+    file = tmp_path / "channel.csv"
+    channel = Channel.from_matrix([[1, 0]], inputs=['a,"b"'], outputs=["50% & x_1", "\\~^"])
+    channel.to_csv(file)
+    with file.open(newline="", encoding="utf-8") as lines:
+        assert list(csv.reader(lines)) == [["", "50% & x_1", "\\~^"], ['a,"b"', "1.0", "0.0"]]
+    with pytest.raises(InputError, match="a file that can be written"):
+        channel.to_csv(tmp_path)
+    assert r"50\% \& x\_1 & \textbackslash{}\textasciitilde{}\textasciicircum{} \\" in (
+        channel.to_latex()
+    )
+
+
+def test_equal_channels_have_equal_hashes_whatever_they_are_made_of() -> None:
+    whole = Channel([[3, 1]], bits=2)
+    assert hash(whole) == hash(Channel(np.array([[3, 1]]), bits=2))
+    wide = Channel([[1 << 70]], bits=70)
+    assert hash(wide) == hash(Channel([[1 << 70]], bits=70))
+
+
+def test_reports_that_are_all_alike_show_no_standard_error_of_zero() -> None:
+    found = md.estimate(WARNER, [3, 0])
+    assert "0.000000\n" not in f"{found!r}\n"
+    assert "not estimable: the reports show no spread" in repr(found)
+    assert "+- 0" not in repr(md.estimation.survey(WARNER, [3, 0], "yes"))
+    assert "not estimable" not in repr(md.estimate(WARNER, [3, 1]))
