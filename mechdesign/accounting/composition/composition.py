@@ -18,7 +18,7 @@ from mechdesign.accounting.composition.products import (
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.text import Table, html_lines
 
@@ -159,9 +159,11 @@ def compose(
     lines = [CompositionRow("ldp", log_above(_largest(ratios)), total, "sum")]
     compared = len(listed[0].outputs) if len(listed) == 1 else 0
     if prior is not None:
-        priors = (prior if isinstance(prior, PriorSet) else PriorList([prior])).aligned(
-            listed[0].inputs
-        )
+        domain = listed[0].inputs
+        if isinstance(prior, PriorSet):
+            priors = prior.aligned(domain, "prior")
+        else:
+            priors = PriorList([prior_on(prior, domain)])
         columns = max_ratio_columns(listed)
         compared = len(columns)
         if isinstance(priors, PriorList) and len(priors.members) == 1:

@@ -68,7 +68,9 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
         raise UnsupportedError("channels", expected, math.prod(sizes))
     given = as_prior(joint, "joint")
     every = list(itertools.product(*(channel.inputs for channel in listed)))
-    prior = Prior(aligned(given.probabilities, given.labels, every, "joint", "sequence"))
+    prior = Prior(
+        aligned(given.probabilities, given.labels, every, "joint", "sequence", "probabilities")
+    )
     sequences = list(itertools.product(*map(range, sizes)))
     domain = Domain.range(len(sequences))
     whole = [
