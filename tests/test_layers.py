@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.start import loaded
+from mechdesign.notions import NOTIONS, Notion
+from mechdesign.notions.rows.cone import Family
+from mechdesign.utilities import UTILITIES, Utility
 
 LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
@@ -185,11 +188,103 @@ def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path
     assert "matplotlib" in loaded(["solve", formula, "--plot", str(tmp_path / "channel.png")])
 
 
+MOST_FILES = 14
+"""Of one folder: about a dozen. What needs more gets sub-folders."""
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [LIBRARY, *sorted(path.parent for path in LIBRARY.rglob("__init__.py"))],
+    ids=lambda folder: folder.relative_to(LIBRARY.parent).as_posix(),
+)
+def test_a_folder_holds_about_a_dozen_files(folder: Path) -> None:
+    modules = [path.stem for path in folder.glob("*.py") if path.stem not in FRONT_DOORS]
+    assert len(modules) <= MOST_FILES, sorted(modules)
+
+
+def modules_used(start: str) -> set[str]:
+    """Return all modules that the ones below ``start`` import, and so on; front doors aside."""
+    paths = {
+        ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts): path for path in files()
+    }
+    found: set[str] = set()
+    waiting = [name for name in paths if name.startswith(start)]
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        tree = ast.parse(paths[name].read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                named = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+                waiting += [name for name in named if name in paths and name not in found]
+    return {name for name in found if not name.endswith("__init__")}
+
+
+def test_what_proves_privacy_can_be_read_without_what_proves_optimality() -> None:
+    """Whoever audits privacy reads the rooms' own files, the readers of a file, and ``exact``."""
+    used = modules_used("mechdesign.certify.privacy")
+    readers = {"problem", "loss_tables", "fixed_point"}
+    allowed = {"mechdesign.errors", "mechdesign.exact"}
+    allowed |= {f"mechdesign.certify.{name}" for name in readers}
+    assert {n for n in used if not n.startswith("mechdesign.certify.privacy.")} <= allowed
+
+
+def kinds(base: type) -> Iterator[type]:
+    """Yield all classes below one."""
+    for kind in base.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
+    """Return for each file which of the classes it asks for, outside the file of each class."""
+    found: dict[str, set[str]] = {}
+    for file in files():
+        own = ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("isinstance", "issubclass")
+            ):
+                told: Iterator[ast.AST] = ast.walk(node.args[1])
+            elif isinstance(node, ast.Compare) and "type(" in ast.unparse(node):
+                told = ast.walk(node)
+            elif isinstance(node, ast.MatchClass):
+                told = ast.walk(node.cls)
+            else:
+                continue
+            for part in told:
+                name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", None)
+                if name in names and names[name] != own:
+                    found.setdefault(file.relative_to(LIBRARY).as_posix(), set()).add(name)
+    return found
+
+
+FORMS = (
+    "closed_forms/",  # a formula is for one form of utility: its condition
+    "problem.py",  # states the expected loss that one form has
+    "routes/",  # a route takes one form of utility, presolve one form of rows
+)
+"""Where code may ask for the form of a utility, or for how a notion states its rows."""
+
+
+def test_few_ask_for_the_form_of_a_utility_or_of_rows() -> None:
+    """The forms are abstract, and each is one contract; a solver takes one of them."""
+    registered = {*NOTIONS.values(), *UTILITIES.values()}
+    forms = [kind for base in (Notion, Utility, Family) for kind in kinds(base)]
+    names = {
+        kind.__name__: kind.__module__
+        for kind in forms
+        if kind not in registered and kind.__module__.startswith("mechdesign.")
+    }
+    assert {"LinearUtility", "ColumnUtility", "PairRows"} <= set(names)
+    elsewhere = {file for file in asked_for(names) if not file.startswith(FORMS)}
+    assert elsewhere <= {"notions/sensitive_attribute.py"}  # refuses to be about such a notion
+
+
 def test_no_name_of_a_notion_or_a_utility_steers_the_code_above() -> None:
     """A new notion or objective is one file and one line, so no other room may spell one."""
-    from mechdesign.notions import NOTIONS
-    from mechdesign.utilities import UTILITIES
-
     words = {*NOTIONS, *UTILITIES} - {"euclidean"}  # which is a distance as well
     spelt = []
     for file in files():

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
 
-from mechdesign.certify.bounds.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import as_fraction
 
