@@ -1,4 +1,4 @@
-"""Mechanism files: JSON with the integers of the law; and any file that reports come from."""
+"""Mechanism files: JSON with the integer parameters; and saving and loading of any mechanism."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what a mechanism file holds: the inputs, the notion, the integers of the law.
+    """Return what a mechanism file holds: the inputs, the notion, the integer parameters.
 
-    Whole numbers of the law are text, since many readers of JSON keep 53 bits only.
+    Integers are written as text, since many readers of JSON keep 53 bits only.
     """
     document = {
         **FORMAT,
@@ -123,30 +123,32 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     try:
         notion = NOTIONS[table.pop("notion")](**table)
         domain = read_domain(document["domain"])
-        law = _as_numbers(document["law"])
-        mechanism = restored(document["mechanism"], domain, notion, law)
+        parameters = _as_numbers(document["law"])
+        mechanism = restored(document["mechanism"], domain, notion, parameters)
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
     return SavedMechanism(mechanism, getattr(mechanism, "prior", None), document, verified)
 
 
 TEXTS = ("mechanism", "epsilon", "prior")
-"""Parts of a law that are text by themselves, not whole numbers."""
+"""Parameters that are text themselves, not integers."""
 
 
-def _as_text(law: Any) -> Any:
-    """Return a law with its whole numbers as text."""
-    if isinstance(law, Mapping):
-        return {key: _as_text(entry) for key, entry in law.items()}
-    if isinstance(law, list):
-        return [_as_text(entry) for entry in law]
-    return str(law)
+def _as_text(parameters: Any) -> Any:
+    """Return parameters with their integers as text."""
+    if isinstance(parameters, Mapping):
+        return {key: _as_text(entry) for key, entry in parameters.items()}
+    if isinstance(parameters, list):
+        return [_as_text(entry) for entry in parameters]
+    return str(parameters)
 
 
-def _as_numbers(law: Any) -> Any:
-    """Return a law with its whole numbers as numbers; undoes :func:`_as_text`."""
-    if isinstance(law, Mapping):
-        return {key: entry if key in TEXTS else _as_numbers(entry) for key, entry in law.items()}
-    if isinstance(law, list):
-        return [_as_numbers(entry) for entry in law]
-    return int(law)
+def _as_numbers(parameters: Any) -> Any:
+    """Return parameters with their integers as numbers; undoes :func:`_as_text`."""
+    if isinstance(parameters, Mapping):
+        return {
+            key: entry if key in TEXTS else _as_numbers(entry) for key, entry in parameters.items()
+        }
+    if isinstance(parameters, list):
+        return [_as_numbers(entry) for entry in parameters]
+    return int(parameters)

@@ -1,4 +1,4 @@
-"""Exact sampling: random bits from the operating system, and integers with an exact law."""
+"""Exact sampling: random bits from the operating system, and integers with exact probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walker's alias method in integers: one table look-up for a draw from an exact law.
+"""Walker's alias method in integers: one table look-up for an exact draw.
 
 The mass 2**bits of a row is laid into M = 2**b cells of equal mass, M at least the number of
 outputs, so that every cell holds at most two of them: its own up to a threshold, another from
@@ -71,7 +71,7 @@ class AliasTable:
         return [(width, left - sum(widths[: n + 1])) for n, width in enumerate(widths)]
 
     def draw(self, rows: Int64Array, source: Source) -> Int64Array:
-        """Draw one output for each row named, with exactly the law of that row.
+        """Draw one output for each row named, with exactly the probabilities of that row.
 
         Parameters
         ----------

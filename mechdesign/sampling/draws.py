@@ -1,4 +1,4 @@
-"""Bits and integers with an exact law, drawn in bulk.
+"""Bits and integers with exact probabilities, drawn in bulk.
 
 Every probability here is a whole multiple of a power of 1/2, so that a fixed number of fair bits
 decides each draw: no rounding, and no loop whose length tells something. The exception is

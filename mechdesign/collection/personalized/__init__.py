@@ -1,4 +1,4 @@
-"""Personal budgets: every record is private at its own epsilon, and still all are estimated as one.
+"""Personalized LDP: every record is private at its own epsilon, and one estimate is made from all.
 
 Categories go through :func:`privatize_each`. Numbers go through PENA for means and sums,
 :func:`collect_numbers`, and through a :class:`BinnedRange` for quantiles.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mechdesign.collection.personalized.binned_range import BinnedRange
 from mechdesign.collection.personalized.categories import (
-    PersonalGroup,
-    PersonalReports,
+    PersonalizedGroup,
+    PersonalizedReports,
     privatize_each,
 )
 from mechdesign.collection.personalized.pena import NumberGroup, NumberReports, collect_numbers
@@ -19,8 +19,8 @@ __all__ = [
     "BinnedRange",
     "NumberGroup",
     "NumberReports",
-    "PersonalGroup",
-    "PersonalReports",
+    "PersonalizedGroup",
+    "PersonalizedReports",
     "TwoValuedResponder",
     "collect_numbers",
     "privatize_each",

@@ -1,4 +1,4 @@
-"""Numbers by the bin they lie in: what quantiles, the minimum and the maximum are read from."""
+"""Histograms of numbers under LDP, from which quantiles are estimated."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ MOST_DESIGNED = 24
 class BinnedRange:
     """A safe range cut into bins of one width, whose numbers go through a channel on the bins.
 
-    Two-valued reports tell the mean and nothing else: half of the values at either end give the
-    same reports as all of them in the middle. A channel on bins of full rank tells the whole
-    distribution, to the width of a bin, and quantiles are read from that.
+    Two-valued reports identify the mean and nothing else: values that lie half at each end give the
+    same distribution of reports as values in the middle. A channel of full rank on bins identifies
+    the whole distribution up to the width of a bin, and so its quantiles.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ class BinnedRange:
     def quantile(self, reports: Reports, q: float, confidence: float = 0.95) -> Quantile:
         """Return a quantile, rounded up to the end of its bin, with a confidence set.
 
-        The minimum and the maximum of the records are not to be had privately; quantiles near 0 and
-        1 are what stands for them.
+        The minimum and the maximum of the records cannot be estimated privately: take quantiles
+        near 0 and 1 in their place.
 
         Raises
         ------

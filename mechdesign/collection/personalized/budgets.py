@@ -1,4 +1,4 @@
-"""Budgets of many records: the few different ones, who has which, and one group after another."""
+"""Groups of records with one budget: the distinct budgets, and which record has which."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def exact_numbers(values: Iterable[Any], key: str) -> tuple[list[Fraction], Int6
     Raises
     ------
     InputError
-        If one is no finite number; the key names its place, counted from 0.
+        If one is not a finite number; the key names its place, counted from 0.
     """
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iuf":
         given, found = np.unique(values, return_inverse=True)
@@ -136,7 +136,7 @@ def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -
 
 
 def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], Int64Array]:
-    """Return the different budgets, rounded down to levels if there are any, and who has which."""
+    """Return the different budgets, rounded down to levels if given, and which record has which."""
     budgets, places = distinct(epsilons, count, "epsilons")
     if levels is None:
         return budgets, places
@@ -174,5 +174,5 @@ def placed(error: InputError, places: Int64Array) -> InputError:
 
 def stream_of(rng: Randomness) -> np.random.Generator | None:
     """Return one stream for all groups: None for the operating system's."""
-    source_of(rng)  # refuses what is none
+    source_of(rng)  # raises InputError unless it is a seed, a generator or None
     return None if rng is None else np.random.default_rng(rng)

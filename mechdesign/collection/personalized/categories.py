@@ -1,4 +1,4 @@
-"""Categories with personal budgets: every record through a channel of its own epsilon."""
+"""Personalized LDP for categories: each record goes through a channel of its own epsilon."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.solution import Solution
 
-__all__ = ["PersonalGroup", "PersonalReports", "privatize_each"]
+__all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
 
 MOST_DESIGNS = 64
-"""Channels that are designed without being asked for by levels."""
+"""The largest number of channels to design unless ``levels`` limits it."""
 
-Maker = Callable[[Fraction], Channel | Mechanism]
+MechanismAt = Callable[[Fraction], Channel | Mechanism]
+"""A mechanism for each budget."""
 
 
 @dataclass(frozen=True, eq=False)
-class PersonalGroup:
+class PersonalizedGroup:
     """The records of one budget, and of one prior where there are any.
 
     Attributes
@@ -43,9 +44,9 @@ class PersonalGroup:
     prior
         Their prior, or None.
     mechanism
-        What they were drawn from.
+        The channel or mechanism that drew the reports.
     solution
-        The design of it with its proof, or None where a function made it.
+        Its design with the proof; None where a function returned it.
     places
         The numbers of these records.
     reports
@@ -61,8 +62,8 @@ class PersonalGroup:
 
 
 @dataclass(frozen=True, eq=False)
-class PersonalReports:
-    """Reports by personal budget; see :func:`privatize_each`.
+class PersonalizedReports:
+    """Reports in groups of one budget; see :func:`privatize_each`.
 
     Attributes
     ----------
@@ -70,7 +71,7 @@ class PersonalReports:
         The reports of each budget, smaller budgets first.
     """
 
-    groups: tuple[PersonalGroup, ...]
+    groups: tuple[PersonalizedGroup, ...]
 
     def __len__(self) -> int:
         return sum(len(group.reports) for group in self.groups)
@@ -116,7 +117,7 @@ class PersonalReports:
 
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
-        lines = [f"PersonalReports({len(self)} records in {len(self.groups)} groups{note})"]
+        lines = [f"PersonalizedReports({len(self)} records in {len(self.groups)} groups{note})"]
         for group in self.groups[:12]:
             how = group.solution.route if group.solution else type(group.mechanism).__name__
             count = len(group.reports)
@@ -127,17 +128,17 @@ class PersonalReports:
 def privatize_each(
     records: Iterable[Any],
     epsilons: Any,
-    by: Problem | Maker,
+    by: Problem | MechanismAt,
     *,
     priors: Iterable[Prior] | None = None,
     levels: Any = None,
     rng: Randomness = None,
     progress: bool | None = None,
-) -> PersonalReports:
+) -> PersonalizedReports:
     """Draw a report for each record from the best channel of its own budget.
 
     Records of one budget and one prior share a channel, which is designed once. Which budget a
-    record has is told to the curator: it must not depend on the record.
+    record has is told to the aggregator: it must not depend on the record.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def privatize_each(
     Raises
     ------
     InputError
-        If a record or a budget is none, or more than 64 channels would have to be designed.
+        If a record is no label, a budget is no number, or more than 64 channels are needed.
     MechdesignError
         As :func:`mechdesign.design`.
 
@@ -173,7 +174,7 @@ def privatize_each(
     >>> survey = Problem(["a", "b", "c"], LDP(1), L2Risk())
     >>> people = privatize_each(["a", "a", "b", "c"] * 5000, [0.5, 1, 2, 2] * 5000, survey, rng=7)
     >>> people
-    PersonalReports(20000 records in 3 groups; simulation, not for release)
+    PersonalizedReports(20000 records in 3 groups; simulation, not for release)
       epsilon 0.5           5000 records  closed-form: subset selection
       epsilon 1             5000 records  closed-form: subset selection
       epsilon 2            10000 records  closed-form: subset selection
@@ -186,17 +187,18 @@ def privatize_each(
     if not len(given):
         raise InputError("records", "at least one record", "none")
     budgets, budget_of = budgets_of(epsilons, len(given), levels)
-    laws, law_of = _laws(priors, len(given), by)
-    keys = budget_of * len(laws) + law_of
+    distinct_priors, prior_of = _distinct_priors(priors, len(given), by)
+    keys = budget_of * len(distinct_priors) + prior_of
     designs = len(np.unique(keys))
     if isinstance(by, Problem) and levels is None and designs > MOST_DESIGNS:
         expected = f"at most {MOST_DESIGNS} different budgets and priors to design channels for"
         raise InputError("epsilons", expected, designs, "levels=16 rounds budgets down to 16")
     stream = stream_of(rng)
-    groups: list[PersonalGroup] = []
+    groups: list[PersonalizedGroup] = []
     for key, places in each_group(keys, progress):
-        epsilon, prior = budgets[key // len(laws)], laws[key % len(laws)]
-        mechanism, solution = _made(by, epsilon, prior)
+        budget, place = divmod(key, len(distinct_priors))
+        epsilon, prior = budgets[budget], distinct_priors[place]
+        mechanism, solution = _mechanism_at(by, epsilon, prior)
         if groups and mechanism.inputs != groups[0].mechanism.inputs:
             expected = f"the same inputs at each budget, {groups[0].mechanism.inputs!r}"
             raise InputError("by", expected, repr(mechanism.inputs))
@@ -205,12 +207,12 @@ def privatize_each(
             reports = mechanism.privatize(own, stream)
         except InputError as error:
             raise placed(error, places) from None
-        groups.append(PersonalGroup(epsilon, prior, mechanism, solution, places, reports))
-    return PersonalReports(tuple(groups))
+        groups.append(PersonalizedGroup(epsilon, prior, mechanism, solution, places, reports))
+    return PersonalizedReports(tuple(groups))
 
 
-def _laws(
-    priors: Iterable[Prior] | None, count: int, by: Problem | Maker
+def _distinct_priors(
+    priors: Iterable[Prior] | None, count: int, by: Problem | MechanismAt
 ) -> tuple[list[Prior | None], Int64Array]:
     """Return the different priors, and the place of each record's."""
     if priors is None:
@@ -228,18 +230,18 @@ def _laws(
     return list(order), np.array([order[prior] for prior in listed], dtype=np.int64)
 
 
-def _made(
-    by: Problem | Maker, epsilon: Fraction, prior: Prior | None
+def _mechanism_at(
+    by: Problem | MechanismAt, epsilon: Fraction, prior: Prior | None
 ) -> tuple[Channel | Mechanism, Solution | None]:
     """Return the mechanism of a budget, with its design if it is one."""
     if isinstance(by, Problem):
         solution = design(_with_prior(by.at(epsilon), prior))
         return solution.channel, solution
-    maker: Any = by
-    if not callable(maker):
+    mechanism_at: Any = by
+    if not callable(mechanism_at):
         expected = "a Problem, or a function from a budget to a Channel or a Mechanism"
         raise InputError("by", expected, shown(by))
-    mechanism = maker(epsilon)
+    mechanism = mechanism_at(epsilon)
     if not isinstance(mechanism, Channel | Mechanism):
         raise InputError("by", "a function that returns a Channel or a Mechanism", shown(mechanism))
     if isinstance(mechanism, Mechanism):

@@ -1,4 +1,4 @@
-"""PENA: means and sums of numbers with personal safe ranges and personal budgets."""
+"""PENA (Akter and Hashem 2017): means and sums of numbers under personalized LDP."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mechdesign.sampling import SIMULATION, Randomness
 __all__ = ["NumberGroup", "NumberReports", "collect_numbers"]
 
 WEIGHTS = {"information": "population", "size": "respondents"}
-"""How reports of different budgets may be weighted, and whose mean is then without bias."""
+"""How reports of different budgets may be weighted, and whose mean is then unbiased."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class NumberGroup:
     Attributes
     ----------
     responder
-        How each of them was told.
+        The mechanism that drew their reports.
     places
         The numbers of these records.
     reports
@@ -124,12 +124,12 @@ class NumberReports:
             raise InputError("values", "at least one number", "none")
         value = math.fsum(mean.reports * mean.value for mean in means) / total
         spread = math.sqrt(math.fsum((m.reports * m.standard_error) ** 2 for m in means)) / total
-        return _reading("mean", value, spread, weights, self.groups)
+        return _estimate_of("mean", value, spread, weights, self.groups)
 
     def sum(self, weights: str = "information") -> ScalarEstimate:
         """Return an estimate of the sum over all records: their number times the mean."""
         mean, n = self.mean(weights), len(self)
-        return _reading("sum", n * mean.value, n * mean.standard_error, weights, self.groups)
+        return _estimate_of("sum", n * mean.value, n * mean.standard_error, weights, self.groups)
 
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
@@ -158,8 +158,8 @@ def collect_numbers(
     """Draw a two-valued report for each number, private in its own safe range at its own budget.
 
     Means and sums are estimated without bias. The minimum, the maximum and quantiles cannot be:
-    the chance of a report depends on the law of the values through its mean alone, so that all
-    values in the middle look like half of them at either end. For those see
+    the probability of a report depends on the distribution of the values through its mean alone, so
+    that values in the middle look like values of which half lie at each end. For those see
     :class:`~mechdesign.collection.personalized.BinnedRange`.
 
     Parameters
@@ -255,10 +255,12 @@ def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:
     A, B = float(w**2 @ (sizes**2 / n)), float(w**2 @ (1 / n))
     V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone tells no t
     low, width = float(groups[0].responder.low), float(groups[0].responder.width)
-    return _reading("mean", low + width * (T + 1) / 2, width / 2 * math.sqrt(V), weights, groups)
+    return _estimate_of(
+        "mean", low + width * (T + 1) / 2, width / 2 * math.sqrt(V), weights, groups
+    )
 
 
-def _reading(
+def _estimate_of(
     quantity: str, value: float, error: float, weights: str, groups: Sequence[NumberGroup]
 ) -> ScalarEstimate:
     return ScalarEstimate(

@@ -156,7 +156,7 @@ class TwoValuedResponder:
         return Channel.from_matrix([[1 - p, p] for p in positive], inputs=listed, outputs=outputs)
 
     def privatize(self, values: Iterable[Exact], rng: Randomness = None) -> Reports:
-        """Draw one report for each value, with exactly the law.
+        """Draw one report for each value, with exactly its probabilities.
 
         Parameters
         ----------

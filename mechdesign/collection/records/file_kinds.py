@@ -1,4 +1,4 @@
-"""Which kind of file a name is of."""
+"""The kinds of files of records, by the endings of their names."""
 
 from __future__ import annotations
 

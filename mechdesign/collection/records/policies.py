@@ -1,4 +1,4 @@
-"""What becomes of cells that are no label: refused, dropped, or taken as a label of choice."""
+"""Policies for cells that are not labels: refuse them, drop their rows, or map them to a label."""
 
 from __future__ import annotations
 

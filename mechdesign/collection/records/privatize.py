@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import kind_of
 from mechdesign.collection.records.policies import LabelReader, policy_of
 from mechdesign.collection.records.record_files import (
     NOTE,
-    Privatizer,
     Progress,
     check_columns,
     chunk_size,
@@ -24,6 +24,7 @@ from mechdesign.collection.records.record_files import (
 )
 from mechdesign.errors import InputError, shown
 from mechdesign.files.disk import atomic_file, check_different
+from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Labels, Reports
 from mechdesign.sampling import SIMULATION, Randomness, source_of
 
@@ -106,7 +107,7 @@ def _report_column(reports: Reports) -> pa.Array:
 
 
 def privatize_file(
-    mechanism: Privatizer,
+    mechanism: Channel | Mechanism,
     source: AnyPath,
     target: AnyPath,
     column: str,

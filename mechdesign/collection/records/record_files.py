@@ -24,7 +24,6 @@ __all__ = [
     "Cells",
     "Chunk",
     "FileKind",
-    "Privatizer",
     "Progress",
     "Reader",
     "Writer",
@@ -44,9 +43,6 @@ NOTE = "note"
 """The column in which a simulation says that it is one."""
 
 SEPARATORS = ";\t|,"
-
-Privatizer = Channel | Mechanism
-"""What turns records into reports."""
 
 Progress = Callable[[int, float | None], None]
 """Is told, after each chunk, the rows so far and the share of the file, None where unknown."""
@@ -213,7 +209,7 @@ def _separator_hint(names: Sequence[str]) -> str:
     return ""
 
 
-def chunk_size(mechanism: Privatizer, wanted: Any) -> int:
+def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:
     """Return how many rows to hold at once: what a user wants, else by the length of a report.
 
     Raises

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import kind_of
 from mechdesign.collection.records.policies import read_strictly
 from mechdesign.collection.records.record_files import (
     NOTE,
-    Privatizer,
     Progress,
     check_columns,
     chunk_size,
 )
 from mechdesign.errors import InputError
+from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
 
@@ -22,7 +23,7 @@ __all__ = ["tally_file"]
 
 
 def tally_file(
-    mechanism: Privatizer,
+    mechanism: Channel | Mechanism,
     source: str | os.PathLike[str],
     column: str,
     *,
