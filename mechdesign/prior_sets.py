@@ -94,6 +94,10 @@ class PriorSet(ABC):
         order = aligned(range(self.size), self.labels, inputs.labels, where)
         return self if self.labels is None else self._ordered(order)
 
+    def is_fixed_by(self, permutation: Sequence[int]) -> bool:
+        """Return whether the set stays the same where each input x goes to ``permutation[x]``."""
+        return self._ordered(permutation) == self
+
     @abstractmethod
     def _ordered(self, order: Sequence[int]) -> PriorSet:
         """Return the set with its entries in another order, and without labels."""
@@ -165,6 +169,11 @@ class PriorList(PriorSet):
 
     def _vertices(self) -> Iterator[Weights]:
         return iter(self.members)
+
+    def is_fixed_by(self, permutation: Sequence[int]) -> bool:
+        """Compare the members; their order is of no matter."""
+        moved = {tuple(prior[x] for x in permutation) for prior in self.members}
+        return moved == set(self.members)
 
     def to_table(self) -> dict[str, Any]:
         """Return ``priors``."""

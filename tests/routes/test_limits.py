@@ -44,7 +44,7 @@ from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
 from mechdesign.routes.estimation_risk.solve import solve_estimation
 from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.lp.linear_program import HighsProgram
 from mechdesign.routes.lp.solve import solve_linear
 from mechdesign.routes.rays import enumerate as rays
@@ -305,14 +305,14 @@ def test_a_risk_of_many_rays_cannot_do_with_too_few() -> None:
 # --- linear programs ------------------------------------------------------------------------------
 
 
-def assignment(n: int) -> LinearProgram:
+def assignment(n: int) -> LPModel:
     """A program that takes both methods of HiGHS hundreds of steps."""
     rng = np.random.default_rng(0)
     one = np.ones(2 * n)
     pairs = [(x, x * n + y) for x in range(n) for y in range(n)]
     pairs += [(n + y, x * n + y) for x in range(n) for y in range(n)]
     A = sp.csr_array((np.ones(len(pairs)), tuple(np.array(pairs).T)))
-    return LinearProgram(rng.uniform(size=n * n), A, one, one)
+    return LPModel(rng.uniform(size=n * n), A, one, one)
 
 
 class AskedOften(Limits):

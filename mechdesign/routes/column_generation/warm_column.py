@@ -14,7 +14,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.column_generation.column_rows import ColumnRows
-from mechdesign.routes.lp.highs import HotProgram, LinearProgram, LPResult
+from mechdesign.routes.lp.highs import LPModel, LPResult, WarmStartedLP
 
 __all__ = ["WarmColumn"]
 
@@ -50,13 +50,13 @@ class WarmColumn:
         equal = np.append(self.rows.equal, True)
         low, high = np.where(equal, 0.0, -np.inf), np.zeros(A.shape[0])
         low[-1] = high[-1] = 1.0
-        empty = LinearProgram(np.zeros(rows.shape[1]), A, low, high)
-        self._empty, self._program = empty, HotProgram(empty, "simplex")
+        empty = LPModel(np.zeros(rows.shape[1]), A, low, high)
+        self._empty, self._program = empty, WarmStartedLP(empty, "simplex")
 
     def copy(self) -> WarmColumn:
         """Return the same program with a basis of its own, as for another thread."""
         twin = copy(self)
-        twin._program = HotProgram(self._empty, "simplex")
+        twin._program = WarmStartedLP(self._empty, "simplex")
         return twin
 
     def start_at(self, ray: FloatArray) -> None:

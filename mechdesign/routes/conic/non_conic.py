@@ -24,7 +24,7 @@ from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.lp.linear_program import program_cost
 
 __all__ = ["solve_non_conic"]
@@ -82,7 +82,7 @@ def solve_non_conic(
             raise UnsupportedError("privacy", most, given)
         high = np.concatenate([*program.high, np.ones(k)])
         low = np.concatenate([np.full(len(high) - k, -np.inf), np.ones(k)])
-        stated = LinearProgram(program.cost, program.A, low, high)
+        stated = LPModel(program.cost, program.A, low, high)
         try:
             result = solve_lp(stated, method, limits)
         except SolverError:

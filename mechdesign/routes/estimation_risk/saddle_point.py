@@ -34,7 +34,7 @@ from mechdesign.routes.interior.kernel import (
     longest_step,
 )
 from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["Mixture", "best_mixture"]
@@ -158,7 +158,7 @@ def _start(rays: RayMoments) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     one = np.ones(len(C))
     A = sp.csr_array(np.hstack([C * even, (C * even).sum(axis=1, keepdims=True)]))
     cost = np.append(np.zeros(n), -1.0)
-    found = solve_lp(LinearProgram(cost, A, one, one), "simplex").primal
+    found = solve_lp(LPModel(cost, A, one, one), "simplex").primal
     theta = even * (found[:n] + found[n])
     if found[n] > FORCED:
         return theta, np.arange(n)
@@ -168,7 +168,7 @@ def _start(rays: RayMoments) -> tuple[FloatArray, npt.NDArray[np.intp]]:
     theta = np.zeros(n)
     for _ in range(2 * len(C) + 8):
         cost = rng.random(size=(n,))
-        theta += even * solve_lp(LinearProgram(cost, A, one, one), "simplex").primal
+        theta += even * solve_lp(LPModel(cost, A, one, one), "simplex").primal
     theta /= 2 * len(C) + 8
     return theta, np.flatnonzero(theta > FORCED * even)
 

@@ -27,7 +27,7 @@ from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.ray_generation import search_rays
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.extreme_rays import set_vertices
 from mechdesign.routes.rays.ray_classes import RayClasses
@@ -188,7 +188,7 @@ def _first_rays(R: FloatArray) -> IntArray:
     chosen = set(rng.choice(n, FIRST, replace=False).tolist())
     one, A = np.ones(k), sp.csr_array(R)
     for _ in range(4):
-        program = LinearProgram(rng.random(size=(n,)), A, one, one)
+        program = LPModel(rng.random(size=(n,)), A, one, one)
         chosen |= set(np.flatnonzero(solve_lp(program, "simplex").primal > 0).tolist())
     return np.array(sorted(chosen))
 

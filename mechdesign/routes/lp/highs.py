@@ -14,14 +14,15 @@ from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.routes.limits import Limits
 
-__all__ = ["PRIMAL", "BoundedProgram", "HotProgram", "LPResult", "LinearProgram", "solve_lp"]
+__all__ = ["PRIMAL", "BoundedProgram", "LPModel", "LPResult", "WarmStartedLP", "solve_lp"]
 
 
 TOLERANCE = 1e-10
 """The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
 
 UNIT = 4096.0
-"""What stands for 1 in the right-hand sides and costs that HiGHS sees: tolerances shrink by it."""
+"""What right-hand sides and costs are multiplied by for HiGHS: relative to them, its absolute
+tolerances shrink by as much."""
 
 SMALLEST_COEFFICIENT = 1e-12
 
@@ -30,8 +31,8 @@ PRIMAL = 4
 
 
 @dataclass(frozen=True)
-class LinearProgram:
-    """Minimise ``cost . v`` over ``0 <= v`` with ``low <= A v <= high``."""
+class LPModel:
+    """A linear program: minimize ``cost . v`` over ``0 <= v`` with ``low <= A v <= high``."""
 
     cost: FloatArray
     A: sp.csr_array
@@ -48,7 +49,7 @@ class LPResult:
     dual: FloatArray
 
 
-class HotProgram:
+class WarmStartedLP:
     """A linear program that stays loaded, so that it can be solved again at other costs.
 
     Parameters
@@ -61,20 +62,21 @@ class HotProgram:
         What ends a long run; None where runs are so short that asking would take longer.
     """
 
-    def __init__(self, program: LinearProgram, method: str, limits: Limits | None = None) -> None:
+    def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
         self.program, self.method, self._limits = program, method, limits
-        self._ways = iter(
+        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
+        self._settings = iter(
             ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
         )
         self._unit, self._solver = UNIT, highspy.Highs()
-        self._next_way()
+        self._load_next()
 
-    def _next_way(self) -> bool:
-        """Load the program with the next unit, method and presolve; say whether there is one."""
-        way = next(self._ways, None)
-        if way is None:
+    def _load_next(self) -> bool:
+        """Load the program with the next settings; return whether there are any."""
+        settings = next(self._settings, None)
+        if settings is None:
             return False
-        self._unit, method, presolve = way
+        self._unit, method, presolve = settings
         self._solver = highspy.Highs()
         self._solver.setOptionValue("output_flag", False)
         self._solver.setOptionValue("solver", method)
@@ -105,12 +107,12 @@ class HotProgram:
         self._solver.setBasis(basis)
 
     def solve(self, cost: FloatArray | None = None) -> LPResult:
-        """Solve, at other costs if they are given; where HiGHS stops short, in other ways.
+        """Solve, at other costs if they are given; where HiGHS stops short, with other settings.
 
         Raises
         ------
         SolverError
-            If every way stops without an optimum, or time is over; the message says why.
+            If all settings end without an optimum, or time is over; the message says why.
         """
         if cost is not None:
             self.program = replace(self.program, cost=cost)
@@ -123,12 +125,12 @@ class HotProgram:
             if status == highspy.HighsModelStatus.kOptimal:
                 return self._result()
             self._check_limits()
-            if not self._next_way():
+            if not self._load_next():
                 said = self._solver.modelStatusToString(status)
                 raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
 
     def _check_limits(self) -> None:
-        """Let HiGHS stop when time will be over; if it is, say so."""
+        """Tell HiGHS how much time is left; raise if there is none."""
         limits = self._limits
         if limits is None:
             return
@@ -148,10 +150,10 @@ class HotProgram:
 class BoundedProgram:
     """A linear program that stays loaded, solved again at other costs and bounds of the variables.
 
-    Made for many small programs, some of which are infeasible: no second way is tried.
+    Made for many small programs, some of which are infeasible: no other settings are tried.
     """
 
-    def __init__(self, program: LinearProgram) -> None:
+    def __init__(self, program: LPModel) -> None:
         self._size = program.A.shape[1]
         self._places = np.arange(self._size, dtype=np.int32)
         self._solver = highspy.Highs()
@@ -175,13 +177,13 @@ class BoundedProgram:
         return LPResult(*(np.array(value) for value in values))
 
 
-def solve_lp(program: LinearProgram, method: str, limits: Limits | None = None) -> LPResult:
-    """Solve a linear program once; see :class:`HotProgram`."""
-    return HotProgram(program, method, limits).solve()
+def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPResult:
+    """Solve a linear program once; see :class:`WarmStartedLP`."""
+    return WarmStartedLP(program, method, limits).solve()
 
 
 def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
-    """Let HiGHS ask at every step whether to stop; so Python sees a Ctrl-C as well."""
+    """Let HiGHS call back at every step, so that Python sees a Ctrl-C and can stop it."""
 
     def ask(event: Any) -> None:
         if limits.over():
@@ -191,7 +193,7 @@ def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
     solver.cbIpmInterrupt.subscribe(ask)
 
 
-def _model(program: LinearProgram, unit: float) -> highspy.HighsLp:
+def _model(program: LPModel, unit: float) -> highspy.HighsLp:
     n_rows, n_columns = program.A.shape
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = n_columns, n_rows

@@ -26,9 +26,8 @@ from mechdesign.routes.lp.extended_formulation import (
     extended_formulation,
     stacked,
 )
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
-from mechdesign.utilities import LinearUtility
 
 __all__ = ["HighsProgram", "by_highs", "few_listed", "program_cost"]
 
@@ -61,9 +60,10 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
     UnsupportedError
         If the loss is not linear.
     """
-    utility = problem.utility
-    if not isinstance(utility, LinearUtility):
-        raise UnsupportedError("objective", "a loss that is linear in the channel", utility.name)
+    utility = problem.utility.linear_form
+    if utility is None or utility is not problem.utility:
+        given = problem.utility.name
+        raise UnsupportedError("objective", "a loss that is linear in the channel", given)
     outputs: tuple[Label, ...] = problem.outputs or ()
     cost = utility.cost(problem.domain, problem.prior, outputs)
     never = problem.prior.array == 0
@@ -236,7 +236,7 @@ class HighsProgram:
         if self.wanted == "auto":
             shared = all(block.rows.shares_least for mine in blocks for block in mine)
             self.method = "simplex" if shared or A.shape[0] < MANY_ROWS else "ipm"
-        program = LinearProgram(cost, A, low, high)
+        program = LPModel(cost, A, low, high)
         primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k), limits)
         self.matrix = primal[q] / self._count
         self.potentials = -dual[-orbits:]
@@ -324,7 +324,7 @@ def _all_least(blocks: list[list[_Block]], starts: IntArray, k: int) -> list[Int
 
 
 def _solve_by_least(
-    program: LinearProgram, method: str, least: list[IntArray], limits: Limits
+    program: LPModel, method: str, least: list[IntArray], limits: Limits
 ) -> tuple[FloatArray, FloatArray]:
     """Solve with s = q - t >= 0 substituted for q where t is the least entry of a set.
 
@@ -341,7 +341,7 @@ def _solve_by_least(
     A.eliminate_zeros()
     A.sort_indices()
     cost = np.asarray(change.T @ program.cost)
-    changed = LinearProgram(cost, A, program.low[kept], program.high[kept])
+    changed = LPModel(cost, A, program.low[kept], program.high[kept])
     result = solve_lp(changed, method, limits)
     dual = np.zeros(n_rows)
     dual[kept] = -result.dual

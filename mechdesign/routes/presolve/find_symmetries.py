@@ -1,7 +1,8 @@
-"""Which permutations of the inputs leave a problem as it is: an exact check, and a search.
+"""Symmetry detection: which permutations of the inputs leave a problem as it is.
 
-Looked for are what grids, lines, circles and exchangeable inputs have: flips and turns of a grid,
-the reversal of a line, shifts, and swaps of two inputs. Any other permutation can be given.
+Candidates are the symmetries of grids, lines, circles and exchangeable inputs: flips and turns of a
+grid, the reversal of a line, shifts, and swaps of two inputs. Any other permutation can be given.
+Each is checked exactly.
 """
 
 from __future__ import annotations
@@ -17,12 +18,9 @@ import numpy.typing as npt
 from mechdesign._typing import IntArray
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import short_text
-from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 from mechdesign.problem import Problem
 from mechdesign.routes.presolve.symmetry_group import Action, Symmetry
-from mechdesign.utilities import LinearUtility
 
 __all__ = ["given_symmetries", "symmetries"]
 
@@ -44,7 +42,7 @@ def symmetries(problem: Problem) -> Symmetry | None:
     >>> found.note
     'symmetries leave 10 of 49 outputs and 10 of 49 row sums'
     """
-    if not (isinstance(problem.utility, LinearUtility) and problem.is_conic):
+    if problem.utility.linear_form is not problem.utility or not problem.is_conic:
         return None
     checker = _Checker(problem)
     found = []
@@ -107,26 +105,23 @@ class _Checker:
     """The exact data of a problem as whole numbers, and whether a permutation changes them."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.size, utility = problem, len(problem.domain), problem.utility
-        if not (isinstance(utility, LinearUtility) and problem.is_conic):
+        self.problem, self.size, utility = problem, len(problem.domain), problem.utility.linear_form
+        if utility is None or utility is not problem.utility or not problem.is_conic:
             expected = "a loss that is linear in the channel, and notions on its columns"
             raise UnsupportedError("symmetries", expected, repr(problem))
         self._utility = utility
         prior = [] if utility.worst_case else list(problem.prior.probabilities)
         number = {p: n for n, p in enumerate(dict.fromkeys(prior))}
         self.prior: IntArray | None = None
-        """The number of the probability of each input; None where the prior is of no matter."""
+        """The number of the probability of each input; None where the prior does not matter."""
         if prior:
             self.prior = np.array([number[p] for p in prior], dtype=np.intp)
 
     @cached_property
     def bounds(self) -> list[tuple[str, IntArray]]:
         """For each family of ratios its name and the number of the bound on each pair."""
-        return [
-            (family.name, _numbered(family))
-            for family in self.problem.cone.families
-            if isinstance(family, PairRows)
-        ]
+        families = (family.ratio_rows() for family in self.problem.cone.families)
+        return [(rows.name, _numbered(rows)) for rows in families if rows is not None]
 
     @cached_property
     def losses(self) -> IntArray:
@@ -171,10 +166,11 @@ class _Checker:
                 return f"it changes {name}: the bound on {one} is not that on {other}"
         families = zip(self.problem.cone.families, self.problem.privacy, strict=True)
         for family, notion in families:
-            if isinstance(family, LiftRows):
-                if not _same_set(family.priors, g):
-                    return f"it changes the priors of {family.name}"
-            elif not isinstance(family, PairRows) and (g != np.arange(self.size)).any():
+            lifts = family.lift_rows()
+            if lifts is not None:
+                if not lifts.priors.is_fixed_by(g.tolist()):
+                    return f"it changes the priors of {lifts.name}"
+            elif family.ratio_rows() is None and (g != np.arange(self.size)).any():
                 return f"no symmetries are known of the rows of {notion.name} here"
         return None
 
@@ -193,7 +189,10 @@ class _Checker:
         return Action(g, outputs)
 
     def may_swap(self, a: int, b: int) -> bool:
-        """Return whether two inputs can be swapped, as far as a hash of the losses can tell."""
+        """Return whether two inputs can be swapped, by a hash of the losses.
+
+        True may be a collision: what is found is checked exactly later.
+        """
         for _, index in self.bounds:
             for one, other in ((index[a], index[b]), (index[:, a], index[:, b])):
                 differ = one != other
@@ -204,7 +203,7 @@ class _Checker:
                 return False
         weights, sums = self._hash
         change = (self.losses[b] - self.losses[a]).astype(np.uint64)
-        moved = sums + (weights[[a]] - weights[[b]]) * change  # arrays wrap round in silence
+        moved = sums + (weights[[a]] - weights[[b]]) * change  # sums wrap mod 2**64
         return bool((np.sort(moved) == np.sort(sums)).all())
 
     @cached_property
@@ -226,21 +225,8 @@ def _numbered(family: PairRows) -> IntArray:
     return index
 
 
-def _same_set(priors: PriorSet, g: IntArray) -> bool:
-    """Return whether a set of priors is taken to itself."""
-
-    def moved(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        return tuple(weights[x] for x in g.tolist())
-
-    if isinstance(priors, PriorList):
-        return {moved(prior) for prior in priors.members} == set(priors.members)
-    if isinstance(priors, PriorBox):
-        return moved(priors.lower) == priors.lower and moved(priors.upper) == priors.upper
-    return isinstance(priors, PriorBall) and moved(priors.center) == priors.center
-
-
 def _candidates(problem: Problem, checker: _Checker) -> Iterator[IntArray]:
-    """Yield permutations that are likely to be symmetries."""
+    """Yield permutations that are likely to be symmetries, to be checked."""
     domain, k = problem.domain, len(problem.domain)
     places = np.arange(k)
     if domain.grid_shape is not None:

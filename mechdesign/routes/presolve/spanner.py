@@ -27,7 +27,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.routes.lp.highs import LinearProgram, solve_lp
+from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.presolve.implied_pairs import implied_pairs
 from mechdesign.routes.presolve.shortest_paths import closure
 
@@ -109,7 +109,7 @@ class Spanner:
             return np.zeros_like(true)
         top = float(sensitivities.max()) or 1.0
         most = true * (1 - 1 / (2 * self.stretch))  # shortening all by the stretch stays feasible
-        program = LinearProgram(
+        program = LPModel(
             sensitivities / top + LEAST_SENSITIVITY,
             sp.csr_array(sp.vstack([self._chains, sp.eye_array(len(true))])),
             np.concatenate([self._lack, np.full(len(true), -np.inf)]),

@@ -1,4 +1,4 @@
-"""Symmetries: permutations of the inputs that change nothing, and what they leave to be solved.
+"""Symmetry groups of a problem: permutations of the inputs that leave it as it is, and orbits.
 
 A permutation g of the inputs is a symmetry, with a permutation of the outputs that goes with it, if
 
@@ -8,7 +8,7 @@ exactly. The mean of a private channel over a group of them is private and costs
 optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs tells all others. With n_y the
 size of the orbit of y, the program that is left is
 
-    minimise  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|
+    minimize  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|
 
 over one output y of each orbit, with one equation for each orbit o of inputs. Multipliers of the
 rows of those columns, carried along, prove the same bound for the whole.

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.routes.lp.highs import BoundedProgram, LinearProgram
+from mechdesign.routes.lp.highs import BoundedProgram, LPModel
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
 __all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "SurplusBound"]
@@ -103,7 +103,7 @@ class ColumnProgram:
         A = sp.csr_array((values, (rows, columns)), shape=(n + 1, k))
         low, high = np.full(n + 1, -np.inf), np.zeros(n + 1)
         low[-1] = high[-1] = 1.0
-        self.program = BoundedProgram(LinearProgram(np.zeros(k), A, low, high))
+        self.program = BoundedProgram(LPModel(np.zeros(k), A, low, high))
 
     def best(
         self, slope: FloatArray, low: FloatArray, high: FloatArray

@@ -27,15 +27,17 @@ from mechdesign import (
     UnsupportedError,
 )
 from mechdesign.notions import Cone, Notion
+from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import by_highs
 from mechdesign.routes.lp.solve import solve_linear
-from mechdesign.routes.presolve.chain import conic_program, solve_reduced
+from mechdesign.routes.presolve.chain import PRESOLVE, conic_program, solve_chain, solve_reduced
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs, implied_pairs, thin_pairs
 from mechdesign.routes.presolve.merge_inputs import MergedInputs, MergeInputs
-from mechdesign.routes.presolve.reduction import ConicProgram, reduced_costs
+from mechdesign.routes.presolve.reduction import Backend, ConicProgram, reduced_costs
 from mechdesign.routes.presolve.shortest_paths import closure
 from tests.routes_support import assert_optimal, proved_bound, repaired_value
 from tests.strategies import cases, examples, lp_optimum, priors
@@ -316,3 +318,49 @@ def test_tiny_ratios_do_not_drown(total: int) -> None:
     inside = solve_reduced(problem, Limits(), by_interior)
     assert repaired_value(problem, inside) <= value * (1 + 1e-6)
     assert proved_bound(problem, inside) >= bound * (1 - 1e-6)
+
+
+# --- rows of which nothing is known ---------------------------------------------------------------
+
+
+def without_structure(family: Family) -> LinearRows:
+    """The same rows, known by their numbers only."""
+    return LinearRows(list(family.rows()), family.size, family.epsilon)
+
+
+@examples(60)
+@given(cases(), seeds)
+def test_any_rows_go_through_the_chain(case: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    family = case.notion.family(case.domain, case.prior)
+    program = ConicProgram(Cone([without_structure(family)]), rng.random((family.size, 3)))
+    known = ConicProgram(Cone([family]), program.cost)
+    optimum = float((known.cost * by_highs(known, Limits()).matrix).sum())
+    answer = solve_chain(program, PRESOLVE, by_highs, Limits())
+    assert float((program.cost * answer.matrix).sum()) == pytest.approx(optimum, abs=1e-7)
+    bound = reduced_costs(program, answer.duals).min(axis=1).sum()
+    assert bound == pytest.approx(optimum, abs=1e-7)
+
+
+@pytest.mark.parametrize("backend", [by_highs, by_interior])
+def test_any_rows_are_merged_and_taken_apart_beside_ratios(backend: Backend) -> None:
+    """Inputs 0 and 1 are tied, and so are 3 and 4; 2 is bounded by rows without structure."""
+    E = np.full((5, 5), np.inf)
+    E[0, 1] = E[3, 4] = 0
+    domain = Domain.range(5)
+    ties = ContextAwareLDP(text_of(E)).family(domain)
+    other = np.full((5, 5), np.inf)
+    other[:3, :3] = 1.0
+    rows = without_structure(ContextAwareLDP(text_of(other)).family(domain))
+    cost = np.random.default_rng(2).random((5, 3))
+    program = ConicProgram(Cone([ties, rows]), cost)
+    answer = solve_chain(program, PRESOLVE, backend, Limits())
+    assert answer.reductions == (
+        "5 inputs merged to 3, as rows must be equal",
+        "2 groups that share no row, solved apart",
+    )
+    whole = by_highs(program, Limits())
+    optimum = float((cost * whole.matrix).sum())
+    assert float((cost * answer.matrix).sum()) == pytest.approx(optimum, abs=1e-7)
+    bound = reduced_costs(program, answer.duals).min(axis=1).sum()
+    assert bound == pytest.approx(optimum, abs=1e-7)
