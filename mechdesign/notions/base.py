@@ -38,6 +38,9 @@ class Notion(ABC):
     needs_prior: ClassVar[bool] = False
     """Whether the guarantee itself depends on the prior of X."""
 
+    allows_sensitive_attribute: ClassVar[bool] = True
+    """Whether it may be about a sensitive attribute in the place of the input."""
+
     title: ClassVar[str] = ""
     """A few words for tables and templates."""
 

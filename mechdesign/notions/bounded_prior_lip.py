@@ -46,6 +46,7 @@ class BoundedPriorLIP(Notion):
     """
 
     name = "bounded-prior-lip"
+    allows_sensitive_attribute = False
     title = "LIP for every prior in a set"
     example = """
 epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways

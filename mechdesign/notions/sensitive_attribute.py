@@ -12,8 +12,6 @@ from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
-from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
-from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.notions.rows.latent_rows import SecretRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 from mechdesign.prior_sets import Weights
@@ -209,13 +207,14 @@ class SensitiveAttributePrivacy(Notion):
     """
 
     title = "a notion about a secret behind the input"
+    allows_sensitive_attribute = False
     needs_prior = True
 
     def __init__(self, notion: Notion, secret: SensitiveAttribute | Any) -> None:
         expected = "a notion about single outputs and one prior, to be about a secret"
         if not isinstance(notion, Notion):
             raise InputError("notion", expected, shown_kind(notion))
-        if isinstance(notion, NonConicNotion | BoundedPriorLIP | SensitiveAttributePrivacy):
+        if not notion.allows_sensitive_attribute:
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
         if not isinstance(secret, SensitiveAttribute | Mapping):

@@ -34,6 +34,8 @@ class NonConicNotion(Notion):
     is true and :meth:`family` returns its rows; else there are none.
     """
 
+    allows_sensitive_attribute = False
+
     @abstractmethod
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint:
         """Compile to a rule.

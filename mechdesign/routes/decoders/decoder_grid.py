@@ -40,7 +40,6 @@ from mechdesign.routes.decoders.bands import Band
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import HighsProgram
 from mechdesign.routes.presolve.reduction import ConicProgram
-from mechdesign.utilities import PosteriorMeanSquaredError
 
 __all__ = ["solve_decoder_grid"]
 
@@ -99,10 +98,10 @@ def solve_decoder_grid(
         If HiGHS fails, or time is over before there is an answer.
     """
     limits = limits or Limits()
-    utility = problem.utility
-    if not isinstance(utility, PosteriorMeanSquaredError):
-        raise UnsupportedError("objective", "posterior-mean-squared-error", utility.name)
-    exact_values = utility.values(problem.domain)
+    exact_values = problem.utility.scalar_values(problem.domain)
+    if exact_values is None:
+        expected = "the error of the best estimate of a scalar"
+        raise UnsupportedError("objective", expected, problem.utility.name)
     occur = [value for value, p in zip(exact_values, problem.prior, strict=True) if p]
     low, high = min(occur), max(occur)
     if low == high:
