@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 
 from mechdesign import (
     LDP,

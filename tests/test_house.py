@@ -74,10 +74,19 @@ def test_the_readme_has_one_command_to_solve_and_one_to_test() -> None:
 
 
 def test_every_public_name_is_there_and_documented() -> None:
-    for name in mechdesign.__all__:
+    for name in [*mechdesign._MODULE_OF, *mechdesign.__all__]:  # type: ignore[attr-defined]
         if name != "__version__":
             assert getattr(mechdesign, name).__doc__, name
     assert dir(mechdesign) == sorted(mechdesign.__all__)
+    namespaces = ["mechanisms", "accounting", "estimation", "plots"]
+    for namespace in namespaces:
+        room = getattr(mechdesign, namespace)
+        assert room.__name__ == f"mechdesign.{namespace}"
+    for name, home in mechdesign._MODULE_OF.items():  # type: ignore[attr-defined]
+        if name not in mechdesign.__all__:
+            assert getattr(getattr(mechdesign, home.split(".")[1]), name) is getattr(
+                mechdesign, name
+            )
     with pytest.raises(AttributeError, match="nonsense"):
         _ = mechdesign.nonsense  # type: ignore[attr-defined]
 

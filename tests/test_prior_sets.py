@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import InputError, PriorBall, PriorBox, PriorList, UnsupportedError
 from mechdesign.prior_sets import PriorSet, Weights

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mechdesign.certify import channel_file as saved
-from mechdesign.certify import mechanism_file as structured
+from mechdesign.certify import channel_file as saved, mechanism_file as structured
 from mechdesign.certify.channel_file import Verified, digest, verify_channel
 from mechdesign.certify.mechanism_file import verify_mechanism
 from mechdesign.errors import CertificateError

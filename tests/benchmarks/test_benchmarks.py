@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchmarks import design_speed, speed_child
 from benchmarks.speed_cases import GOALS, QUICK, SUITES, TARGETS, contenders

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from benchmarks.papers import EXPERIMENTS, NUMBERS, experiment, numbers
-from benchmarks.papers import __main__ as runner
+from benchmarks.papers import EXPERIMENTS, NUMBERS, __main__ as runner, experiment, numbers
 from benchmarks.papers.base import (
     CLAIM,
     SAME,

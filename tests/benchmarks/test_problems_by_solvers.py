@@ -22,9 +22,7 @@ from benchmarks.problem_tables import is_right, page
 from benchmarks.problems_by_solvers import LIBRARY, PEERS, QUICK
 from mechdesign import LDP, ApproximateLDP, HammingLoss, MutualInformationPrivacy, Problem
 from mechdesign.files import load_problem
-from solvers import SOLVERS
-from solvers import raw_privacy as judging
-from solvers import repaired as mending
+from solvers import SOLVERS, raw_privacy as judging, repaired as mending
 from solvers.raw_privacy import raw_privacy
 from solvers.repaired import repaired
 

@@ -33,8 +33,7 @@ from mechdesign import (
     design_many,
 )
 from mechdesign.certify import verify
-from mechdesign.designs import many
-from mechdesign.designs import many_tasks as tasks
+from mechdesign.designs import many, many_tasks as tasks
 from mechdesign.notions import Notion
 from mechdesign.routes.limits import Limits
 

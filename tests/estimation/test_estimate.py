@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum

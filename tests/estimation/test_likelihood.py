@@ -8,8 +8,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError, Prior, UnsupportedError
 from mechdesign.estimation import estimate, estimate_groups, posterior_mean

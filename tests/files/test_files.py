@@ -23,6 +23,7 @@ from mechdesign.files.disk import data_from
 from mechdesign.notions import (
     LDP,
     LIP,
+    NOTIONS as ALL_NOTIONS,
     AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
@@ -30,7 +31,6 @@ from mechdesign.notions import (
     HighLowLDP,
     MetricPrivacy,
 )
-from mechdesign.notions import NOTIONS as ALL_NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution

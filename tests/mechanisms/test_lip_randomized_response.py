@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from mechdesign import LIP, Domain, InputError, Prior, UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper

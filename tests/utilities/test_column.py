@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
@@ -50,8 +49,7 @@ from solvers.base import FloatArray
 from solvers.definitions import rows
 from solvers.gains import error_left, gain
 from solvers.polytope import extreme_rays
-from solvers.vertices import best_mixture, rays_of
-from solvers.vertices import extreme_rays as rays_by_choices
+from solvers.vertices import best_mixture, extreme_rays as rays_by_choices, rays_of
 from tests.strategies import DIGITS, channels, decimal, examples, exp, priors
 
 CLOSE = 1e-6

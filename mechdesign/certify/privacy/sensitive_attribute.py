@@ -14,8 +14,13 @@ from math import lcm
 from operator import mul
 from typing import Any
 
-from mechdesign.certify.problem import SECRET, Statement, distribution, read_domain
-from mechdesign.certify.problem import check_different as check_labels
+from mechdesign.certify.problem import (
+    SECRET,
+    Statement,
+    check_different as check_labels,
+    distribution,
+    read_domain,
+)
 from mechdesign.errors import CertificateError
 
 __all__ = ["SIDE", "SensitiveAttribute", "all_equal", "read_secret"]

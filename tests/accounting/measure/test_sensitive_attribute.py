@@ -7,8 +7,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from mechdesign import LDP, LIP, Channel, Prior
 from mechdesign.accounting.measure.sensitive_attribute import (

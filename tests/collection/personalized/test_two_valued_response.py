@@ -8,13 +8,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import LDP, InputError, Prior
 from mechdesign.accounting.auditing import audit
-from mechdesign.collection.personalized import TwoValuedResponder
-from mechdesign.collection.personalized import two_valued_response as module
+from mechdesign.collection.personalized import TwoValuedResponder, two_valued_response as module
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source

@@ -7,8 +7,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign.collection.records import csv_files
 from mechdesign.collection.records.csv_files import CSVReader

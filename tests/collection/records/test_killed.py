@@ -20,8 +20,7 @@ from mechdesign.designs.facade import design
 from mechdesign.errors import InputError
 from mechdesign.files import load_problem, save
 from mechdesign.files.disk import atomic_file
-from tests.records_support import identity, load
-from tests.records_support import save as save_table
+from tests.records_support import identity, load, save as save_table
 
 OLD = "what was there before\n"
 

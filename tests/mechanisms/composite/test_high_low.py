@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import scipy.linalg
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import HighLowLDP, InputError, Prior
 from mechdesign.exact import exp_lower

@@ -21,8 +21,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from mechdesign import (
     LDP,

@@ -19,8 +19,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign.certify import verify

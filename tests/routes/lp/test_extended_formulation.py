@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP, MetricPrivacy
 from mechdesign.notions.rows.cone import Family, Multipliers

@@ -1,0 +1,158 @@
+"""The public names, listed once: `__init__.py` reads them here, and so do type checkers.
+
+`mechdesign.__all__`, which completion shows, leaves out what is found in the namespaces
+`mechanisms`, `accounting`, `estimation` and `plots`; that can be imported from `mechdesign` too.
+"""
+
+from mechdesign import (
+    accounting as accounting,
+    estimation as estimation,
+    mechanisms as mechanisms,
+    plots as plots,
+)
+from mechdesign.accounting import (
+    compose as compose,
+    implied as implied,
+    leakages as leakages,
+    relations as relations,
+    tightest_matrix as tightest_matrix,
+    trade_off as trade_off,
+)
+from mechdesign.channel import (
+    Channel as Channel,
+)
+from mechdesign.closed_forms.universal import (
+    Universality as Universality,
+    universal_channel as universal_channel,
+)
+from mechdesign.collection.personalized import (
+    BinnedRange as BinnedRange,
+    collect_numbers as collect_numbers,
+    privatize_each as privatize_each,
+)
+from mechdesign.collection.records import (
+    privatize_file as privatize_file,
+    tally_file as tally_file,
+)
+from mechdesign.collection.transformer import (
+    ChannelTransformer as ChannelTransformer,
+)
+from mechdesign.designs.facade import (
+    design as design,
+)
+from mechdesign.designs.frontier import (
+    design_frontier as design_frontier,
+    trace_frontier as trace_frontier,
+)
+from mechdesign.designs.many import (
+    design_each as design_each,
+    design_many as design_many,
+)
+from mechdesign.designs.min_epsilon import (
+    min_epsilon as min_epsilon,
+)
+from mechdesign.domain import (
+    Domain as Domain,
+)
+from mechdesign.errors import (
+    CertificateError as CertificateError,
+    InfeasibleError as InfeasibleError,
+    InputError as InputError,
+    MechdesignError as MechdesignError,
+    SolverError as SolverError,
+    UnsupportedError as UnsupportedError,
+)
+from mechdesign.estimation import (
+    Estimate as Estimate,
+    ScalarEstimate as ScalarEstimate,
+    estimate as estimate,
+    estimate_groups as estimate_groups,
+    posterior_mean as posterior_mean,
+)
+from mechdesign.files import (
+    load_channel as load_channel,
+    load_mechanism as load_mechanism,
+    load_problem as load_problem,
+    save as save,
+)
+from mechdesign.mechanisms import (
+    ByComponent as ByComponent,
+    GeneralizedRandomizedResponse as GeneralizedRandomizedResponse,
+    HadamardResponse as HadamardResponse,
+    HighLow as HighLow,
+    LIPRandomizedResponse as LIPRandomizedResponse,
+    Mechanism as Mechanism,
+    OptimizedUnaryEncoding as OptimizedUnaryEncoding,
+    SubsetSelection as SubsetSelection,
+    SymmetricUnaryEncoding as SymmetricUnaryEncoding,
+    block_hadamard as block_hadamard,
+    block_randomized_response as block_randomized_response,
+    block_subset_selection as block_subset_selection,
+    high_low_hadamard as high_low_hadamard,
+    high_low_randomized_response as high_low_randomized_response,
+    high_low_subset_selection as high_low_subset_selection,
+)
+from mechdesign.notions import (
+    LDP as LDP,
+    LIP as LIP,
+    PML as PML,
+    ApproximateLDP as ApproximateLDP,
+    ApproximateLIP as ApproximateLIP,
+    AsymmetricLift as AsymmetricLift,
+    BlockLDP as BlockLDP,
+    BoundedPriorLIP as BoundedPriorLIP,
+    ContextAwareLDP as ContextAwareLDP,
+    DifferentialIdentifiability as DifferentialIdentifiability,
+    HighLowLDP as HighLowLDP,
+    MaximalLeakage as MaximalLeakage,
+    MetricPrivacy as MetricPrivacy,
+    MutualInformationPrivacy as MutualInformationPrivacy,
+    SensitiveAttribute as SensitiveAttribute,
+    SensitiveAttributePrivacy as SensitiveAttributePrivacy,
+)
+from mechdesign.plots import (
+    plot_channel as plot_channel,
+    plot_error_region as plot_error_region,
+    plot_estimate as plot_estimate,
+    plot_frontier as plot_frontier,
+    plot_leakages as plot_leakages,
+    plot_polytope as plot_polytope,
+    plot_posterior as plot_posterior,
+    plot_relations as plot_relations,
+)
+from mechdesign.prior import (
+    Prior as Prior,
+)
+from mechdesign.prior_sets import (
+    PriorBall as PriorBall,
+    PriorBox as PriorBox,
+    PriorList as PriorList,
+)
+from mechdesign.problem import (
+    Expected as Expected,
+    Problem as Problem,
+)
+from mechdesign.reports import (
+    Reports as Reports,
+    Tally as Tally,
+)
+from mechdesign.solution import (
+    Solution as Solution,
+)
+from mechdesign.utilities import (
+    BayesAccuracy as BayesAccuracy,
+    ColumnUtility as ColumnUtility,
+    ConvexUtility as ConvexUtility,
+    Distortion as Distortion,
+    EuclideanDistance as EuclideanDistance,
+    HammingLoss as HammingLoss,
+    L2Risk as L2Risk,
+    MeanAbsoluteError as MeanAbsoluteError,
+    MeanSquaredDistance as MeanSquaredDistance,
+    MutualInformation as MutualInformation,
+    PosteriorMeanSquaredError as PosteriorMeanSquaredError,
+    TVRisk as TVRisk,
+)
+
+__version__: str
+__all__: list[str]
