@@ -63,6 +63,34 @@ def test_top_level_folders_are_the_agreed_ones() -> None:
     assert top - {".ci", ".github"} == FOLDERS
 
 
+OF_THE_WHOLE = {
+    "docs",
+    "front_door",
+    "house",
+    "layers",
+    "library",
+    "licenses",
+    "notebooks",
+}
+"""Tests at the top that are about no single module."""
+
+
+def modules_of(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py") if not path.stem.startswith("__")}
+
+
+def test_the_tests_mirror_the_library() -> None:
+    """Every room has its tests in the folder of its name, and every module at the top its file."""
+    library, tests = ROOT / "mechdesign", ROOT / "tests"
+    folders = [library, *(path.parent for path in library.rglob("*/__init__.py"))]
+    rooms = {folder.relative_to(library) for folder in folders}
+    tested = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    assert tested - {Path("benchmarks")} <= rooms
+    assert {room for room in rooms if modules_of(library / room)} <= tested
+    at_the_top = {path.stem.removeprefix("test_") for path in tests.glob("test_*.py")}
+    assert at_the_top - OF_THE_WHOLE == modules_of(library) - {"_typing"}
+
+
 def test_the_readme_has_one_command_to_solve_and_one_to_test() -> None:
     lines = (ROOT / "README.md").read_text().splitlines()
     commands = [line for line in lines if line.startswith("python3 -m venv")]
