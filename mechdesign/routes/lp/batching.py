@@ -7,11 +7,8 @@ it is the same few operations on longer arrays.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import singledispatch
 
 from mechdesign.notions.rows.cone import Family
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
 
 __all__ = ["most_together", "shape"]
@@ -40,28 +37,21 @@ def shape(problem: Problem) -> Hashable | None:
     return len(problem.domain), len(problem.outputs), *patterns
 
 
-@singledispatch
-def _pattern(_family: Family) -> Hashable | None:
-    """Return what the places of the rows depend on, None where they do not suit."""
+def _pattern(family: Family) -> Hashable | None:
+    """Return what the places of the rows depend on, None where they do not suit.
+
+    Those are the sides of bounds on the lift for one prior, and the pairs that have one bound,
+    which are then stated by the least entry.
+    """
+    lifts, pairs = family.lift_rows(), family.ratio_rows()
+    if lifts is not None and len(lifts.priors.members) == 1:
+        sides = dict(lifts.sides())
+        thin = any(bound.exponent(lifts.epsilon) < THINNEST for bound in sides.values())
+        return None if thin else tuple(sides)
+    if pairs is not None and len(pairs.bounds) == 1 and pairs.size >= FEWEST_INPUTS:
+        thin = pairs.bounds[0].exponent(pairs.epsilon) < THINNEST
+        return None if thin else pairs.index.tobytes()
     return None
-
-
-@_pattern.register
-def _lift(family: LiftRows) -> Hashable | None:
-    if len(family.priors.members) != 1:
-        return None
-    if any(bound.exponent(family.epsilon) < THINNEST for _, bound in family.sides()):
-        return None
-    return tuple(side for side, _ in family.sides())
-
-
-@_pattern.register
-def _pairs(family: PairRows) -> Hashable | None:
-    """Return the pairs, where they have one bound and may go through the least entry."""
-    if len(family.bounds) > 1 or family.size < FEWEST_INPUTS:
-        return None
-    thin = family.bounds[0].exponent(family.epsilon) < THINNEST
-    return None if thin else family.index.tobytes()
 
 
 def most_together(problem: Problem) -> int:

@@ -92,9 +92,9 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
     largest = np.asarray(abs(G).max(axis=1).todense()).ravel()
     largest[largest == 0] = 1.0
 
-    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+    def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Undo the scaling of the rows."""
-        found, _ = family.read_dual((np.maximum(weights, 0.0) / largest)[:, None])
+        found, _ = family.read_dual((np.maximum(multipliers, 0.0) / largest)[:, None])
         return [replace(m, output=np.full(len(m.output), output)) for m in found]
 
     A = sp.csr_array(sp.diags_array(1 / largest) @ G)
@@ -132,12 +132,12 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
     equal = np.zeros(A.shape[0], dtype=bool)
     equal[::per_prior] = True
 
-    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+    def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Take the rows on entries as they are: the equation only defines the variable.
 
         The terms of the rows on P . q are those of the rows on entries, written out.
         """
-        kept = weights[~equal].reshape(len(sides), k) if sides else np.zeros((0, k))
+        kept = multipliers[~equal].reshape(len(sides), k) if sides else np.zeros((0, k))
         found = []
         for (side, number), weight in zip(sides, kept, strict=True):
             x = np.flatnonzero(weight > 0)
@@ -187,7 +187,7 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
     A = _sparse(entries, (row, k + len(with_least)))
     plain = np.array(direct, dtype=np.intp).reshape(-1, 4)
 
-    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+    def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Solve a transport problem for each least entry t.
 
         The dual variable of t being free, multipliers u of the rows e**-a q_x <= b t (x above) and
@@ -197,10 +197,10 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
         at every z no more than those of v.
         """
         x, other = [plain[:, 1]], [plain[:, 2]]
-        weight = [weights[plain[:, 0]] / larger[plain[:, 3]]]
+        weight = [multipliers[plain[:, 0]] / larger[plain[:, 3]]]
         for h in range(len(with_least)):
-            supply = [(i, weights[r] / larger[b], b) for r, i, t, b in above if t == h]
-            demand = [(member, weights[r]) for r, t, member in below if t == h]
+            supply = [(i, multipliers[r] / larger[b], b) for r, i, t, b in above if t == h]
+            demand = [(member, multipliers[r]) for r, t, member in below if t == h]
             scale = np.array([factors[b] for _, _, b in supply])
             sent = np.array([w for _, w, _ in supply]) * scale
             i, j, flow = transport(sent, np.array([w for _, w in demand]))
@@ -249,9 +249,9 @@ def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> ExtendedF
     )
     A.eliminate_zeros()
 
-    def carry_back(weights: FloatArray, output: int) -> list[Multipliers]:
+    def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Take the inner rows as they are; the equations only define variables."""
-        return [about_secrets(found) for found in rows.carry_back(weights[n:], output)]
+        return [about_secrets(found) for found in rows.carry_back(multipliers[n:], output)]
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
     return ExtendedFormulation(
