@@ -21,7 +21,7 @@ import scipy.signal
 
 from benchmarks.captions import PICTURES, save
 from benchmarks.trusted_server.survey import error_within
-from benchmarks.trusted_server.unequal_people import central_bounds, sum_law
+from benchmarks.trusted_server.unequal_people import central_bounds, sum_distribution
 from mechdesign import (
     LIP,
     BoundedPriorLIP,
@@ -264,7 +264,7 @@ def misfits(chances: FloatArray, epsilon: float) -> float:
 def bits_law(chances: FloatArray) -> FloatArray:
     """Return the law of the sum of many bits, by halves."""
     if len(chances) <= 64:
-        return sum_law(chances.tolist())
+        return sum_distribution(chances.tolist())
     half = len(chances) // 2
     whole = scipy.signal.fftconvolve(bits_law(chances[:half]), bits_law(chances[half:]))
     clean: FloatArray = np.maximum(whole, 0)

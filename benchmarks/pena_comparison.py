@@ -49,7 +49,7 @@ class MeanErrors:
         Of the unbiased channel whose largest variance over the values is least.
     tailored
         Of the unbiased channel that is best for just these data: what no design that is blind to
-        the data can hope for, up to the discretisation.
+        the data can hope for, up to the discretization.
     solutions
         The minimax and the tailored channel. Inputs are the points of the range, scaled to
         [-1, 1]; the labels of the outputs are the unbiased estimates.

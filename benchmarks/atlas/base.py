@@ -1,4 +1,4 @@
-"""What the atlas asks of a closed form: where it is drawn, what it is, what it is measured by."""
+"""The base class of a closed form in the atlas: its grid, its claim, its channel and problem."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Formula(ABC):
     """
 
     name: ClassVar[str]
-    """The word for it in tables and on the command line."""
+    """Its name in tables and on the command line."""
 
     title: ClassVar[str]
     """A few words above its map."""

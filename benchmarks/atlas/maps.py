@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_atlas", "draw_map", "save_maps"]
 
-COLOURS = {Region.OPTIMAL: SKY, Region.FEASIBLE: "#f6eec2", Region.INFEASIBLE: VERMILION}
-"""For the colour-blind; they differ in lightness as well."""
+COLORS = {Region.OPTIMAL: SKY, Region.FEASIBLE: "#f6eec2", Region.INFEASIBLE: VERMILION}
+"""For the color-blind; they differ in lightness as well."""
 
 MEANINGS = {
     Region.OPTIMAL: "optimal: private, and no private channel is better",
@@ -39,10 +39,10 @@ LEAKAGES = (1.2, 2.0, 4.0, 8.0, 16.0)
 TICKS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 SMALL = 7.5
 MANY = 1.995
-"""From this loss on, by the optimum, it is told in times and not in percent."""
+"""From this loss on, by the optimum, it is given as a multiple and not in percent."""
 
 PALETTE = 64
-"""Colours of a PNG file; with few it takes a quarter of the space."""
+"""Colors of a PNG file; with few it takes a quarter of the space."""
 
 
 def draw_map(formula: Formula, cells: list[Cell], ax: Axes | None = None) -> Axes:
@@ -70,12 +70,12 @@ def draw_map(formula: Formula, cells: list[Cell], ax: Axes | None = None) -> Axe
     if ax is None:
         ax = Figure(figsize=(4.6, 4.0), layout="constrained").subplots()
     grid = _Grid(cells)
-    colours = ListedColormap([COLOURS[region] for region in Region])
+    colors = ListedColormap([COLORS[region] for region in Region])
     norm = BoundaryNorm(np.arange(len(Region) + 1) - 0.5, len(Region))
     regions = grid.of([list(Region).index(cell.region) for cell in cells])
     x_edges = np.exp(_edges(np.log(grid.x)))
     y_edges = _edges(grid.y, beyond=0.5 if _is_whole(grid.y) else 0.0)
-    ax.pcolormesh(x_edges, y_edges, regions, cmap=colours, norm=norm, edgecolors="face", lw=0.2)
+    ax.pcolormesh(x_edges, y_edges, regions, cmap=colors, norm=norm, edgecolors="face", lw=0.2)
     ax.set_xscale("log")
     private = regions < list(Region).index(Region.INFEASIBLE)
     _contours(ax, grid, [cell.loss_ratio for cell in cells], private, LOSSES, "x", "solid")
@@ -109,7 +109,7 @@ def draw_atlas(atlas: Atlas) -> Figure:
     for ax in grid[len(maps) :]:
         ax.set_axis_off()
     handles: list[Any] = [
-        Patch(facecolor=COLOURS[region], edgecolor="grey", label=MEANINGS[region])
+        Patch(facecolor=COLORS[region], edgecolor="grey", label=MEANINGS[region])
         for region in Region
     ]
     handles += [
@@ -139,10 +139,10 @@ def save_maps(atlas: Atlas, path: str | os.PathLike[str]) -> None:
     drawn, kind = io.BytesIO(), file.suffix[1:].lower()
     draw_atlas(atlas).savefig(drawn, format=kind, dpi=88)
     with atomic_file(file) as stream:
-        stream.write(_fewer_colours(drawn) if kind == "png" else drawn.getvalue())
+        stream.write(_fewer_colors(drawn) if kind == "png" else drawn.getvalue())
 
 
-def _fewer_colours(drawn: io.BytesIO) -> bytes:
+def _fewer_colors(drawn: io.BytesIO) -> bytes:
     """Return a PNG picture with a palette."""
     from PIL import Image
 
@@ -220,7 +220,7 @@ def _draw_lines(ax: Axes, formula: Formula, across: FloatArray, up: FloatArray) 
 
 
 def _in_words(summary: Summary) -> str:
-    """Return the worst of a map in a few words."""
+    """Return the worst of a map as text."""
     words = []
     if summary.infeasible:
         words.append(f"leaks up to {summary.largest_leakage:.3g} ε")

@@ -16,6 +16,7 @@ from benchmarks.atlas.cell import COLUMNS, Cell
 from benchmarks.atlas.formulas import FORMULAS
 from mechdesign.errors import InputError
 from mechdesign.files.disk import read_text, write_atomically
+from mechdesign.text import Table
 
 __all__ = ["FORMAT", "Atlas", "Summary"]
 
@@ -135,14 +136,13 @@ class Atlas:
         write_atomically(Path(path), stream.getvalue())
 
     def __str__(self) -> str:
-        head = f"{'formula':27} {'optimal':>8} {'feasible':>8} {'infeasible':>10}"
-        lines = [f"{head}  {'leakage up to':>13}  {'loss up to':>11}"]
+        head = ("formula", *(str(region) for region in Region), "leakage up to", "loss up to")
+        rows = []
         for line in self.summaries:
             loss = "" if line.largest_loss is None else f"{line.largest_loss:.4g} x"
-            counts = f"{line.optimal:8} {line.feasible:8} {line.infeasible:10}"
-            leakage = f"{line.largest_leakage:.4g} eps"
-            lines.append(f"{line.name:27} {counts}  {leakage:>13}  {loss:>11}")
-        return "\n".join(lines)
+            counts = (str(count) for count in (line.optimal, line.feasible, line.infeasible))
+            rows.append((line.name, *counts, f"{line.largest_leakage:.4g} eps", loss))
+        return Table(head, rows, "<>>>>>").text()
 
 
 def _described(formula: Formula) -> dict[str, Any]:

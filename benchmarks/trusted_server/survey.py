@@ -8,14 +8,15 @@ LIP of each single bit. By symmetry Pr(D_i = 1 | y) = E[S|y] / n, so it says exa
 posterior mean of S lies in an interval [a, b] around nP, and the best report makes these means as
 spread as they can be.
 
-**The optimum.** For the law of S_hat = E[S|Y] let H(z) = E (S_hat - z)_+. It is convex, at most
-c(z) = E (S - z)_+, equal to nP - z for z <= a, and 0 for z >= b. The largest such function, the
-convex envelope of these limits, belongs to one law, and every convex function of S_hat has its
-largest mean under it; so Var S_hat is largest and the mean squared error Var S - Var S_hat least,
-whatever the report, even one that looks at single bits. The envelope consists of the tangents from
-(a, nP - a) and (b, 0) to c and of c between: all sums in a lower tail make one report, with mean a,
-all in an upper tail another, with mean b, and those between are told as they are. Where the
-tangents cross it is the line between the two points: two reports, with means a and b.
+**The optimum.** For the distribution of S_hat = E[S|Y] let H(z) = E (S_hat - z)_+. It is convex, at
+most c(z) = E (S - z)_+, equal to nP - z for z <= a, and 0 for z >= b. The largest such function,
+the convex envelope of these limits, belongs to one distribution, and every convex function of S_hat
+has its largest mean under it; so Var S_hat is largest and the mean squared error Var S - Var S_hat
+least, whatever the report, even one that looks at single bits. The envelope consists of the
+tangents from (a, nP - a) and (b, 0) to c and of c between: all sums in a lower tail make one
+report, with mean a, all in an upper tail another, with mean b, and those between are reported as
+they are. Where the tangents cross it is the line between the two points: two reports, with means a
+and b.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def error_within(weights: npt.NDArray[np.float64], low: float, high: float) -> f
     Parameters
     ----------
     weights
-        The law of S on 0..n, ``(n + 1,)``.
+        The distribution of S on 0..n, ``(n + 1,)``.
     low, high
         The interval, which holds the mean of S.
 
@@ -179,14 +180,14 @@ def error_within(weights: npt.NDArray[np.float64], low: float, high: float) -> f
     """
     sums = np.arange(len(weights))
     lower, upper = (np.array(share) for share in _shares(weights.tolist(), low, high))
-    told = 0.0
+    explained = 0.0
     for share in (lower, upper):
         mass = float(share @ weights)
         if mass > 0:
-            told += float((share * sums) @ weights) ** 2 / mass
+            explained += float((share * sums) @ weights) ** 2 / mass
     alone = np.maximum(1 - lower - upper, 0.0)
-    told += float((alone * sums**2) @ weights)
-    return max(0.0, float((sums.astype(float) ** 2) @ weights) - told)
+    explained += float((alone * sums**2) @ weights)
+    return max(0.0, float((sums.astype(float) ** 2) @ weights) - explained)
 
 
 def local_error(people: int, probability: Exact, epsilon: Exact) -> float:
@@ -268,7 +269,7 @@ def _two_reports(
 
 
 def _rounded(lower: list[Fraction], upper: list[Fraction]) -> list[list[int]]:
-    """Return the channel in integers: tails get no less, what is left is told as it is."""
+    """Return the channel in integers: tails get no less, what is left is reported as it is."""
     size, rows = len(lower), []
     for s, (a, b) in enumerate(zip(lower, upper, strict=True)):
         first = math.ceil(a * WHOLE)
@@ -284,14 +285,14 @@ def _read(
     table: list[list[int]], masses: list[int], whole: int
 ) -> tuple[tuple[Fraction, ...], Fraction]:
     """Return the exact posterior mean of each report, and the mean squared error."""
-    estimates, told = [], Fraction(0)
+    estimates, explained = [], Fraction(0)
     for y in range(len(table[0])):
         joint = [mass * row[y] for mass, row in zip(masses, table, strict=True)]
         total, moment = sum(joint), sum(s * part for s, part in enumerate(joint))
         estimates.append(Fraction(moment, total))
-        told += Fraction(moment * moment, total)
+        explained += Fraction(moment * moment, total)
     square = Fraction(sum(s * s * mass for s, mass in enumerate(masses)), whole)
-    return tuple(estimates), square - told / (whole * WHOLE)
+    return tuple(estimates), square - explained / (whole * WHOLE)
 
 
 def _leakage(people: int, chance: Fraction, estimates: tuple[Fraction, ...]) -> float:

@@ -15,25 +15,25 @@ from mechdesign.errors import InputError, SolverError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import budget
 
-__all__ = ["central_bounds", "sum_law"]
+__all__ = ["central_bounds", "sum_distribution"]
 
 FloatArray = npt.NDArray[np.float64]
 
 MOST_PEOPLE = 40
 
 
-def sum_law(chances: Iterable[float]) -> FloatArray:
-    """Return the law of the sum of independent bits, ``(n + 1,)``.
+def sum_distribution(chances: Iterable[float]) -> FloatArray:
+    """Return the distribution of the sum of independent bits, ``(n + 1,)``.
 
     Examples
     --------
-    >>> sum_law([0.5, 0.1]).round(3).tolist()
+    >>> sum_distribution([0.5, 0.1]).round(3).tolist()
     [0.45, 0.5, 0.05]
     """
-    law = np.ones(1)
+    distribution = np.ones(1)
     for p in chances:
-        law = np.convolve(law, [1 - p, p])
-    return law
+        distribution = np.convolve(distribution, [1 - p, p])
+    return distribution
 
 
 def central_bounds(
@@ -43,7 +43,7 @@ def central_bounds(
 
     The report keeps Pr(D_i = d | y) / Pr(D_i = d) within e**-eps and e**eps for each person i, who
     says yes with chance P_i. With w_i(s) = Pr(D_i = 1 | S = s) these are linear in the mass
-    v(s, d) of sums s that are reported as the value d. The linear programme
+    v(s, d) of sums s that are reported as the value d. The linear program
 
         min Sum v(s, d) (s - d)**2,    Sum_d v(s, d) = Pr(S = s)
 
@@ -69,7 +69,7 @@ def central_bounds(
     InputError, UnsupportedError
         If a parameter is out of range.
     SolverError
-        If the programme is not solved.
+        If the program is not solved.
 
     Notes
     -----
@@ -86,10 +86,10 @@ def central_bounds(
     spent = float(budget(epsilon))
     if isinstance(points, bool) or points < 2:
         raise InputError("points", "a whole number >= 2", shown(points))
-    n, law = len(chances), sum_law(chances)
+    n, distribution = len(chances), sum_distribution(chances)
     sums = np.arange(n + 1)
     grid = np.linspace(0, n, points)
-    shares = np.array([_posterior(chances, i, law) for i in range(n)])
+    shares = np.array([_posterior(chances, i, distribution) for i in range(n)])
     limits = []
     for p, share in zip(chances, shares, strict=True):
         low = max(math.exp(-spent) * p, 1 - math.exp(spent) * (1 - p))
@@ -102,22 +102,22 @@ def central_bounds(
         A_ub=private,
         b_ub=np.zeros(2 * n * points),
         A_eq=whole,
-        b_eq=law,
+        b_eq=distribution,
     )
     if solved.status != 0:
-        raise SolverError(f"the programme of the central report was not solved: {solved.message}")
+        raise SolverError(f"the program of the central report was not solved: {solved.message}")
     mass = solved.x.reshape(n + 1, points)
     total, moment = mass.sum(axis=0), sums @ mass
     used = total > 0
-    error = float(sums**2 @ law - (moment[used] ** 2 / total[used]).sum())
+    error = float(sums**2 @ distribution - (moment[used] ** 2 / total[used]).sum())
     step = n / (points - 1)
     return max(0.0, float(solved.fun) - step**2 / 4), max(0.0, error)
 
 
-def _posterior(chances: list[float], i: int, law: FloatArray) -> FloatArray:
+def _posterior(chances: list[float], i: int, distribution: FloatArray) -> FloatArray:
     """Return Pr(D_i = 1 | S = s) for each s."""
-    others = sum_law(chances[:i] + chances[i + 1 :])
-    posterior: FloatArray = chances[i] * np.concatenate([[0.0], others]) / law
+    others = sum_distribution(chances[:i] + chances[i + 1 :])
+    posterior: FloatArray = chances[i] * np.concatenate([[0.0], others]) / distribution
     return posterior
 
 

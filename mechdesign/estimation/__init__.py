@@ -1,4 +1,4 @@
-"""What a data curator does with reports: estimates, each with its error and labelled for bias."""
+"""Estimation from reports, as an aggregator does it: each estimate with its error and its bias."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an estimate is of: the population, or exactly the records that were reported on."""
+"""Estimands: the population, or exactly the records that were reported on, with their variances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["TARGETS", "Moments", "check_target"]
 
 @dataclass(frozen=True)
 class Moments:
-    """What the variance of a mean of scores s depends on, for one estimate or many.
+    """The moments that the variance of a mean of scores s depends on, for one estimate or many.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Moments:
 def _population(moments: Moments, n: int) -> FloatArray:
     """Return (E s**2 - (E s)**2) / (n - 1): both the records and the reports vary.
 
-    With the means of the n scores put in, its expectation is the true variance. A single report
-    does not tell it: NaN.
+    With the sample means of the n scores, its expectation is the true variance. For a single
+    report it is not known: NaN.
     """
     if n < 2:
         return np.full(np.shape(moments.square), np.nan)
@@ -52,7 +52,7 @@ TARGETS: dict[str, Callable[[Moments, int], FloatArray]] = {
     "population": _population,
     "respondents": _respondents,
 }
-"""How a standard error is computed, by the word for what is estimated."""
+"""The variance of an estimate, by the name of what is estimated."""
 
 
 def check_target(target: object) -> Callable[[Moments, int], FloatArray]:

@@ -151,7 +151,7 @@ def weighted_sum(
     mechanism, values, prior, target
         As for :func:`mean`.
     reports
-        The Reports themselves, since counts no longer tell whose is whose.
+        The Reports themselves, since counts do not keep the order of the records.
     weights
         ``(n_reports,)`` numbers c_i, in the order of the reports.
 

@@ -1,4 +1,4 @@
-"""A user's word for one of several ways."""
+"""Options by name: look-up of a user's choice in a registry."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["choose"]
 T = TypeVar("T")
 
 
-def choose(ways: Mapping[str, T], word: object, key: str) -> T:
-    """Return the estimator that has this word.
+def choose(options: Mapping[str, T], name: object, key: str) -> T:
+    """Return the option of a name.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def choose(ways: Mapping[str, T], word: object, key: str) -> T:
     >>> choose({"up": 1, "down": -1}, "up", "direction")
     1
     """
-    if not isinstance(word, str) or word not in ways:
-        hint = did_you_mean(str(word), ways)
-        raise InputError(key, f"one of {', '.join(map(repr, ways))}", shown(word), hint)
-    return ways[word]
+    if not isinstance(name, str) or name not in options:
+        hint = did_you_mean(str(name), options)
+        raise InputError(key, f"one of {', '.join(map(repr, options))}", shown(name), hint)
+    return options[name]

@@ -19,7 +19,7 @@ __all__ = ["BORROWING", "InverseVarianceAverage", "JointLeastSquares", "PooledEs
 
 
 BORROWING = {"population"}
-"""Targets for which the reports of one group tell something about another."""
+"""Targets for which the reports of one group are informative about another."""
 
 LEAST_VARIANCE = 1e-9
 """Weights are no larger than those of it: without noise, an input of probability 0 has none."""
@@ -60,7 +60,7 @@ class JointLeastSquares(PooledEstimate):
     """Generalized least squares on the reports of all channels at once.
 
     Side by side, each times its share n_g / n of the reports, their columns are those of one
-    channel that also tells the group; the scores of that channel are averaged. Within a group the
+    channel that also reports the group; the scores of that channel are averaged. Within a group the
     mean of a score is not what is estimated, so the variance is
     Sum_g (n_g / n) (E_g s**2 - (E_g s)**2), with E_g s from the estimate itself.
     """

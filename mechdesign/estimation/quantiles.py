@@ -1,4 +1,4 @@
-"""Quantiles of an estimated distribution on numbers, with a confidence set."""
+"""Quantiles of an estimated distribution, with confidence sets as in Woodruff 1952."""
 
 from __future__ import annotations
 

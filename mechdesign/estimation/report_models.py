@@ -104,7 +104,7 @@ class ReportModel(ABC):
         Raises
         ------
         InputError
-            As :meth:`tally`; also where counts do not tell the reports of this mechanism.
+            As :meth:`tally`; also where counts do not determine the reports of this mechanism.
         UnsupportedError
             If a structured mechanism has more than 4096 inputs, or more than 2**21 probabilities of
             the reports that were sent.

@@ -31,20 +31,20 @@ UNSEEN_NOTE = "standard error not estimable: the reports show no spread"
 
 @dataclass(frozen=True, eq=False)
 class ScalarEstimate:
-    """One number read from reports.
+    """One number estimated from reports.
 
     Attributes
     ----------
     quantity
-        What it is, in words.
+        Its name.
     value
         The estimate.
     standard_error
         Its standard error.
     reports
-        How many reports it was read from.
+        How many reports it was made from.
     method
-        How.
+        The name of the method.
     unbiased
         Whether its expectation is what is estimated, whatever the truth.
     simulated
@@ -72,15 +72,15 @@ class ScalarEstimate:
 
         Examples
         --------
-        >>> reading = ScalarEstimate("mean", 2.5, 0.25, 100, "unbiased", True, False, "population")
-        >>> [round(end, 3) for end in reading.interval(0.95)]
+        >>> found = ScalarEstimate("mean", 2.5, 0.25, 100, "unbiased", True, False, "population")
+        >>> [round(end, 3) for end in found.interval(0.95)]
         [2.01, 2.99]
         """
         margin = normal_quantile(confidence) * self.standard_error
         return self.value - margin, self.value + margin
 
     def to_json(self) -> dict[str, Any]:
-        """Return the reading as plain values; null where the standard error is not known."""
+        """Return the estimate as plain values; null where the standard error is not known."""
         return {
             "quantity": self.quantity,
             "value": self.value,
@@ -118,7 +118,7 @@ class Estimate:
     reports
         How many reports it was made from.
     method
-        The word for how.
+        The name of the method.
     unbiased
         Whether its expectation is the truth, whatever that is.
     simulated
@@ -265,7 +265,7 @@ def _spread(error: float) -> str:
 
 
 def bias_word(unbiased: bool) -> str:
-    """Return the label."""
+    """Return ``"unbiased"`` or ``"biased"``."""
     return "unbiased" if unbiased else "biased"
 
 

@@ -1,4 +1,4 @@
-"""From any estimate to a distribution: the nearest one, or clipped at 0 and scaled."""
+"""Estimates made distributions: Euclidean projection onto the simplex, or clipping and scaling."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
 
 
 def informative(notion: N) -> N:
-    """Return a notion whose budget lets reports tell something, and is not too large to draw.
+    """Return a notion if its budget is neither too small to be informative nor too large to draw.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def informative(notion: N) -> N:
 
 
 def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
-    """Return the most mass that ``on`` outputs may hold together beside ``off`` others.
+    """Return the most mass that ``on`` outputs may have together, against ``off`` others.
 
     That is the largest multiple h of ``step`` with h / on <= e**epsilon (2**62 - h) / off.
 

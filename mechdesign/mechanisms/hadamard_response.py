@@ -1,4 +1,4 @@
-"""Hadamard response: reports of log2(k) bits whose counts a fast transform reads."""
+"""Hadamard response (Acharya, Sun and Zhang 2019), decoded by a fast Walsh-Hadamard transform."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class HadamardResponse(LDPMechanism):
     probability 1/2: s_x(y) = H[x + 1, y] / (2p - 1), with p = Pr(Y in S_x | x). All estimates
     together are one Walsh-Hadamard transform of the counts.
 
-    One word decides a draw: a uniform number of K, and whether it is to be in S_x. If it is not as
-    it is to be, one bit of it that x + 1 has is flipped, which leaves it uniform on the other side.
+    One random word determines a draw: a uniform number below K, and whether it has to be in S_x. If
+    it is on the wrong side, one of its bits that is set in x + 1 is flipped, which makes it uniform
+    on the other side.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What mechanisms under LDP share: any two inputs are bounded alike, and scores come in bulk."""
+"""The base class of mechanisms under LDP, whose inputs are all bounded by one ratio."""
 
 from __future__ import annotations
 

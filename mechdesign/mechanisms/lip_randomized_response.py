@@ -1,4 +1,4 @@
-"""LIP randomized response on a large domain: the truth, or now and then a fresh draw."""
+"""LIP randomized response (Jiang et al. 2018): the truth, or a fresh draw from the prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-ary randomized response on a large domain."""
+"""Generalized (k-ary) randomized response on a large domain (Kairouz et al. 2016)."""
 
 from __future__ import annotations
 

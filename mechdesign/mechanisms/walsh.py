@@ -1,4 +1,4 @@
-"""The Walsh-Hadamard transform: H[a, b] = (-1)**popcount(a & b)."""
+"""The fast Walsh-Hadamard transform, H[a, b] = (-1)**popcount(a & b)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pictures, for people who look rather than read.
+"""Plots of channels, leakages, frontiers, estimates and cones, with matplotlib.
 
 Every function draws on Axes and returns them: on those that it is given, or on new ones. None shows
-anything on the screen. Colours are from a palette that the colour-blind can tell apart; lines also
+anything on the screen. Colors are from a palette that the color-blind can tell apart; lines also
 differ by their marks.
 """
 

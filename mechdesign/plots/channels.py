@@ -33,7 +33,7 @@ def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> A
     Returns
     -------
     Axes
-        With the colour scale beside them; small channels have their numbers written in.
+        With the color scale beside them; small channels have their numbers written in.
     """
     ax = axes_or_new(ax)
     matrix = channel.matrix
@@ -47,8 +47,8 @@ def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> A
     if max(channel.shape) <= MOST_NUMBERS:
         for (x, y), entry in np.ndenumerate(matrix):
             bright = entry > 0.6 * matrix.max()
-            colour = "black" if bright else "white"
-            ax.text(y, x, f"{entry:.3f}", ha="center", va="center", color=colour, fontsize=9)
+            color = "black" if bright else "white"
+            ax.text(y, x, f"{entry:.3f}", ha="center", va="center", color=color, fontsize=9)
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("Q(y|x)")
     return ax

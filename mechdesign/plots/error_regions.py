@@ -1,4 +1,4 @@
-"""Privacy as it looks to one who tests: the errors that are left to any test of the input."""
+"""Plots of trade-off curves and error regions: privacy as hypothesis testing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
-from mechdesign.plots.style import COLOURS, GREY, MARKS, SKY, axes_or_new, plain, short
+from mechdesign.plots.style import COLORS, GREY, MARKS, SKY, axes_or_new, plain, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,8 +73,8 @@ def plot_error_region(
         alarms, missed = zip(*((float(a), float(b)) for a, b in curve.points), strict=True)
         label = f"best tests, {short(curve.x)} against {short(curve.other)}"
         label = label if labels is None else plain(labels[n])
-        colour, mark = COLOURS[n % len(COLOURS)], MARKS[n % len(MARKS)]
-        ax.plot(alarms, missed, color=colour, marker=mark, label=label, markersize=5, clip_on=False)
+        color, mark = COLORS[n % len(COLORS)], MARKS[n % len(MARKS)]
+        ax.plot(alarms, missed, color=color, marker=mark, label=label, markersize=5, clip_on=False)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle="--", label="guessing")
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     ax.set(xlabel="false alarm rate", ylabel="missed detection rate")
@@ -84,6 +84,6 @@ def plot_error_region(
 
 
 def _name(region: ErrorRegion) -> str:
-    """Return the budgets of a region in words."""
+    """Return the budgets of a region as text."""
     ends = ["inf" if e is None else f"{float(e):.4g}" for e in (region.forward, region.back)]
     return f"allowed at {', '.join(dict.fromkeys(ends))} nats"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
-from mechdesign.plots.style import COLOURS, GREY, MARKS, PALE, axes_or_new, plain, save
+from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,7 @@ def _listed(frontiers: Frontier | Iterable[Frontier]) -> list[Frontier]:
 
 def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
     """Draw one frontier."""
-    colour, mark = COLOURS[n % len(COLOURS)], MARKS[n % len(MARKS)]
+    color, mark = COLORS[n % len(COLORS)], MARKS[n % len(MARKS)]
     points = sorted(curve.points, key=lambda point: point.epsilon)
     found = [(float(p.epsilon), p.solution) for p in points if p.solution is not None]
     side = "up" if curve.problem.utility.is_maximised else "down"
@@ -151,13 +151,13 @@ def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
     values = [float(solution.value) for _, solution in found]
     bounds = [float(solution.bound) for _, solution in found]
     size = 5 if len(found) <= 30 else 0
-    ax.plot(budgets, values, color=colour, marker=mark, markersize=size, label=name)
+    ax.plot(budgets, values, color=color, marker=mark, markersize=size, label=name)
     if any(solution.gap > VISIBLE for _, solution in found):
         ax.fill_between(
             budgets,
             bounds,
             values,
-            color=colour,
+            color=color,
             alpha=0.25,
             linewidth=0,
             label=f"{name}: undecided, {side} to the proved bound",
@@ -169,7 +169,7 @@ def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
             [0.02 * (n + 1)] * len(none),
             linestyle="",
             marker="x",
-            color=colour,
+            color=color,
             transform=ax.get_xaxis_transform(),
             label=f"{name}: infeasible",
         )

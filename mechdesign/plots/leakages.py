@@ -1,4 +1,4 @@
-"""What a channel leaks, and what a notion is worth under the others, as bars."""
+"""Bar charts of leakages, and of the relations between notions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["plot_leakages", "plot_relations"]
 
 
 def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -> Axes:
-    """Draw what a channel leaks under each notion.
+    """Draw the leakage of a channel under each notion.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
 
 
 def plot_relations(relations: Relations, ax: Axes | None = None, title: str = "") -> Axes:
-    """Draw what a guarantee is worth under every other notion.
+    """Draw what a guarantee implies under every other notion.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ def plot_relations(relations: Relations, ax: Axes | None = None, title: str = ""
     ax = axes_or_new(ax, (6.4, 4.8))
     rows, ends = relations.rows, []
     sides = (("exactly", BLUE, -0.2), ("bound in closed form", SKY, 0.2))
-    for n, (label, colour, shift) in enumerate(sides):
+    for n, (label, color, shift) in enumerate(sides):
         values = [(row.tight, row.bound)[n] for row in rows]
         heights = [0.0 if v is None or math.isinf(v) else v for v in values]
         places = np.arange(len(rows)) + shift
-        bars = ax.barh(places, heights, height=0.38, color=colour, label=label)
+        bars = ax.barh(places, heights, height=0.38, color=color, label=label)
         words = ["" if v is None else "infinite" if math.isinf(v) else f"{v:.4g}" for v in values]
         ax.bar_label(bars, words, padding=3, fontsize=9)
         ends += heights

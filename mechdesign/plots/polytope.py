@@ -25,7 +25,7 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 
 TICKS = (0.2, 0.4, 0.6, 0.8)
 DIGITS, FLAT, NEAR = 9, 1e-9, 0.1
-"""Digits that tell points apart; the area of a triangle without one; near a corner."""
+"""Digits at which points are distinct; areas of triangles that count as 0; near a corner."""
 
 TOUCHING = 0.03
 """Outputs nearer than this share their place for a label."""
@@ -41,10 +41,10 @@ LARGEST_AREA = 420.0
 def plot_polytope(
     problem: Problem, channel: Channel | None = None, ax: Axes | None = None, title: str = ""
 ) -> Axes:
-    """Draw what the notions of a problem with three inputs allow a report to tell.
+    """Draw the posteriors that the notions of a problem with three inputs allow.
 
-    An output y tells the posterior P(x|y), a point of the triangle: at a corner the input is known,
-    and at the prior nothing is told. The posteriors that the notions allow are a polygon. Its
+    An output y has a posterior P(x|y), a point of the triangle: at a corner the input is known, and
+    at the prior nothing is learned. The posteriors that the notions allow are a polygon. Its
     corners are the extreme rays of the cone, and a channel is a way to write the prior as a mean
     of allowed posteriors.
 
@@ -216,9 +216,9 @@ def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) 
         _name_output(ax, places[together[0]], prior @ CORNERS, names)
 
 
-def _name_output(ax: Axes, place: FloatArray, centre: FloatArray, name: str) -> None:
-    """Write the name of an output on the side away from the centre."""
-    away = place - centre
+def _name_output(ax: Axes, place: FloatArray, center: FloatArray, name: str) -> None:
+    """Write the name of an output on the side away from the center."""
+    away = place - center
     size = float(np.hypot(*away))
     right, up = (18 * away / size).tolist() if size > FLAT else (0.0, 18.0)
     if np.hypot(*(CORNERS - place).T).min() < NEAR:  # where the name of the input stands

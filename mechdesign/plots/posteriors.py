@@ -1,4 +1,4 @@
-"""What each output tells of the input: the posterior against the prior."""
+"""Plots of the posterior at each output against the prior."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import Channel
-from mechdesign.plots.style import COLOURS, GREY, axes_or_new, label_axis, plain, short
+from mechdesign.plots.style import COLORS, GREY, axes_or_new, label_axis, plain, short
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BARS", "plot_posterior"]
 
 MOST_BARS = 60
-"""Bars that can be told apart; beyond, or with more inputs than colours, there is a map."""
+"""Bars that can be distinguished; beyond, or with more inputs than colors, there is a map."""
 
 WIDTH = 0.8
 LEVEL = 40
@@ -42,7 +42,7 @@ def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title
     -------
     Axes
         With a group of bars P(x|y) for each output y, and a black line at P(x) over each bar.
-        Where these are too many they are a map of ln P(x|y) / P(x) in nats, with the colour scale
+        Where these are too many they are a map of ln P(x|y) / P(x) in nats, with the color scale
         beside it; grey is where the posterior is 0. An output that never occurs stays empty.
 
     Raises
@@ -60,7 +60,7 @@ def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title
     """
     posterior = channel.posterior(prior)
     ax = axes_or_new(ax, (6.4, 4.4))
-    if posterior.size <= MOST_BARS and len(posterior) <= len(COLOURS):
+    if posterior.size <= MOST_BARS and len(posterior) <= len(COLORS):
         _bars(ax, channel, prior, posterior)
     else:
         _map(ax, channel, prior, posterior)
@@ -80,7 +80,7 @@ def _bars(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.fl
     for x, label in enumerate(channel.inputs.labels):
         places = np.arange(m) + (x - (k - 1) / 2) * width
         heights = np.nan_to_num(posterior[x])
-        ax.bar(places, heights, 0.9 * width, color=COLOURS[x], label=short(label))
+        ax.bar(places, heights, 0.9 * width, color=COLORS[x], label=short(label))
         ends = places - 0.45 * width, places + 0.45 * width
         line = ax.hlines(np.full(m, prior.array[x]), *ends, color="black", linewidth=2)
     line.set_label("prior P(x)")
@@ -97,10 +97,10 @@ def _map(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.flo
         lift = np.log(posterior / prior.array[:, None])
     known = np.isfinite(lift)
     largest = float(np.abs(lift[known]).max(initial=1e-9))
-    colours = mpl.colormaps["PuOr_r"].with_extremes(bad=GREY)
+    colors = mpl.colormaps["PuOr_r"].with_extremes(bad=GREY)
     image = ax.imshow(
         np.ma.masked_where(~known, lift),
-        cmap=colours,
+        cmap=colors,
         aspect="auto",
         vmin=-largest,
         vmax=largest,

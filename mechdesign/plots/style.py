@@ -1,4 +1,4 @@
-"""What all pictures share: colours, new axes, labels that stay readable, files."""
+"""Colors, axes, labels and files that all plots share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE",
-    "COLOURS",
+    "COLORS",
     "GREY",
     "MARKS",
     "PALE",
@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 BLUE, SKY, VERMILION, GREY = "#0072b2", "#56b4e9", "#d55e00", "#595959"
-COLOURS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", SKY, GREY)
-"""From the palette of Okabe and Ito, which the colour-blind can tell apart; and a grey."""
+COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", SKY, GREY)
+"""From the palette of Okabe and Ito, which the color-blind can tell apart; and a grey."""
 
 PALE = "#e6e6e6"
 """What stands behind the data."""

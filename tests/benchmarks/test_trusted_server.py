@@ -20,7 +20,7 @@ from benchmarks.trusted_server.survey import (
     local_error,
     mean_range,
 )
-from benchmarks.trusted_server.unequal_people import central_bounds, sum_law
+from benchmarks.trusted_server.unequal_people import central_bounds, sum_distribution
 from mechdesign import LIP, PosteriorMeanSquaredError, Prior, Problem, design
 from mechdesign.errors import InputError, UnsupportedError
 from tests.strategies import examples
@@ -193,7 +193,9 @@ def test_unequal_people_are_each_kept_private() -> None:
     assert central_bounds(chances, 6)[1] < 0.02
     # relaxed to one interval for the sum, the optimum can only be better
     ends = [mean_range(1, Fraction(str(p)), Fraction(1)) for p in chances]
-    least = error_within(sum_law(chances), *(float(sum(side)) for side in zip(*ends, strict=True)))
+    least = error_within(
+        sum_distribution(chances), *(float(sum(side)) for side in zip(*ends, strict=True))
+    )
     assert least <= high + 1e-9
 
 

@@ -48,7 +48,7 @@ class _Scheme(Formula):
 
     @abstractmethod
     def notion(self, at: Point) -> Notion:
-        """Return what must stay secret."""
+        """Return the privacy notion."""
 
     @abstractmethod
     def mechanism(self, at: Point) -> Mechanism:

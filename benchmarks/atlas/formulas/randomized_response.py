@@ -118,7 +118,7 @@ class GRRSum(_GRR):
 
 
 def most_inputs(epsilon: float) -> float:
-    """Return (3 + sqrt(8 e**(2 epsilon) + 1))/2, beyond which larger subsets tell more."""
+    """Return (3 + sqrt(8 e**(2 epsilon) + 1))/2, beyond which larger subsets have less variance."""
     return (3 + math.sqrt(8 * math.exp(2 * epsilon) + 1)) / 2
 
 

@@ -1,4 +1,4 @@
-"""PENA's two-valued responder: a number told by one of two reports."""
+"""PENA's two-valued responder: a number reported by one of two values."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class OUERisk(_Risk):
 
     Its reports are read by the best linear estimator for rows of bits, which is at least as good as
     the textbook's. The rarest rows are rarer than the 2**-62 that a matrix is rounded to, so what
-    it leaks is measured on the law of the coins.
+    it leaks is measured on the distribution of the coins.
     """
 
     name = "oue-l2-risk"

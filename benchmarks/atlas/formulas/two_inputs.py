@@ -50,7 +50,7 @@ class _TwoInputs(Formula):
 
     @abstractmethod
     def notion(self, at: Point) -> Notion:
-        """Return what must stay secret."""
+        """Return the privacy notion."""
 
     def utility(self) -> Utility:
         """Return the error of the posterior mean of the bit."""
@@ -69,7 +69,8 @@ class SymmetricModel(_TwoInputs):
     """Flip the bit with probability q = (1 - P) / (e**eps - 2P + 1), P = P_min.
 
     The error rises with q up to 1/2, and at this q the largest lift is e**eps: so it is the best of
-    the channels that flip both bits alike, for every P and eps, and its leakage is eps everywhere.
+    the channels that flip both bits with one probability, for every P and eps, and its leakage is
+    eps everywhere.
     Another channel is better but at P = 1/2, where the best one of all is symmetric.
     """
 

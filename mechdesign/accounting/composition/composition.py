@@ -1,4 +1,4 @@
-"""Composition: what several releases about one X leak together, exactly, and the papers' bounds."""
+"""Composition: the exact leakage of several releases about one X, and the papers' bounds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = ["Composition", "CompositionRow", "compose", "lifts"]
 
 @dataclass(frozen=True)
 class CompositionRow:
-    """What the releases leak under one notion.
+    """The joint leakage of the releases under one notion.
 
     Attributes
     ----------
     notion
-        Its word in problem files, or ``"max-lift"`` and ``"min-lift"``, the sides of LIP.
+        Its name in problem files, or ``"max-lift"`` and ``"min-lift"``, the sides of LIP.
     exact
         The smallest epsilon that the product of the channels satisfies, in nats, rounded up.
     bound
@@ -49,14 +49,14 @@ class CompositionRow:
 
 @dataclass(frozen=True)
 class Composition:
-    """What releases about one X leak together.
+    """The joint leakage of releases about one X.
 
     Attributes
     ----------
     releases, inputs, outputs
         Numbers; outputs of the product, all written out.
     columns
-        How many columns were compared: the others tell the same, or are mixtures.
+        How many columns were compared; the others are multiples or mixtures of them.
     ratios
         The largest likelihood ratio of each pair of inputs, exactly; None where infinite. Its
         logarithm is the tightest matrix of context-aware LDP.
@@ -109,8 +109,8 @@ def compose(
     """Return the exact leakage of independent releases about one X, beside the bounds.
 
     LDP and the matrix of context-aware LDP add up pair by pair, since the largest ratio of a
-    product is the product of the largest ratios. Lifts do not: their records are looked for among
-    all products of columns, of which equal ones are merged and mixtures dropped.
+    product is the product of the largest ratios. Lifts do not: the largest is found among all
+    products of columns, of which equal ones are merged and mixtures dropped.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def compose(
         The prior of X, or a set of priors for bounded-prior LIP; without one, no notion that
         needs it is reported.
     budgets
-        For each release the epsilon of LIP that Theorem 4 is to be told; default: what the
+        For each release the epsilon of LIP that Theorem 4 is applied to; default: what the
         channel leaks.
 
     Raises
@@ -229,10 +229,12 @@ def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     """Bound (P . q) / q_x = Sum_z P_z q_z / q_x by the largest ratios."""
     worst = Fraction(1)
     for x in range(len(ratios)):
-        ways = [row[x] for row in ratios]
-        if None in ways:
+        column = [row[x] for row in ratios]
+        if None in column:
             return math.inf
-        worst = max(worst, priors.law([way for way in ways if way is not None], largest=True))
+        worst = max(
+            worst, priors.law([ratio for ratio in column if ratio is not None], largest=True)
+        )
     return log_above(worst)
 
 

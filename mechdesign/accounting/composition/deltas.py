@@ -1,4 +1,4 @@
-"""The delta that several releases need at an epsilon: exactly, and by another package."""
+"""The delta of several releases at an epsilon: exactly, and by privacy loss distributions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def exact_delta(channels: Iterable[Channel], epsilon: Exact) -> float:
     InputError
         If the channels do not fit.
     UnsupportedError
-        If the product has too many outputs that tell different things.
+        If the product has too many outputs after merging.
 
     Examples
     --------
@@ -62,8 +62,8 @@ def approximate_delta(
     """Return bounds on :func:`exact_delta`, by the package dp-accounting (extra ``accounting``).
 
     For each pair of inputs the privacy loss of every channel is rounded to a lattice, up for the
-    one bound and down for the other, and added up by convolutions. This takes no account of how
-    many outputs tell different things, so it serves where the exact product is too large.
+    one bound and down for the other, and added up by convolutions. The cost
+    does not depend on the number of outputs of the product, so it serves where that is too large.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def approximate_delta(
     least, most = float(exp_lower(budget(epsilon))), float(exp_upper(budget(epsilon)))
     inputs = range(len(listed[0].inputs))
     pairs = [(x, other) for x in inputs for other in inputs if x != other]
-    if not pairs:  # one input has no other to be told from
+    if not pairs:  # there is no other input to compare with
         return 0.0, 0.0
     below = max(_pair_delta(listed, pair, math.log(most), interval, False) for pair in pairs)
     above = max(_pair_delta(listed, pair, math.log(least), interval, True) for pair in pairs)

@@ -1,10 +1,10 @@
-"""Several releases about one input as one channel, without listing what tells the same.
+"""Products of channels: several independent releases about one input as one channel.
 
 Independent releases of X have the columns q1 * q2 * ..., entry by entry. Two columns that are equal
-up to scale tell the same about X: they are merged, in integers, so that n uses of one channel with
-m outputs leave at most C(n + m - 1, n) columns. Where only records of ratios or lifts are asked
-for, a column that is a mixture of others cannot set one, in the product with anything, and is
-dropped as well.
+up to scale have the same posterior: they are merged, in integers, so n uses of one channel with m
+outputs leave at most C(n + m - 1, n) columns. Where only largest ratios or lifts are needed, a
+column that is a mixture of others attains none of them, in the product with any other column, and
+is dropped as well.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def merged(columns: Iterable[Sequence[int]]) -> dict[Column, int]:
 
 
 def product(channels: Iterable[Channel]) -> Channel:
-    """Return independent releases about one X as one channel; outputs that tell the same are one.
+    """Return independent releases about X as one channel; outputs of equal posterior are merged.
 
     The result is exact: its bits are the sum of theirs. Every notion applies to it.
 
@@ -100,7 +100,7 @@ def product(channels: Iterable[Channel]) -> Channel:
     InputError
         If their inputs differ.
     UnsupportedError
-        If more than 100,000 columns tell different things.
+        If more than 100,000 columns are left after merging.
 
     Examples
     --------
@@ -167,12 +167,12 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
 
 
 def max_ratio_columns(channels: Iterable[Channel]) -> list[Column]:
-    """Return columns of the product among which every record of a ratio or a lift is set.
+    """Return columns of the product among which every largest ratio or lift is attained.
 
-    A record is the maximum over outputs of a function f of the column that does not change with
-    its scale and is quasi-convex, as q_x / q_x', q_x / (P . q) and (P . q) / q_x are. If q is a
-    mixture of columns r_j, then f(q * s) <= max_j f(r_j * s) for every s: q may be dropped at once.
-    That q is a mixture is found in floating point and checked in rationals.
+    Each of these is the maximum over outputs of a function f of the column that is quasi-convex
+    and does not depend on its scale: q_x / q_x', q_x / (P . q) and (P . q) / q_x. If q is a mixture
+    of columns r_j, then f(q * s) <= max_j f(r_j * s) for every s, so q may be dropped. That q is a
+    mixture is found in floating point (NNLS) and checked in rationals.
     """
     listed = same_inputs(channels)
     kept: dict[Column, int] = {(1,) * len(listed[0].inputs): 1}
@@ -221,7 +221,7 @@ def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, in
 
 def _check_size(columns: dict[Column, int]) -> None:
     if len(columns) > MOST_COLUMNS:
-        expected = f"releases of which at most {MOST_COLUMNS} columns tell different things"
+        expected = f"releases with at most {MOST_COLUMNS} columns after merging"
         raise UnsupportedError("channels", expected, f"{len(columns)} columns")
 
 
@@ -246,7 +246,7 @@ def _is_mixture(
     """Return whether a column is for sure a nonnegative combination of those kept."""
     try:
         weights, rest = scipy.optimize.nnls(shapes[kept].T, shapes[n])
-    except RuntimeError:  # it went round in circles
+    except RuntimeError:  # the active-set iteration cycled
         return False
     if rest > CLOSE:
         return False

@@ -1,4 +1,4 @@
-"""Releases about correlated data: a sequence X_1, ..., X_n, each sent through its own channel."""
+"""Composition over correlated data: a sequence X_1, ..., X_n, each sent by a channel of its own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_SEQUENCES = 4096
 def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object]) -> Composition:
     """Return what is leaked about a whole sequence of which each part is released once.
 
-    Y_k depends on X_k alone. The sequence is one secret, with a prior on all its values; an entry
-    of its channel for Y_k depends on the k-th part alone, and the rest is :func:`compose`.
+    Y_k depends on X_k alone. The whole sequence is the input, with a prior on all its values. An
+    entry of its channel for Y_k depends on the k-th part alone, and the rest is :func:`compose`.
 
     Parameters
     ----------

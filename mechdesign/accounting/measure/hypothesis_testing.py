@@ -13,6 +13,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, exp_lower
 from mechdesign.notions.base import budget
+from mechdesign.text import Table
 
 __all__ = ["ErrorRegion", "Point", "TradeOff", "error_region", "trade_off"]
 
@@ -104,10 +105,9 @@ class TradeOff:
         return all(region.holds(point) for point in self.points)
 
     def __repr__(self) -> str:
-        lines = [f"Tests between inputs {self.x!r} and {self.other!r}"]
-        lines.append(f"  {'false alarm':>12}  {'missed':>12}")
-        lines += [f"  {float(a):>12.6f}  {float(m):>12.6f}" for a, m in self.points]
-        return "\n".join(lines)
+        rows = [(f"{float(alarm):.6f}", f"{float(missed):.6f}") for alarm, missed in self.points]
+        table = Table(("false alarm", "missed"), rows, ">>").text("  ")
+        return f"Tests between inputs {self.x!r} and {self.other!r}\n{table}"
 
 
 def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:

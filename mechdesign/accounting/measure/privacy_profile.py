@@ -15,6 +15,7 @@ from mechdesign.channel import Channel
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.notions.base import budget
 from mechdesign.prior import Prior, prior_on
+from mechdesign.text import Table
 
 __all__ = ["PrivacyProfile", "privacy_profile"]
 
@@ -46,12 +47,11 @@ class PrivacyProfile:
     lip: tuple[Fraction, ...] | None = None
 
     def __repr__(self) -> str:
-        lines = [f"{'epsilon':>10}  {'delta (LDP)':>14}"]
-        lines[0] += f"  {'delta (LIP)':>14}" if self.lip is not None else ""
-        for n, epsilon in enumerate(self.epsilons):
-            lines.append(f"{float(epsilon):>10.6g}  {float(self.ldp[n]):>14.9f}")
-            lines[-1] += f"  {float(self.lip[n]):>14.9f}" if self.lip is not None else ""
-        return "\n".join(lines)
+        deltas = {"delta (LDP)": self.ldp} | ({} if self.lip is None else {"delta (LIP)": self.lip})
+        rows = []
+        for epsilon, *least in zip(self.epsilons, *deltas.values(), strict=True):
+            rows.append((f"{float(epsilon):.6g}", *(f"{float(delta):.9f}" for delta in least)))
+        return Table(("epsilon", *deltas), rows, ">" * (1 + len(deltas))).text()
 
 
 def privacy_profile(

@@ -1,4 +1,4 @@
-"""Correlated secrets: what a release made from X alone tells about a secret S."""
+"""Leakage about a sensitive attribute S that is correlated with the input: S - X - Y."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = [
 ]
 
 Joint = list[list[Fraction]]
-"""The distribution of (S, X): a row for each secret, a column for each input."""
+"""The distribution of (S, X): a row for each value of S, a column for each input."""
 
 
 @dataclass(frozen=True)
 class SensitiveAttributeLeakage:
-    """What a channel on X tells about a secret S, beside what it tells about X.
+    """The leakage of a channel on X about a sensitive attribute S, and about X itself.
 
     Attributes
     ----------
     ratios
-        The largest Pr(y|s) / Pr(y|s') of each pair of secrets, exactly; None where infinite.
+        The largest Pr(y|s) / Pr(y|s') of each pair of values of S, exactly; None where infinite.
     least, most
         The least and the largest lift Pr(s|y) / Pr(s), exactly.
     data_ldp, data_lip
@@ -49,7 +49,7 @@ class SensitiveAttributeLeakage:
 
     @property
     def ldp(self) -> float:
-        """The least epsilon with Pr(y|s) <= e**epsilon Pr(y|s') for all secrets, in nats."""
+        """The least epsilon with Pr(y|s) <= e**epsilon Pr(y|s') for all values of S, in nats."""
         flat = [ratio for row in self.ratios for ratio in row]
         if None in flat:
             return log_above(None)
@@ -57,12 +57,12 @@ class SensitiveAttributeLeakage:
 
     @property
     def max_lift(self) -> float:
-        """The largest log lift of a secret, in nats: its pointwise maximal leakage."""
+        """The largest log lift of a value of S, in nats: the pointwise maximal leakage."""
         return log_above(self.most)
 
     @property
     def min_lift(self) -> float:
-        """The largest log inverse lift of a secret, in nats."""
+        """The largest log inverse lift of a value of S, in nats."""
         return log_above(1 / self.least if self.least else None)
 
     @property
@@ -72,7 +72,7 @@ class SensitiveAttributeLeakage:
 
     def __repr__(self) -> str:
         return (
-            f"notion   secret S     data X\n"
+            f"notion     about S    about X\n"
             f"ldp     {self.ldp:>9.6f}  {self.data_ldp:>9.6f}\n"
             f"lip     {self.lip:>9.6f}  {self.data_lip:>9.6f}"
         )
@@ -81,15 +81,15 @@ class SensitiveAttributeLeakage:
 def sensitive_attribute_leakage(
     joint: Iterable[Iterable[Any]], channel: Channel
 ) -> SensitiveAttributeLeakage:
-    """Return the exact leakage about a secret S of a release Y made from X: S - X - Y.
+    """Return the exact leakage of a release Y about S, made from X alone: S - X - Y.
 
         Pr(y|s) = Sum_x Pr(x|s) Q(y|x)
 
     Parameters
     ----------
     joint
-        ``(n_secrets, n_inputs)`` numbers >= 0, Pr(S = s, X = x), that sum to 1; every secret with
-        a positive probability.
+        ``(n_values, n_inputs)`` numbers >= 0, Pr(S = s, X = x), that sum to 1; every value of S
+        with a positive probability.
     channel
         The channel from X to Y.
 
@@ -100,14 +100,14 @@ def sensitive_attribute_leakage(
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Lemma 1 (linkage inequality): columns of the secret are
-    mixtures of entries of columns of the data, so no ratio or lift is larger.
+    Source: Jiang et al. 2021 (TIFS), Lemma 1 (linkage inequality): the entries of a column for S
+    are mixtures of those for X, so no ratio or lift is larger.
 
     Examples
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> sensitive_attribute_leakage([[0.4, 0.1], [0.1, 0.4]], warner)
-    notion   secret S     data X
+    notion     about S    about X
     ldp      0.619039   1.098612
     lip      0.356675   0.693147
     """
@@ -118,8 +118,8 @@ def sensitive_attribute_leakage(
         for column in channel.columns()
     ]
     columns = [column for column in columns if any(column)]
-    secrets = range(len(distribution))
-    ratios = tuple(tuple(_ratio(columns, s, other) for other in secrets) for s in secrets)
+    values = range(len(distribution))
+    ratios = tuple(tuple(_ratio(columns, s, other) for other in values) for s in values)
     lifts = [q / _dot(masses, column) for column in columns for q in column]
     prior = Prior([sum(entries, Fraction(0)) for entries in zip(*distribution, strict=True)])
     return SensitiveAttributeLeakage(
@@ -132,9 +132,9 @@ def sensitive_attribute_leakage(
 
 
 def sensitive_attribute_channel(
-    joint: Iterable[Iterable[Any]], channel: Channel, secrets: Iterable[Any] | None = None
+    joint: Iterable[Iterable[Any]], channel: Channel, values: Iterable[Any] | None = None
 ) -> tuple[Channel, Prior]:
-    """Return the channel from the secret to the report, and the prior of the secret.
+    """Return the channel from S to the report, and the prior of S.
 
     Its entries are rounded to whole multiples of 2**-62, so that a leakage that is read from it is
     right to about 2**-62 of an entry; :func:`sensitive_attribute_leakage` is exact.
@@ -143,7 +143,7 @@ def sensitive_attribute_channel(
     ----------
     joint, channel
         As for :func:`sensitive_attribute_leakage`.
-    secrets
+    values
         Labels; default those of the rows, or 0, 1, ...
 
     Examples
@@ -156,8 +156,8 @@ def sensitive_attribute_channel(
     well  0.3500  0.6500
     """
     distribution, names = _joint(joint, channel)
-    labels = Domain(secrets if secrets is not None else names or range(len(distribution)))
-    distribution = aligned(distribution, names, labels.labels, "joint, rows", "secret")
+    labels = Domain(values if values is not None else names or range(len(distribution)))
+    distribution = aligned(distribution, names, labels.labels, "joint, rows", "value")
     masses = [sum(row, Fraction(0)) for row in distribution]
     rows = [
         [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
@@ -179,7 +179,7 @@ def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
         raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
     for s, row in enumerate(rows):
         if not any(row):
-            expected = "a secret of positive probability"
+            expected = "a value of positive probability"
             raise InputError(f"joint[{s}]", expected, shown(0), "leave it out")
     return [[p / total for p in row] for row in rows], names
 

@@ -17,6 +17,7 @@ from mechdesign.prior import Prior, labelled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
+from mechdesign.text import Table
 from mechdesign.utilities import Utility
 
 __all__ = ["Robustness", "prior_ball", "robust_problem", "robustness", "sample_radius"]
@@ -167,12 +168,13 @@ class Robustness:
 
     def __repr__(self) -> str:
         notion = self.robust.problem.privacy[0]
-        rows = [("design", "value", "LIP at the estimate", "LIP in the ball")]
+        head = ("design", "value", "LIP at the estimate", "LIP in the ball")
+        rows = []
         for name, solution in (("robust", self.robust), ("trusting", self.trusting)):
             at = LIP(1).leakage(solution.channel, solution.problem.prior)
             worst = notion.leakage(solution.channel)
             rows.append((name, f"{float(solution.value):.6f}", f"{at:.6f}", f"{worst:.6f}"))
-        return "\n".join(f"{a:<8}  {b:>9}  {c:>19}  {d:>15}" for a, b, c, d in rows)
+        return Table(head, rows, "<>>>").text()
 
 
 def robustness(

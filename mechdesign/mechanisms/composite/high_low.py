@@ -1,4 +1,4 @@
-"""High-low mechanisms: sensitive inputs hide among themselves and in reports of all others."""
+"""High-low LDP mechanisms (Acharya et al. 2020): an LDP mechanism for the sensitive inputs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from mechdesign.sampling import Source, chances
 __all__ = ["HighLow", "split_by_sensitivity"]
 
 HIDDEN, OPEN = 0, 1
-"""The two parts of the reports: those that hide a sensitive input, and labels in clear."""
+"""The two parts of the reports: those of the inner mechanism, and labels in clear."""
 
 
 class HighLow(Mechanism):
@@ -171,7 +171,7 @@ class HighLow(Mechanism):
                 return kind.draw(rank[places], source)
             joining = apart[places]
             drawn = kind.draw(np.where(joining, 0, rank[places]), source)
-            # for all of them, so that how many random bits are taken does not tell who joined
+            # drawn for all, so that the number of random bits does not reveal who joined
             uniform = self._two_level.draw_uniform(len(places), source)
             drawn[joining] = uniform[joining]
             return drawn
@@ -191,8 +191,8 @@ class HighLow(Mechanism):
                 return Fraction(self._uniform, WHOLE * self._n_inner)
             return self._inner.mass(rank, self._parts.inner(HIDDEN, part, report))
         label = int(self._parts.inner(OPEN, part, report)[0])
-        told = self._is_open[x] and label == rank
-        return Fraction(WHOLE - self._uniform, WHOLE) if told else Fraction(0)
+        sent = self._is_open[x] and label == rank
+        return Fraction(WHOLE - self._uniform, WHOLE) if sent else Fraction(0)
 
     def count(self, data: AnyArray) -> Int64Array:
         """Return how many reports are hidden and open, the inner counts, and those of labels."""
@@ -200,8 +200,8 @@ class HighLow(Mechanism):
 
     def _scores(self) -> tuple[float, float]:
         """Return the score of a sensitive input on labels, and that of the label itself."""
-        told = (WHOLE - self._uniform) / WHOLE
-        return -self._uniform / WHOLE * self._c / told, 1 / told
+        sends = (WHOLE - self._uniform) / WHOLE
+        return -self._uniform / WHOLE * self._c / sends, 1 / sends
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates."""
@@ -261,9 +261,9 @@ class HighLow(Mechanism):
             return none
         size = self._inner.count(self._inner.listed()[:0]).size
         flat = Tally(np.ones(size, dtype=np.int64), size)
-        told = (WHOLE - self._uniform) / WHOLE / len(self.inputs)
-        share = 1 - told * len(self._open)
-        _, moments = self._moments(flat, np.full(len(self._open), told), share)
+        label = (WHOLE - self._uniform) / WHOLE / len(self.inputs)
+        share = 1 - label * len(self._open)
+        _, moments = self._moments(flat, np.full(len(self._open), label), share)
         return none if moments is None else -moments.products / moments.square
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:

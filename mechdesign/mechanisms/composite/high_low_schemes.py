@@ -1,4 +1,4 @@
-"""The high-low schemes: which mechanism the sensitive inputs use, and its best size."""
+"""High-low schemes by the mechanism of the sensitive inputs, with the best subset size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The input itself, where it need not be hidden: a part of composite mechanisms."""
+"""The identity mechanism, a part of composite mechanisms for inputs that need no protection."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ProbabilityLevel(NamedTuple):
 
 
 class ScoreSumMoments(NamedTuple):
-    """Means over reports of what the sum t(y) = Sum_x s_x(y) of all scores is worth.
+    """Moments of the sum t(y) = Sum_x s_x(y) of all scores, as means over reports.
 
     ``mean`` and ``square`` are those of t and t**2, ``products`` has those of s_x t.
     """
@@ -84,7 +84,7 @@ class TwoValuedMechanism(Protocol):
         """The mean of each score s_x(Y) where Y is uniform; it is the same for every x."""
 
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return reports that are uniform over all, and tell nothing."""
+        """Return reports that are uniform, independent of any input."""
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return the probabilities that occur, each with the extremes of P(y)."""

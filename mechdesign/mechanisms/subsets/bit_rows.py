@@ -1,4 +1,4 @@
-"""Reports that are sets of inputs: rows of bits, packed eight to a byte, and their counts."""
+"""Reports that are sets of inputs, as packed rows of bits, and bit-sliced counts of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BitRows", "bit_of", "count_ones", "write_bits"]
 
 
 BLOCK = 1 << 19
-"""Bytes that are counted together: so many stay near the processor."""
+"""Bytes that are counted together: few enough to stay in the processor's cache."""
 
 FOLDS = 7
 """How often rows are added in halves before their bits are unpacked."""
@@ -164,7 +164,7 @@ def count_ones(rows: ByteArray, width: int) -> Int64Array:
     rows
         ``(n, ceil(width / 8))`` packed bits.
     width
-        ByteArray of a row.
+        Bits of a row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Subset selection: report a set of inputs that holds the own one with odds e**epsilon."""
+"""Subset selection (Ye and Barg 2018; Wang et al. 2016): a report is a set of inputs."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class SubsetSelection(LDPMechanism):
         return drawn
 
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Draw reports that are any set of j inputs alike."""
+        """Draw reports that are uniform over the sets of j inputs."""
         drawn = np.empty((count, -(-self._k // 8)), dtype=np.uint8)
         for piece in pieces(count, max(1, BLOCK // drawn.shape[1])):
             some = piece.stop - piece.start
@@ -252,7 +252,7 @@ class SubsetSelection(LDPMechanism):
 
 
 def best_size(k: int, epsilon: Fraction) -> int:
-    """Return the size of the sets that tell most about k inputs.
+    """Return the size of the sets with the least variance for k inputs.
 
     The variance at the uniform distribution is the least where j (k - j) / (j e**epsilon + k -
     j)**2 is the largest.

@@ -1,4 +1,4 @@
-"""Unary encoding: report a set of inputs, each of which is in it or not by a coin of its own."""
+"""Unary encoding (Wang et al. 2017): a report is one independent bit for each input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mechdesign.sampling import Source, chances, coin_rows, pieces
 __all__ = ["UnaryEncoding"]
 
 BLOCK = 1 << 19
-"""Bytes of reports that are drawn together: so many stay near the processor."""
+"""Bytes of reports that are drawn together: few enough to stay in the processor's cache."""
 
 
 class UnaryEncoding(LDPMechanism):
@@ -136,7 +136,7 @@ class UnaryEncoding(LDPMechanism):
         for piece in pieces(len(codes), max(1, BLOCK // drawn.shape[1])):
             own = codes[piece]
             rows = coin_rows(source, len(own), k, self._others, self._digits)
-            # over what is there: a bit left at 1 would tell more than epsilon
+            # overwritten, not added: a bit left at 1 would raise the odds beyond e**epsilon
             write_bits(rows, own, chances(source, len(own), BITS) < self._held)
             drawn[piece] = rows
         return drawn

@@ -1,4 +1,4 @@
-"""The two unary encodings of the textbooks: of the least variance, and the symmetric one."""
+"""Optimized (OUE) and symmetric (SUE, basic RAPPOR) unary encoding."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
     @staticmethod
     def _coin(odds: Fraction, digits: int) -> int:
-        """Return the better neighbour of the best q: the variance has one valley."""
+        """Return the better neighbor of the best q: the variance is unimodal."""
         below = int((1 << digits) / (odds + 1))
         near = [c for c in (below, below + 1) if 0 < c < 1 << digits]
         return min(
@@ -76,7 +76,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
 
 class SymmetricUnaryEncoding(UnaryEncoding):
-    """Unary encoding that lies about each bit alike: p = 1 - q (SUE, basic RAPPOR).
+    """Unary encoding that flips each bit with the same probability: p = 1 - q (SUE, basic RAPPOR).
 
         q >= 1 / (e**(epsilon / 2) + 1),      variance q (1 - q) / (1 - 2 q)**2
 

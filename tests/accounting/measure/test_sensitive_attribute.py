@@ -93,5 +93,5 @@ def test_a_law_that_does_not_fit_is_refused() -> None:
         sensitive_attribute_leakage([[1]], WARNER)
     with pytest.raises(InputError, match=r"joint: expected numbers that sum to 1, given sum 0\.9"):
         sensitive_attribute_leakage([["0.4", 0], [0, "0.5"]], WARNER)
-    with pytest.raises(InputError, match=r"joint\[1\]: expected a secret of positive probability"):
+    with pytest.raises(InputError, match=r"joint\[1\]: expected a value of positive probability"):
         sensitive_attribute_leakage([["0.5", "0.5"], [0, 0]], WARNER)
