@@ -46,8 +46,10 @@ def verify(document: Any) -> Verified:
         raise CertificateError("the file is nested too deeply") from None
     except CertificateError:
         raise
+    except KeyError as error:
+        raise CertificateError(f"the file is incomplete: it has no {error}") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise CertificateError(f"the file is incomplete or malformed: {error!r}") from None
+        raise CertificateError(f"the file is malformed: {error}") from None
 
 
 def _checker(document: Any) -> Callable[[dict[str, Any]], Verified]:

@@ -206,8 +206,10 @@ def read_statement(problem: Any) -> Statement:
         labels, points, spacing = read_domain(problem["domain"])
         prior = distribution(problem["prior"], len(labels))
         privacy, utility, outputs = problem["privacy"], problem["utility"], problem["outputs"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"the problem in the file is incomplete: {error!r}") from None
+    except KeyError as error:
+        raise CertificateError(f"the problem in the file has no {error}") from None
+    except (TypeError, ValueError) as error:
+        raise CertificateError(f"the problem in the file is malformed: {error}") from None
     check_different(labels, "input")
     if outputs is not None:
         check_different(outputs, "output")

@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from mechdesign.certify import digest, verify
 from mechdesign.cli import main
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
 from mechdesign.files.disk import data_from
 from mechdesign.notions import (
@@ -542,3 +543,22 @@ def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixtu
             assert {k: saved[key][k] for k in printed[key]} == printed[key]
         else:
             assert saved[key] == printed[key]
+
+
+@pytest.mark.parametrize("key", ["domain", "prior", "privacy", "utility", "outputs"])
+def test_a_missing_part_is_named_without_pythons_words(key: str, tmp_path: Path) -> None:
+    file = tmp_path / "channel.json"
+    save(design(Problem(Domain(["a", "b"]), LDP(1), HammingLoss())), file)
+    document = json.loads(file.read_text(encoding="utf-8"))
+    for holder in (document["problem"], document):
+        name = key if key in holder else "problem"
+        part = holder.pop(name)
+        document["digest"] = digest(document)
+        with pytest.raises(CertificateError, match=f"has no '{name}'$"):
+            verify(document)
+        holder[name] = part
+    document["problem"][key] = 7
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError) as caught:
+        verify(document)
+    assert "Error(" not in str(caught.value)
