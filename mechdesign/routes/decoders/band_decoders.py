@@ -1,13 +1,18 @@
-"""The posterior-mean squared error of a scalar under a band: decoders refined where they are used.
+"""The least posterior-mean squared error of a scalar under a band, by refining a grid of decoders.
 
 As in :mod:`mechdesign.routes.decoders.decoder_grid`, but both sides are cheap here: the linear
 program has an interior-point method of its own, and the cheapest column at a decoder is found by a
-sort. From the prices h of the inputs, the error of any private channel is at least
+sort. With any potentials h of the inputs, the error of any private channel is at least
 
     Sum_x P_x h_x + min over s of gamma(s),  gamma(s) = min_r Sum_x P_x r_x ((f_x - s)**2 - h_x),
 
-r private with P . r = 1. Between two decoders gamma is above its chord less t (1 - t) d**2, as its
-part without s**2 is concave. So the file needs the prices, and one number for each decoder probed.
+r private with P . r = 1. As P . r = 1, gamma(s) - s**2 is a minimum of functions that are linear in
+s, so it is concave, and above its chord between two probes at distance d; on that gap s**2 is its
+own chord less t (1 - t) d**2, t the share of the way. So
+
+    gamma(s) >= (1 - t) gamma(s_i) + t gamma(s_{i+1}) - t (1 - t) d**2,
+
+and the file needs the potentials, and one number for each decoder probed.
 """
 
 from __future__ import annotations
@@ -23,12 +28,15 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.decoders.bands import Band, Cheapest
 from mechdesign.routes.interior.band import solve_band_program
+from mechdesign.routes.interior.kernel import Stagnation
 from mechdesign.routes.limits import Limits
 
 __all__ = ["least_on_gaps", "merge_columns", "solve_band_decoders"]
 
 
 FIRST_DECODERS, FIRST_PROBES = 65, 65
+"""Decoders of the first program, and probes of each bound, both evenly spaced."""
+
 ROUNDS = 40
 GOAL, ENOUGH = 1e-10, 1e-7
 """Relative to the error: what the first rounds aim at, and what is good enough in the end."""
@@ -39,24 +47,29 @@ WITHIN = 0.9
 FIRM_ROUNDS, LENIENCE = 4, 4.0
 """After so many rounds the goal grows by that factor a round."""
 
-BETTER, PATIENCE = 0.9, 4
-"""So many rounds that do not shrink the gap by that factor are enough."""
+PATIENCE, BETTER = 5, 0.9
+"""So many rounds in a row that do not shrink the gap by that factor end the search."""
 
 LEAST_GOAL = 1e-18
+"""The least goal, in units in which f runs from 0 to 1: the error may be 0."""
+
 MOST_PROBES = 1 << 14
 SAME = 1e-9
 """Decoders closer than this, in units of the range of f, are one."""
 
 SMALLEST = 1e-290
+"""Numbers below this are written as 0: the checker does not take subnormal ones."""
+
 POLISHES = 3
+"""How often a decoder is moved to the posterior mean of its cheapest column."""
 
 
 @dataclass(frozen=True)
-class _Bound:
-    """Prices, the decoders at which they were probed, and the error that they leave at least."""
+class _BandBound:
+    """Potentials, the decoders at which they were probed, and the lower bound that they prove."""
 
     least: float
-    prices: FloatArray
+    potentials: FloatArray
     decoders: FloatArray
     found: Cheapest
 
@@ -75,18 +88,18 @@ def solve_band_decoders(
     f
         ``(n_supported,)`` values of f on the inputs of positive prior, scaled to [0, 1].
     limits
-        When to stop. Both sides of the first round are there at once: a channel that tells nothing,
-        and a bound of prices 0.
+        When to stop. Before the first round there are a channel that tells nothing, and the bound
+        with potentials 0.
     unit
         What an error of 1 is in the unit of the objective.
     """
-    search = _Search(band, f, limits, unit)
+    search = _BandDecoderSearch(band, f, limits, unit)
     search.run()
     k = len(problem.domain)
     matrix = np.tile(band.prior @ search.matrix, (k, 1))
     matrix[band.support] = search.matrix
     potential = np.zeros(k)
-    potential[band.support] = _writable(band.prior * search.bound.prices)
+    potential[band.support] = _writable(band.prior * search.bound.potentials)
     decoders = tuple(as_fraction(s) for s in search.bound.decoders)
     levels = _writable(search.bound.found.level)
     dual = Dual((), potential=potential, levels=levels, decoders=decoders, search="decoders")
@@ -96,8 +109,8 @@ def solve_band_decoders(
     return RawSolution(matrix, outputs, dual, "decoder-grid: interior point", [note])
 
 
-class _Search:
-    """Decoders, the channel for them, and the prices that bound every other."""
+class _BandDecoderSearch:
+    """Decoders, the best channel for them, and potentials that bound the error of all others."""
 
     def __init__(self, band: Band, f: FloatArray, limits: Limits, unit: float) -> None:
         self.band, self.f, self.limits, self.unit = band, f, limits, unit
@@ -107,21 +120,21 @@ class _Search:
         self.bound = self._probed(np.zeros(len(f)), np.zeros(0), np.inf)
 
     def run(self) -> None:
-        """Solve, add the decoders at which the prices fail, and again until the bound is near."""
+        """Solve, add the decoders with negative reduced cost, and again until the bound is near."""
         decoders = grid = np.linspace(0, 1, FIRST_DECODERS)
-        wanted, idle, best = np.zeros(0), 0, np.inf
+        wanted, stagnation = np.zeros(0), Stagnation(np.inf, PATIENCE, BETTER)
         for self.rounds in range(1, ROUNDS + 1):
             gap = self.value - self.bound.least
             aim = max(0.05 * self._goal, 0.003 * gap)
-            Q, prices, _ = solve_band_program(self.band, self._cost(decoders), aim, self.limits)
+            Q, potentials, _ = solve_band_program(self.band, self._cost(decoders), aim, self.limits)
             means = self._offer(Q)
-            bound = self._probed(prices, means, 0.1 * self._goal)
+            bound = self._probed(potentials, means, 0.1 * self._goal)
             if bound.least > self.bound.least:
                 self.bound = bound
             self.limits.tell(self.rounds, self.unit * self.value, self.unit * self.bound.least)
             gap = self.value - self.bound.least
-            idle, best = (0, gap) if gap < BETTER * best else (idle + 1, best)
-            if gap <= self._goal or idle > PATIENCE or self.limits.over():
+            stagnant = stagnation.ends(gap)
+            if gap <= self._goal or stagnant or self.limits.over():
                 return
             near = 2 * np.sqrt(0.02 * gap)
             wanted = np.concatenate([wanted, self._failing(bound)])
@@ -142,7 +155,7 @@ class _Search:
         return float((joint * self._cost(self.f @ joint / joint.sum(axis=0))).sum())
 
     def _offer(self, Q: FloatArray) -> FloatArray:
-        """Keep a channel if it is the best; return its posterior means, merged where it may be."""
+        """Keep a channel if it is the best; return its posterior means, near ones merged."""
         P = self.band.prior
         budget = max(0.1 * self._goal, 0.02 * (self._error(Q) - self.bound.least))
         matrix = merge_columns(Q, P @ Q, (P * self.f) @ Q, budget)
@@ -152,33 +165,33 @@ class _Search:
         means: FloatArray = (P * self.f) @ matrix / (P @ matrix)
         return means
 
-    def _probed(self, prices: FloatArray, means: FloatArray, slack: float) -> _Bound:
+    def _probed(self, potentials: FloatArray, means: FloatArray, slack: float) -> _BandBound:
         """Probe decoders, and halve gaps until they cost no more than the slack."""
-        band, paid = self.band, float(self.band.prior @ prices)
+        band, offset = self.band, float(self.band.prior @ potentials)
         todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_PROBES)]), SAME)
         s, found = np.zeros(0), Cheapest(np.zeros(0), np.zeros(0), np.zeros(0))
         while True:
-            new = band.cheapest(prices, self.f, todo)
+            new = band.cheapest(potentials, self.f, todo)
             order = np.argsort(np.concatenate([s, todo]))
             s = np.concatenate([s, todo])[order]
             found = found.joined(new, order)
             least = least_on_gaps(s, found.cost)
             worst = min(0.0, float(found.cost.min()))
-            slack_here = max(slack, 0.01 * (self.value - paid - worst))
+            slack_here = max(slack, 0.01 * (self.value - offset - worst))
             halve = (least < worst - slack_here) & (np.diff(s) > SAME)
             if not halve.any() or len(s) > MOST_PROBES:
-                return _Bound(paid + min(0.0, float(least.min())), prices, s, found)
+                return _BandBound(offset + min(0.0, float(least.min())), potentials, s, found)
             todo = ((s[:-1] + s[1:]) / 2)[halve]
 
-    def _failing(self, bound: _Bound) -> FloatArray:
-        """Return the decoders at which the cheapest column is cheaper than it should be."""
+    def _failing(self, bound: _BandBound) -> FloatArray:
+        """Return the decoders at which the least reduced cost is negative and locally least."""
         cost = np.concatenate([[np.inf], bound.found.cost, [np.inf]])
         middle = cost[1:-1]
         lowest = (middle <= cost[:-2]) & (middle <= cost[2:]) & (middle < -0.01 * self._goal)
         s = bound.decoders[lowest]
         for _ in range(POLISHES):  # the mean of a column is a better decoder for it
             if len(s):
-                s = self.band.cheapest(bound.prices, self.f, s).mean
+                s = self.band.cheapest(bound.potentials, self.f, s).mean
         return s
 
 
@@ -189,41 +202,47 @@ def _writable(numbers: FloatArray) -> FloatArray:
 
 
 def least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
-    """Return the least of (1 - t) a + t b - t (1 - t) d**2 on each gap."""
+    """Return the least of (1 - t) a + t b - t (1 - t) d**2 over 0 <= t <= 1 on each gap.
+
+    The derivative b - a - (1 - 2 t) d**2 is 0 at t = (1 - (b - a) / d**2) / 2.
+    """
     a, b, square = cost[:-1], cost[1:], np.diff(s) ** 2
     t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)
     least: FloatArray = a + t * (b - a) - t * (1 - t) * square
     return least
 
 
-def merge_columns(Q: FloatArray, law: FloatArray, moment: FloatArray, budget: float) -> FloatArray:
+def merge_columns(
+    Q: FloatArray, output: FloatArray, moment: FloatArray, budget: float
+) -> FloatArray:
     """Add up columns of near posterior means, as long as the error grows by less than a budget.
 
-    Two columns of laws a, b and means s, t are worth a b / (a + b) (s - t)**2 more apart.
+    Merging two outputs of probabilities a, b and posterior means s, t adds a b / (a + b) (s - t)**2
+    to the error.
 
     Parameters
     ----------
     Q
         ``(n_inputs, n_outputs)`` channel.
-    law, moment
+    output, moment
         ``(n_outputs,)``: P . q and Sum P f q of each column.
     """
-    order = np.argsort(moment / law)
-    law, moment = law[order], moment[order]
-    group = np.arange(len(law))
-    start = np.arange(len(law))
-    while len(law) > 1:
-        mean = moment / law
-        loss = law[:-1] * law[1:] / (law[:-1] + law[1:]) * np.diff(mean) ** 2
+    order = np.argsort(moment / output)
+    output, moment = output[order], moment[order]
+    group = np.arange(len(output))
+    start = np.arange(len(output))
+    while len(output) > 1:
+        mean = moment / output
+        loss = output[:-1] * output[1:] / (output[:-1] + output[1:]) * np.diff(mean) ** 2
         n = int(np.argmin(loss))
         budget -= float(loss[n])
         if budget < 0:
             break
-        law = np.concatenate([law[:n], [law[n] + law[n + 1]], law[n + 2 :]])
+        output = np.concatenate([output[:n], [output[n] + output[n + 1]], output[n + 2 :]])
         moment = np.concatenate([moment[:n], [moment[n] + moment[n + 1]], moment[n + 2 :]])
         start = np.delete(start, n + 1)
     group = np.searchsorted(start, np.arange(Q.shape[1]), side="right") - 1
-    merged = np.zeros((len(Q), len(law)))
+    merged = np.zeros((len(Q), len(output)))
     np.add.at(merged.T, group, Q.T[order])
     return merged
 

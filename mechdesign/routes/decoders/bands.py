@@ -1,10 +1,13 @@
-"""Bands: notions under which a column is private iff its entries lie between two multiples.
+"""Bands: notions that bound the entries of a column between two multiples of one number.
 
     low_x t_y <= Q[x, y] <= high_x t_y        for every input x and output y.
 
-Bounds on the lift for one prior are a band with t_y = P . q_y, the law of the output; local
-differential privacy is a band with any t_y > 0, low 1 and high e**epsilon. The cheapest column of a
-band is found by a sort, or by a few sums, for many decoders at once.
+Bounds on the lift for one prior are a band with t_y = P . q_y, the probability of the output; local
+differential privacy is a band with any t_y > 0, low 1 and high e**epsilon. The column of least
+reduced cost is found for many decoders at once: with t = P . r = 1 it is a fractional knapsack, by
+a sort; with free t it minimizes a ratio of two sums, by Newton's method for fractional programs.
+
+Source: Dantzig 1957 (fractional knapsack); Dinkelbach 1967 (fractional programs).
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ MOST_CELLS = 1 << 22
 """Decoders times inputs that are priced at once."""
 
 NEWTON_STEPS = 64
+"""More than Newton's method for the least ratio ever takes: it stops when no ratio falls."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,12 @@ class Band:
     Attributes
     ----------
     support
-        Which inputs have positive prior. The others may copy the output law: that is in the band,
-        and adds no cost.
+        Which inputs have positive prior. The others may send the output distribution: that is in
+        the band, and adds no cost.
     prior, low, high
         ``(n_supported,)`` numbers.
     tied
-        Whether t is the output law; else it is free.
+        Whether t is the output distribution; else it is free.
     """
 
     support: BoolArray
@@ -103,8 +107,8 @@ class Band:
         if min(widths.values(), default=np.inf) < LEAST_LOG_WIDTH:
             return None
         low = np.exp(-widths.get("lower", np.inf)) * one
-        # the others are at least low, so that no lift is above half of the second bound: it only
-        # keeps the program finite, and twice as far off it never binds together with others
+        # with all other lifts at least low, P . r = 1 bounds a lift by low + (1 - low) / P_x: twice
+        # that keeps the program finite where there is no upper bound, and never binds
         high = np.minimum(
             np.exp(min(widths.get("upper", 700.0), 700.0)), 2 * (low + (1 - low) / prior)
         )
@@ -112,44 +116,47 @@ class Band:
 
     @property
     def base(self) -> FloatArray:
-        """Return P_x low_x: what a column of size 1 has at least, in joint probability."""
+        """Return P_x low_x: the least joint probabilities of a column with t = 1."""
         return self.prior * self.low
 
     @property
     def room(self) -> FloatArray:
-        """Return P_x (high_x - low_x): what it can have on top of that."""
+        """Return P_x (high_x - low_x): the most that can be added to them."""
         return self.prior * (self.high - self.low)
 
-    def cheapest(self, prices: FloatArray, f: FloatArray, decoders: FloatArray) -> Cheapest:
+    def cheapest(self, potentials: FloatArray, f: FloatArray, decoders: FloatArray) -> Cheapest:
         """Return the cheapest columns r with P . r = 1 at some decoders s.
 
         Parameters
         ----------
-        prices, f
+        potentials, f
             ``(n_supported,)`` numbers h and f: r costs Sum P_x r_x ((f_x - s)**2 - h_x).
         decoders
             ``(n_decoders,)`` numbers s.
         """
         step = max(1, MOST_CELLS // len(f))
         parts = [
-            self._cheapest((f - decoders[n : n + step, None]) ** 2 - prices, f)
+            self._cheapest((f - decoders[n : n + step, None]) ** 2 - potentials, f)
             for n in range(0, len(decoders), step)
         ]
         cost, level, mean = (np.concatenate(list(found)) for found in zip(*parts, strict=True))
         return Cheapest(cost, level, mean)
 
     def _cheapest(self, c: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return least cost, level and posterior mean for costs c of the inputs at each decoder."""
         base, room = self.base, self.room
         if not self.tied:
+            # the least ratio of cost to P . r: at ratio l the best column fills the inputs with
+            # cost below l, and its own ratio is the next l
             level = c @ base / base.sum()
             for _ in range(NEWTON_STEPS):
                 filled = np.where(c < level[:, None], room, 0.0)
-                law = base.sum() + filled.sum(axis=1)
-                lower = (c @ base + (filled * c).sum(axis=1)) / law
+                total = base.sum() + filled.sum(axis=1)
+                lower = (c @ base + (filled * c).sum(axis=1)) / total
                 if (lower >= level).all():
                     break
                 level = lower
-            return level, level, (f @ base + filled @ f) / law
+            return level, level, (f @ base + filled @ f) / total
         left = 1.0 - float(base.sum())
         order = np.argsort(c, axis=1)
         filled = np.cumsum(room[order], axis=1)

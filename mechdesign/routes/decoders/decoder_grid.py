@@ -1,24 +1,31 @@
-"""The posterior-mean squared error of a scalar f(X): linear programs over decoders, to any gap.
+"""The least posterior-mean squared error of a scalar f(X), by linear programs over decoders.
 
-Minimising the error is concave in Q. But if output y is decoded as s_y, the error is linear:
+The error is concave in Q, so that minimizing it is no convex program. But if output y is decoded as
+s_y, the error is linear,
 
     Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2,
 
-and its minimum over decoders is the posterior-mean error. So one solves the linear program for a
-grid of decoders, moves the grid to the posterior means in use, and again.
+and its minimum over decoders is the posterior-mean error, attained at the posterior means. So one
+solves the linear program for a grid of decoders, adds the posterior means in use and decoders at
+which the dual is violated, and again: column generation over the outputs s in [0, 1].
 
-The bound needs no fine grid. Let u be the dual of the row sums, and at a decoder s let
+The bound needs no fine grid. Let u be the potentials of the row sums, and at a decoder s let
 
-    gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - u_x).
+    gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - u_x),
 
-If gamma >= 0 everywhere, no private channel is below Sum_x u_x. At a probe s the dual of this small
-program gives weights on the rows that make every entry of its reduced cost at least P_x gamma(s).
-Between probes both are known from the two ends, because (f - s)**2 is there its chord minus
-(s - s_i)(s_{i+1} - s): see :func:`mechdesign.certify.bounds.duality.decoder_bound`, which the
-probes are chosen for. Gaps between probes are halved until the bound is good.
+the least reduced cost of a column decoded as s. Summing over the columns of any private channel,
+whose output probabilities sum to 1, its error is at least Sum_x u_x + min_s gamma(s). At a probe s
+the dual of this small program gives multipliers of the rows that make every entry of its reduced
+cost at least P_x gamma(s). Between two probes both are known from the ends, because there
+
+    (f - s)**2 = its chord between s_i and s_{i+1}, less (s - s_i)(s_{i+1} - s),
+
+so that mixing the multipliers of the ends proves the chord of gamma less the same term: see
+:func:`mechdesign.certify.bounds.duality.decoder_bound`, which the probes are chosen for. Gaps
+between probes are halved until the bound is good.
 
 That is for any cone. Where the notion is a band, bounds on one lift or local differential privacy,
-:mod:`mechdesign.routes.decoders.band_decoders` has faster ways for both sides.
+:mod:`mechdesign.routes.decoders.band_decoders` is faster on both sides.
 """
 
 from __future__ import annotations
@@ -45,6 +52,8 @@ __all__ = ["solve_decoder_grid"]
 
 
 FIRST_DECODERS = 17
+"""Decoders of the first program, and the first probes of each bound, evenly spaced."""
+
 ROUNDS = 40
 GOAL, ENOUGH = 1e-8, 0.5
 """Relative to the value: what the rounds aim at, or this share of the gap that is wanted."""
@@ -54,21 +63,24 @@ SAME = 1e-9
 """Decoders closer than this, relative to the range of f, are one."""
 
 USED = 1e-9
+"""Outputs that are sent less often join the one that is sent most."""
+
 LEAST_GOAL = 1e-12
+"""The least goal, in units in which f runs from 0 to 1: the error may be 0."""
 
 
 @dataclass(frozen=True)
 class _Probe:
-    """What pricing at one decoder tells."""
+    """The least reduced cost at a decoder, the posterior mean of its column, and multipliers."""
 
     gamma: float
     mean: float
-    weights: FloatArray
+    multipliers: FloatArray
 
 
 @dataclass(frozen=True)
-class _Bound:
-    """The error that probes prove to be the least possible, and what the proof takes."""
+class _DecoderBound:
+    """A lower bound on the error, the probes that prove it, and the rows of their multipliers."""
 
     least: float
     probes: dict[float, _Probe]
@@ -87,8 +99,8 @@ def solve_decoder_grid(
     limits
         When to stop; default at the optimum.
     by_bands
-        Whether to take the faster way of :mod:`~mechdesign.routes.decoders.band_decoders`, where
-        there is one. It may end at a channel that no small change of the decoders mends.
+        Whether to use the faster method of :mod:`~mechdesign.routes.decoders.band_decoders` where
+        the notion is a band. It may end at a channel that no small change of the decoders improves.
 
     Raises
     ------
@@ -114,7 +126,7 @@ def solve_decoder_grid(
     low, high = min(exact_values), max(exact_values)
     f = np.array([float((value - low) / (high - low)) for value in exact_values])
     span = float(high - low)
-    search = _Search(problem.cone, problem.prior.array, f, span**2, limits)
+    search = _DecoderGridSearch(problem.cone, problem.prior.array, f, span**2, limits)
     search.run()
     # back to the unit of f: decoders exactly as written, errors times the square of the range
     decoders = [as_fraction(float(low) + span * s) for s in sorted(search.bound.probes)]
@@ -127,7 +139,7 @@ def solve_decoder_grid(
     return RawSolution(matrix, outputs, dual, "decoder-grid: HiGHS", [note])
 
 
-class _Search:
+class _DecoderGridSearch:
     """Decoders, the channel for them, and the probes that bound every other.
 
     Errors are in units in which f runs from 0 to 1; ``unit`` is what those are in the user's.
@@ -138,11 +150,11 @@ class _Search:
     ) -> None:
         self.cone, self.prior, self.f, self.unit, self.limits = cone, prior, f, unit, limits
         self.matrix: FloatArray = np.ones((len(f), 1))
-        self.bound = _Bound(-np.inf, {}, None)
+        self.bound = _DecoderBound(-np.inf, {}, None)
         self.rounds = 0
 
     def run(self) -> None:
-        """Solve, move the decoders to the posterior means, and again until the bound is near."""
+        """Solve, add decoders, and again until the bound is near."""
         decoders = np.linspace(0, 1, FIRST_DECODERS)
         best = np.inf
         for self.rounds in range(1, ROUNDS + 1):
@@ -160,7 +172,7 @@ class _Search:
             pricer = WarmColumn(self.cone, self.prior, part.prior_table)
             goal = max(max(GOAL, ENOUGH * self.limits.gap) * value, LEAST_GOAL)
             wanted = self._probe(pricer, part.potentials, means, goal)
-            # those that were wanted once stay, or the dual goes back and forth
+            # decoders that were added once stay, or the potentials oscillate
             more = _distinct(np.concatenate([decoders, means, wanted]))
             self.limits.tell(self.rounds, self.unit * best, self.unit * self.bound.least)
             near = best - self.bound.least <= self.limits.gap * best
@@ -176,20 +188,20 @@ class _Search:
         return cost
 
     def _value(self, matrix: FloatArray) -> float:
-        law = self.prior @ matrix
+        output = self.prior @ matrix
         moment = (self.prior * self.f) @ matrix
-        used = law > 0
-        return float(self.prior @ self.f**2 - (moment[used] ** 2 / law[used]).sum())
+        used = output > 0
+        return float(self.prior @ self.f**2 - (moment[used] ** 2 / output[used]).sum())
 
     def _merged(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the posterior means in use and the columns, those of one mean added up."""
-        law = self.prior @ matrix
-        kept = law > USED
+        output = self.prior @ matrix
+        kept = output > USED
         columns = matrix[:, kept]
-        # what is hardly ever sent, or by inputs of prior 0 only, goes where most is sent
-        columns[:, np.argmax(law[kept])] += matrix[:, ~kept].sum(axis=1)
-        law = self.prior @ columns
-        means = (self.prior * self.f) @ columns / law
+        # outputs that are hardly ever sent, or by inputs of prior 0 only, join the commonest one
+        columns[:, np.argmax(output[kept])] += matrix[:, ~kept].sum(axis=1)
+        output = self.prior @ columns
+        means = (self.prior * self.f) @ columns / output
         order = np.argsort(means)
         means, columns = means[order], columns[:, order]
         group = np.concatenate([[0], np.cumsum(np.diff(means) > SAME)])
@@ -206,11 +218,11 @@ class _Search:
         *,
         final: bool = False,
     ) -> list[float]:
-        """Probe the decoders in use and halve gaps until none breaks the bound by ``goal``.
+        """Probe the decoders in use and halve gaps until none lowers the bound by ``goal``.
 
-        Returns better decoders, if a probe shows that there are any; else the bound is good. If
+        Returns decoders of negative reduced cost, if a probe finds any; else the bound is good. If
         it is final, gaps are halved until none is much worse than the worst probe. The best bound
-        is kept. Once time is over there are no more probes than what a bound takes.
+        is kept. Once time is over there are no more probes than a bound needs.
         """
         probes: dict[float, _Probe] = {}
         todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
@@ -232,20 +244,20 @@ class _Search:
             todo = ((points[:-1] + points[1:]) / 2)[halved].tolist()
         bound = float(u.sum() + least.min())
         if bound > self.bound.least:
-            self.bound = _Bound(bound, probes, pricer)
+            self.bound = _DecoderBound(bound, probes, pricer)
         return better
 
     def _probed(self, pricer: WarmColumn, u: FloatArray, s: float) -> _Probe:
-        """Price at one decoder."""
+        """Solve the pricing LP at one decoder."""
         r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
         mean = float((self.prior * self.f) @ r)
         return _Probe(float(found.dual[-1]), mean, np.maximum(-found.dual[:-1], 0.0))
 
     def multipliers(self) -> tuple[FamilyDual, ...]:
-        """Return the weights of all probes, as rows of the notions, in the user's unit."""
+        """Return the multipliers of all probes, by the notions' rows, in the user's unit."""
         pricer, probes = self.bound.pricer, self.bound.probes
-        weights = [probes[s].weights for s in sorted(probes)]
-        return () if pricer is None else pricer.families(weights, self.unit)
+        multipliers = [probes[s].multipliers for s in sorted(probes)]
+        return () if pricer is None else pricer.families(multipliers, self.unit)
 
 
 def _distinct(points: FloatArray) -> FloatArray:

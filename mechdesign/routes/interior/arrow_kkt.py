@@ -1,18 +1,28 @@
-"""Newton blocks of cones whose rows touch one entry and one helper: O(k) for each output.
+"""KKT blocks with the sparsity of an arrow: rows on one entry and one auxiliary variable.
 
-For one output the variables are v = (q, f), a column and its free helpers, and every row is
+For one output the variables are v = (q, f), a column and its free auxiliary variables, and a row is
 
     alpha_i q[x_i] + beta_i h[j_i] <= 0
 
-with h a free helper (t <= q_x, the least entry under LDP) or one defined by the column (P . q, the
-law). An interior-point method solves with B = A^T diag(D) A + diag(d) on q. There q is eliminated
-entry by entry, and what is left is a system of the size of the helpers:
+with h free (t <= q_x, the least entry under LDP) or defined by the column (h = P . q, the
+probability of the output). An interior-point method solves B v = g, with
+B = A^T diag(D) A + diag(d) on q. As no row joins two entries, q is eliminated entry by entry, in
+O(k) operations for each output: with nu the multipliers of h = P q, and sums over the rows i at x,
 
-    q_x = (g_x - (P^T nu)_x) / b_x + (rho h)_x,       b_x = d_x + Sum_i alpha_i**2 D_i at x,
+    q_x = (g_x - (P^T nu)_x - c_x . h) / b_x,   b_x = d_x + Sum alpha_i**2 D_i,
+                                                c_xj = Sum alpha_i beta_i D_i over those with h_j.
 
-with nu the multipliers of h = P q. Near an optimum D runs over twenty orders of magnitude, and the
-usual ``Sum beta**2 D - (Sum alpha beta D)**2 / b`` for the helpers would cancel to nothing. It is a
-sum of terms that are not negative, though, by Lagrange's identity, and is computed so.
+What is left is a system of the size of h. Its matrix is S, with -P U and -P diag(1/b) P^T beside it
+if some h are defined, U_x = -c_x / b_x. The diagonal of S is a sum over the inputs x of
+
+    e_x - c_x**2 / b_x,    e_x = Sum beta_i**2 D_i.
+
+Near an optimum D runs over twenty orders of magnitude, and that difference would cancel to nothing.
+By Lagrange's identity it is a sum of nonnegative terms, and is computed so:
+
+    (e_x (b_x - a_x) + Sum_{i < l} (alpha_i beta_l - alpha_l beta_i)**2 D_i D_l) / b_x
+
+with a_x = Sum alpha_i**2 D_i over the rows with h_j, and b_x - a_x again summed, not subtracted.
 """
 
 from __future__ import annotations
@@ -31,28 +41,28 @@ __all__ = ["ArrowKKT"]
 
 
 LEAST_SLACK = 1e-8
-"""Cones that are thinner than this at their middle have no inside to speak of."""
+"""Cones whose rows have less slack than this at the start have no interior to work in."""
 
 SCALINGS = 3
-"""Rounds that bring the largest entry of each row and column near 1."""
+"""Rounds that bring the largest entry of each row and column of a small matrix near 1."""
 
 
 class ArrowKKT:
-    """The blocks of some problems of one shape; see :meth:`of`.
+    """The KKT blocks of some problems of one shape; see :meth:`of`.
 
     Attributes
     ----------
     size
         Inputs, k.
     n_vars
-        Inputs and free helpers.
+        Inputs and free auxiliary variables.
     n_rows
         Inequalities on one column.
     batch
         Problems, b.
     places
         ``(n_rows,)``: where each row stands among the rows of the stacked families, whose other
-        rows define helpers.
+        rows define auxiliary variables.
     """
 
     cheap = True
@@ -61,15 +71,15 @@ class ArrowKKT:
         first = problems[0]
         self.size, self.batch, self.n_rows = size, len(problems), len(first.x)
         self.n_vars, self.places = size + first.n_free, first.places
-        self._helper, self._n_free = first.helper, first.n_free
+        self._auxiliary, self._n_free = first.auxiliary, first.n_free
         self._alpha = np.array([rows.alpha for rows in problems])[:, :, None]
         self._beta = np.array([rows.beta for rows in problems])[:, :, None]
-        self._law: FloatArray | None = None
-        if first.law is not None:
-            self._law = np.array([rows.law for rows in problems])[:, None, :]
-        self._n_helpers = first.n_helpers
-        self._to_helper = np.zeros((self.batch, self._n_helpers, self.n_rows))
-        self._to_helper[:, self._helper, np.arange(self.n_rows)] = self._beta[:, :, 0]
+        self._definition: FloatArray | None = None
+        if first.definition is not None:
+            self._definition = np.array([rows.definition for rows in problems])[:, None, :]
+        self._n_auxiliary = first.n_auxiliary
+        self._to_auxiliary = np.zeros((self.batch, self._n_auxiliary, self.n_rows))
+        self._to_auxiliary[:, self._auxiliary, np.arange(self.n_rows)] = self._beta[:, :, 0]
         self._layout = Layout(first, size)
         shape = (self.batch, -1, size, 1)
         alpha, beta = (
@@ -89,8 +99,8 @@ class ArrowKKT:
     def of(cls, stacks: Sequence[Sequence[ExtendedFormulation]], size: int) -> ArrowKKT | None:
         """Return the blocks of some problems.
 
-        None where a cone is no arrow, where it has no inside to start from, and where the rows of
-        the problems do not share one pattern.
+        None where a cone has other rows, where it has no interior to start from, and where the rows
+        of the problems do not share one pattern.
 
         Parameters
         ----------
@@ -114,11 +124,11 @@ class ArrowKKT:
         return copy(self)
 
     def start(self) -> FloatArray:
-        """Return ``(b, n_vars)``: q = 1, and every free helper between what bounds it there."""
+        """Return ``(b, n_vars)``: q = 1, and each free auxiliary variable amid its bounds there."""
         v = np.ones((self.batch, self.n_vars))
         limit = -self._alpha[:, :, 0] / np.where(self._beta == 0, 1.0, self._beta)[:, :, 0]
         for j in range(self._n_free):
-            mine = (self._helper == j)[None, :]
+            mine = (self._auxiliary == j)[None, :]
             below = np.where(mine & (self._beta[:, :, 0] < 0), limit, -np.inf).max(axis=1)
             above = np.where(mine & (self._beta[:, :, 0] > 0), limit, np.inf).min(axis=1)
             below = np.where(np.isfinite(below), below, np.minimum(above - 1, 0.0))
@@ -129,9 +139,9 @@ class ArrowKKT:
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v: ``(b, n_vars, m)`` to ``(b, n_rows, m)``."""
         q, h = v[:, : self.size], v[:, self.size :]
-        if self._law is not None:
-            h = np.concatenate([h, np.matmul(self._law, q)], axis=1)
-        found: FloatArray = np.matmul(self._to_helper.transpose(0, 2, 1), h)
+        if self._definition is not None:
+            h = np.concatenate([h, np.matmul(self._definition, q)], axis=1)
+        found: FloatArray = np.matmul(self._to_auxiliary.transpose(0, 2, 1), h)
         for row, x in self._layout.by_entry:
             found[:, row] += self._alpha[:, row] * q[:, x]
         return found
@@ -139,10 +149,14 @@ class ArrowKKT:
     def columns(self, w: FloatArray) -> FloatArray:
         """Return A^T w: ``(b, n_rows, m)`` to ``(b, n_vars, m)``."""
         found = np.empty((self.batch, self.n_vars, w.shape[2]))
-        on_helpers = np.matmul(self._to_helper, w)
-        found[:, self.size :] = on_helpers[:, : self._n_free]
-        by_law = 0.0 if self._law is None else self._law.transpose(0, 2, 1) * on_helpers[:, [-1]]
-        found[:, : self.size] = by_law
+        on_auxiliary = np.matmul(self._to_auxiliary, w)
+        found[:, self.size :] = on_auxiliary[:, : self._n_free]
+        by_definition = (
+            0.0
+            if self._definition is None
+            else self._definition.transpose(0, 2, 1) * on_auxiliary[:, [-1]]
+        )
+        found[:, : self.size] = by_definition
         for row, x in self._layout.by_entry:
             found[:, x] += self._alpha[:, row] * w[:, row]
         return found
@@ -153,9 +167,9 @@ class ArrowKKT:
         Parameters
         ----------
         D
-            ``(b, n_rows, m)`` positive weights of the rows.
+            ``(b, n_rows, m)`` positive numbers, w / s of the rows.
         d
-            ``(b, k, m)`` positive weights of the entries.
+            ``(b, k, m)`` positive numbers, z / q of the entries.
         """
         shape = (self.batch, -1, self.size, d.shape[2])
         weights = [D[:, slot].reshape(shape) for slot in self._layout.slots]
@@ -164,6 +178,7 @@ class ArrowKKT:
             a += on_a * weight
             e += on_e * weight
             c += on_c * weight
+        # what each layer adds to the diagonal of S, times b, by Lagrange's identity
         own = e * self._rest(a, d)
         for s, t, cross in self._pairs:
             own += cross * (weights[s] * weights[t])
@@ -172,33 +187,36 @@ class ArrowKKT:
         own *= inverse[:, None]
         c *= inverse[:, None]
         self._inverse = inverse
-        # q = g / b + U (h, nu), with a column of U for each helper and each multiplier
-        self._U = [np.zeros_like(d) for _ in range(self._n_helpers)]
+        # q = g / b + U (h, nu), with a column of U for each auxiliary variable and each multiplier
+        self._U = [np.zeros_like(d) for _ in range(self._n_auxiliary)]
         for layer, member in enumerate(self._layout.member):
             for j in np.flatnonzero(member.any(axis=1)).tolist():
                 self._U[j] -= member[j][:, None] * c[:, layer]
-        self._S = self._on_helpers(own, c, b)
-        if self._law is None:
+        self._S = self._on_auxiliary(own, c, b)
+        if self._definition is None:
             self._small = _inverse(self._S)
         else:
-            by_entry = self._law.transpose(0, 2, 1)
-            self._G = np.concatenate([-np.matmul(self._law, U) for U in self._U], axis=1)
+            by_entry = self._definition.transpose(0, 2, 1)
+            self._G = np.concatenate([-np.matmul(self._definition, U) for U in self._U], axis=1)
             self._G[:, -1] += 1
-            self._T = np.matmul(self._law * self._law, inverse)
-            self._small = _inverse_with_law(self._S, self._G, self._T)
+            self._T = np.matmul(self._definition * self._definition, inverse)
+            self._small = _inverse_with_definition(self._S, self._G, self._T)
             self._U.append(-by_entry * inverse)
 
     def _rest(self, a: FloatArray, d: FloatArray) -> FloatArray:
-        """Return for each layer d and the terms of all other layers: b less its own term."""
+        """Return for each layer d and the terms of all other layers: b without its own, added up.
+
+        Subtracting its own term from b would leave nothing of d where that is small.
+        """
         rest = np.repeat(d[:, None], a.shape[1], axis=1)
         for layer in range(1, a.shape[1]):
             rest[:, layer] += a[:, :layer].sum(axis=1)
             rest[:, layer - 1] += a[:, layer:].sum(axis=1)
         return rest
 
-    def _on_helpers(self, own: FloatArray, c: FloatArray, b: FloatArray) -> FloatArray:
-        """Return S, ``(b, n, n, m)``: the system that is left for the helpers."""
-        n, members = self._n_helpers, self._layout.member
+    def _on_auxiliary(self, own: FloatArray, c: FloatArray, b: FloatArray) -> FloatArray:
+        """Return S, ``(b, n, n, m)``: the system that is left for the auxiliary variables."""
+        n, members = self._n_auxiliary, self._layout.member
         S = np.zeros((self.batch, n, n, own.shape[3]))
         for layer, member in enumerate(members):
             S[:, np.arange(n), np.arange(n)] += np.matmul(member, own[:, layer])
@@ -220,8 +238,9 @@ class ArrowKKT:
         h = np.einsum("bijm,bjm->bim", self._small, right)
         for j, U in enumerate(self._U):
             q += U * h[:, [j]]
-        if self._law is not None:  # g - P nu may cancel where b is tiny: P . q = h says what q is
-            missing = h[:, [-2]] - np.matmul(self._law, q)
+        if self._definition is not None:
+            # where b is tiny, g - P nu cancels; one step of refinement restores h = P . q
+            missing = h[:, [-2]] - np.matmul(self._definition, q)
             q -= self._U[-1] * (missing / self._T)
         return np.concatenate([q, h[:, : self._n_free]], axis=1) if self._n_free else q
 
@@ -231,7 +250,7 @@ class ArrowKKT:
         Parameters
         ----------
         weights
-            Of the outputs, ``(m,)``.
+            ``(m,)``: how often each output counts.
         """
         small = self._small * weights
         found = np.zeros((self.batch, self.size, self.size))
@@ -241,33 +260,34 @@ class ArrowKKT:
                 other += small[:, i, [j]] * self._U[j]
             found += np.matmul(U, other.transpose(0, 2, 1))
         diagonal = np.arange(self.size)
-        if self._law is not None and self._n_helpers == 1:
-            found[:, diagonal, diagonal] = (self._under_law(self._law) * weights).sum(axis=2)
+        if self._definition is not None and self._n_auxiliary == 1:
+            found[:, diagonal, diagonal] = (self._diagonal(self._definition) * weights).sum(axis=2)
         else:
             found[:, diagonal, diagonal] += (self._inverse * weights).sum(axis=2)
         return found
 
-    def _under_law(self, law: FloatArray) -> FloatArray:
-        """Return the diagonal of B_y^{-1} for every y, as a sum of terms that are not negative.
+    def _diagonal(self, P: FloatArray) -> FloatArray:
+        """Return the diagonal of B_y^{-1} for every y, as a sum of nonnegative terms.
 
-            ((G + rho_x P_x)**2 / b_x + (rho_x**2 + S / b_x) R_x) / (S T + G**2)
+            ((G + U_x P_x)**2 / b_x + (U_x**2 + S / b_x) R_x) / (S T + G**2)
 
-        with R_x the sum of P_z**2 / b_z over all z but x. The plain form begins with 1 / b_x less
-        S (P_x / b_x)**2 / (S T + G**2), of which nothing may be left.
+        with R_x the sum of P_z**2 / b_z over all z but x. The usual form begins with 1 / b_x less
+        S (P_x / b_x)**2 / (S T + G**2), which may cancel to nothing.
         """
-        S, G, rho, law = self._S[:, 0], self._G, self._U[0], law.transpose(0, 2, 1)
-        terms = law * law * self._inverse
+        S, G, U, P = self._S[:, 0], self._G, self._U[0], P.transpose(0, 2, 1)
+        terms = P * P * self._inverse
         others = np.zeros_like(terms)
         others[:, 1:] = np.cumsum(terms[:, :-1], axis=1)
         others[:, :-1] += np.cumsum(terms[:, :0:-1], axis=1)[:, ::-1]
-        found = (G + rho * law) ** 2 * self._inverse + (rho * rho + S * self._inverse) * others
+        found = (G + U * P) ** 2 * self._inverse + (U * U + S * self._inverse) * others
         return np.asarray(found / (S * self._T + G * G))
 
 
-def _inverse_with_law(S: FloatArray, G: FloatArray, T: FloatArray) -> FloatArray:
+def _inverse_with_definition(S: FloatArray, G: FloatArray, T: FloatArray) -> FloatArray:
     """Return the inverse of [[S, -G], [-G^T, -T]], ``(b, n + 1, n + 1, m)``.
 
-    S and T are positive definite, so that its determinant does not vanish, whatever G is.
+    It is symmetric quasi-definite, as S and T are positive definite: its determinant does not
+    vanish, whatever G is.
     """
     corner = T[:, None]
     if S.shape[1] == 1:

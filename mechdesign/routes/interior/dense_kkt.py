@@ -1,22 +1,23 @@
-"""Blocks of the interior-point method for any sparse rows: a dense factor for each output."""
+"""KKT blocks for any sparse rows: a dense Cholesky factor of B = A' D A + d for each output."""
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 
 __all__ = ["DenseKKT"]
 
 
-NUDGES = (1e-14, 1e-12, 1e-10)
-"""Added to the diagonal, in units of it: the first that leaves a root.
+REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
+"""Added to a diagonal of 1: the first with which there is a Cholesky factor.
 
-The first is always added. It changes a step by less than rounding does, and keeps the inverse of a
-nearly singular block within bounds, so that solving for what is left over converges.
+The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
+nearly singular block, so that iterative refinement converges.
 """
 
 
@@ -28,7 +29,7 @@ class DenseKKT:
     A
         ``(n_rows, n_vars)``.
     start
-        ``(n_vars,)``: ones, and helpers such that every row is below 0.
+        ``(n_vars,)``: ones, and auxiliary variables such that every row is below 0.
     size
         Inputs: the first variables.
     """
@@ -48,9 +49,7 @@ class DenseKKT:
 
     def share(self) -> DenseKKT:
         """Return the same rows with room for another factor."""
-        other = object.__new__(DenseKKT)
-        other.__dict__.update(self.__dict__)
-        return other
+        return copy(self)
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v."""
@@ -61,7 +60,10 @@ class DenseKKT:
         return np.asarray(self._transposed @ w[0])[None]
 
     def factor(self, D: FloatArray, d: FloatArray) -> None:
-        """Invert B of every output, in units that make its diagonal 1."""
+        """Invert B of every output, scaled to a diagonal of 1.
+
+        Its entries range over many orders of magnitude; scaled, rounding is relative to each row.
+        """
         n, m = self.n_vars, D.shape[2]
         B: FloatArray = np.zeros((m, n * n))
         B[:, self._places] = np.asarray(self._pattern @ D[0]).T
@@ -88,8 +90,11 @@ class DenseKKT:
         return np.asarray(np.tensordot(weights, self._inverse, 1)[None, :n, :n])
 
 
-def _squares(A: sp.csr_array) -> tuple[sp.csr_array, npt.NDArray[np.intp]]:
-    """Return which rows make up which entries of A' D A, and the places of those entries."""
+def _squares(A: sp.csr_array) -> tuple[sp.csr_array, IntArray]:
+    """Return A' D A as a linear map of D, and the places of the entries that it gives.
+
+    Entry (i, j) is Sum_r A[r, i] A[r, j] D[r]: one sparse product then makes all B at once.
+    """
     n_rows, n = A.shape
     sizes = np.diff(A.indptr)
     pairs = np.repeat(sizes, sizes)  # each entry of a row meets every entry of it
@@ -103,10 +108,10 @@ def _squares(A: sp.csr_array) -> tuple[sp.csr_array, npt.NDArray[np.intp]]:
     return sp.csr_array((values, (at, row)), shape=(len(places), n_rows)), places
 
 
-def _inverse(block: FloatArray, diagonal: npt.NDArray[np.intp]) -> FloatArray:
+def _inverse(block: FloatArray, diagonal: IntArray) -> FloatArray:
     """Return the inverse of a symmetric matrix with ones on its diagonal."""
-    for nudge in NUDGES:
-        block[diagonal, diagonal] = 1 + nudge
+    for added in REGULARIZATIONS:
+        block[diagonal, diagonal] = 1 + added
         root, info = lapack.dpotrf(block, lower=0, clean=0)
         if info == 0:
             upper, _ = lapack.dpotri(root, lower=0, overwrite_c=1)

@@ -1,8 +1,10 @@
-"""Products and factors of small dense matrices, in blocks that BLAS gives to one thread.
+"""Blocked products and LU factors of small dense matrices, each block small enough for one thread.
 
-For a matrix with some hundred rows, threads that wait for each other cost more than they save, and
-where other processes run, a thousand times more. So everything larger is cut here into blocks below
-the size at which BLAS libraries begin to share the work.
+For a matrix with some hundred rows, BLAS threads that wait for each other cost more than they save,
+and where other processes run, a thousand times more. So everything larger is cut here into blocks
+below the size at which BLAS libraries begin to share the work.
+
+Source: Golub and Van Loan 2013, section 3.2 (block LU factors, right-looking).
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ ARROWS: dict[str, list[Notion]] = {
 }
 
 TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
-"""Relative to the largest entry, at weights over 24 orders: a single helper loses nothing."""
+"""Relative to the largest entry, at weights over 24 orders: a single auxiliary variable loses nothing."""
 
 
 def parts(notions: list[Notion], prior: Prior) -> list[ExtendedFormulation]:
@@ -76,16 +76,16 @@ def batch(name: str, size: int = 2) -> tuple[ArrowKKT, list[list[ExtendedFormula
 
 
 def dense(stack: list[ExtendedFormulation]) -> Matrix:
-    """The inequalities in q and the free helpers, defined helpers put in, exact."""
+    """The inequalities in q and the free auxiliary variables, defined ones put in, exact."""
     A = [[Fraction(entry) for entry in row] for row in stacked(stack, K).toarray().tolist()]
     equal = np.concatenate([part.equal for part in stack]).tolist()
     rows = [row for row, is_equal in zip(A, equal, strict=True) if not is_equal]
     gone = []
     for row in (row for row, is_equal in zip(A, equal, strict=True) if is_equal):
-        (helper,) = (j for j in range(K, len(row)) if row[j])
-        gone.append(helper)
+        (auxiliary,) = (j for j in range(K, len(row)) if row[j])
+        gone.append(auxiliary)
         rows = [
-            [a - other[helper] / row[helper] * b for a, b in zip(other, row, strict=True)]
+            [a - other[auxiliary] / row[auxiliary] * b for a, b in zip(other, row, strict=True)]
             for other in rows
         ]
     kept = [j for j in range(len(A[0])) if j not in gone]
@@ -150,7 +150,7 @@ def test_solving_and_the_schur_matrix_agree_with_exact_arithmetic(
 
 
 @pytest.mark.parametrize("name", ["ldp", "high-low"])
-def test_one_free_helper_loses_no_digit_over_sixty_orders(name: str) -> None:
+def test_one_free_auxiliary_variable_loses_no_digit_over_sixty_orders(name: str) -> None:
     rng = np.random.default_rng(0)
     blocks, stacks = batch(name)
     D = 10 ** rng.uniform(-30, 30, (2, blocks.n_rows, M))
