@@ -64,7 +64,7 @@ class LPPricer:
 
     def _by_programs(self) -> Start:
         k = len(self.cost)
-        found = [np.maximum(self._first.cheapest(-unit)[0], 0.0) for unit in np.eye(k)]
+        found = [self._first.farthest(unit) for unit in np.eye(k)]
         rays = np.column_stack([ray / ray.sum() for ray in found])
         return Start(rays, inverse(rays))
 

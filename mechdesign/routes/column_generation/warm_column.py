@@ -78,6 +78,14 @@ class WarmColumn:
         found = self._program.solve(np.concatenate([cost, self._no_cost]))
         return found.primal[: self.size], found
 
+    def farthest(self, direction: FloatArray) -> FloatArray:
+        """Return the column that is farthest in a direction, a vertex of the cone with P . r = 1.
+
+        The direction is scaled to a largest entry of 1, as the tolerances of HiGHS are absolute.
+        """
+        scale = float(np.abs(direction).max()) or 1.0
+        return np.maximum(self.cheapest(-direction / scale)[0], 0.0)
+
     def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
         """Return multipliers of the rows, an array for each output, as those of the notions."""
         n = len(self.rows)  # the last row of the program is P . r = 1

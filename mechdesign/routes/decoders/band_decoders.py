@@ -31,7 +31,7 @@ from mechdesign.routes.interior.band import solve_band_program
 from mechdesign.routes.interior.kernel import Stagnation
 from mechdesign.routes.limits import Limits
 
-__all__ = ["least_on_gaps", "merge_columns", "solve_band_decoders"]
+__all__ = ["SAME", "distinct", "least_on_gaps", "merge_columns", "solve_band_decoders"]
 
 
 FIRST_DECODERS, FIRST_PROBES = 65, 65
@@ -138,7 +138,7 @@ class _BandDecoderSearch:
                 return
             near = 2 * np.sqrt(0.02 * gap)
             wanted = np.concatenate([wanted, self._failing(bound)])
-            decoders = _distinct(np.concatenate([grid, wanted, means]), near)
+            decoders = distinct(np.concatenate([grid, wanted, means]), near)
 
     @property
     def _goal(self) -> float:
@@ -168,7 +168,7 @@ class _BandDecoderSearch:
     def _probed(self, potentials: FloatArray, means: FloatArray, slack: float) -> _BandBound:
         """Probe decoders, and halve gaps until they cost no more than the slack."""
         band, offset = self.band, float(self.band.prior @ potentials)
-        todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_PROBES)]), SAME)
+        todo = distinct(np.concatenate([means, np.linspace(0, 1, FIRST_PROBES)]))
         s, found = np.zeros(0), Cheapest(np.zeros(0), np.zeros(0), np.zeros(0))
         while True:
             new = band.cheapest(potentials, self.f, todo)
@@ -229,7 +229,6 @@ def merge_columns(
     """
     order = np.argsort(moment / output)
     output, moment = output[order], moment[order]
-    group = np.arange(len(output))
     start = np.arange(len(output))
     while len(output) > 1:
         mean = moment / output
@@ -247,7 +246,7 @@ def merge_columns(
     return merged
 
 
-def _distinct(points: FloatArray, near: float) -> FloatArray:
+def distinct(points: FloatArray, near: float = SAME) -> FloatArray:
     """Return 0, 1 and the points between in order, without those too near to the one before."""
     inner = np.sort(points[(points > SAME) & (points < 1 - SAME)])
     inner = inner[np.diff(inner, prepend=0.0) > near]

@@ -42,7 +42,12 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.column_generation.warm_column import WarmColumn
-from mechdesign.routes.decoders.band_decoders import least_on_gaps, solve_band_decoders
+from mechdesign.routes.decoders.band_decoders import (
+    SAME,
+    distinct,
+    least_on_gaps,
+    solve_band_decoders,
+)
 from mechdesign.routes.decoders.bands import Band
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import HighsProgram
@@ -59,9 +64,6 @@ GOAL, ENOUGH = 1e-8, 0.5
 """Relative to the value: what the rounds aim at, or this share of the gap that is wanted."""
 
 MOST_PROBES = 4000
-SAME = 1e-9
-"""Decoders closer than this, relative to the range of f, are one."""
-
 USED = 1e-9
 """Outputs that are sent less often join the one that is sent most."""
 
@@ -173,7 +175,7 @@ class _DecoderGridSearch:
             goal = max(max(GOAL, ENOUGH * self.limits.gap) * value, LEAST_GOAL)
             wanted = self._probe(pricer, part.potentials, means, goal)
             # decoders that were added once stay, or the potentials oscillate
-            more = _distinct(np.concatenate([decoders, means, wanted]))
+            more = distinct(np.concatenate([decoders, means, wanted]))
             self.limits.tell(self.rounds, self.unit * best, self.unit * self.bound.least)
             near = best - self.bound.least <= self.limits.gap * best
             if near or not wanted or self.limits.over():
@@ -225,7 +227,7 @@ class _DecoderGridSearch:
         is kept. Once time is over there are no more probes than a bound needs.
         """
         probes: dict[float, _Probe] = {}
-        todo = _distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
+        todo = distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
         better: list[float] = []
         while todo and len(probes) + len(todo) <= MOST_PROBES:
             needed = not probes
@@ -258,10 +260,3 @@ class _DecoderGridSearch:
         pricer, probes = self.bound.pricer, self.bound.probes
         multipliers = [probes[s].multipliers for s in sorted(probes)]
         return () if pricer is None else pricer.families(multipliers, self.unit)
-
-
-def _distinct(points: FloatArray) -> FloatArray:
-    """Return the points inside (0, 1) in order, those that are the same once, between 0 and 1."""
-    inner = np.sort(points[(points > SAME) & (points < 1 - SAME)])
-    inner = inner[np.diff(inner, prepend=0.0) > SAME]
-    return np.concatenate([[0.0], inner, [1.0]])

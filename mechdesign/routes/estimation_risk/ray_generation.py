@@ -61,14 +61,14 @@ def search_rays(
     """
     k, rng = len(problem.domain), np.random.default_rng(0)
     prior = np.full(k, 1 / k) if utility.worst_case else problem.prior.array
-    vertices = _ConeVertices(problem, prior)
+    column = WarmColumn(problem.cone, prior)
     R = np.ones((k, 1))
     eye = np.eye(k)
     for x in range(k):
         for n, direction in enumerate((eye[x], -eye[x], *rng.normal(size=(FIRST_PER_INPUT, k)))):
             if n > 1 and limits.over():
                 break
-            R = _with(R, vertices.best(direction))
+            R = _with(R, _vertex(column, direction))
     within, moving = limits.part(), utility.worst_case
     last, idle = np.inf, 0
     try:
@@ -90,7 +90,7 @@ def search_rays(
         order = np.argsort(-weight)
         starts = [R[:, i] for i in order[:STARTS]]
         starts += [np.abs(rng.normal(size=k)) for _ in range(STARTS)]
-        new = _local_search(vertices, B, found, starts, limits)
+        new = _local_search(column, B, found, starts, limits)
         kept = R
         if R.shape[1] > MOST_KEPT:
             kept = R[:, np.sort(order[: MOST_KEPT // 2])]
@@ -108,7 +108,7 @@ def search_rays(
 
 
 def _local_search(
-    vertices: _ConeVertices,
+    column: WarmColumn,
     B: FloatArray,
     found: Mixture,
     starts: list[FloatArray],
@@ -123,7 +123,7 @@ def _local_search(
         for _ in range(LOCAL_STEPS):
             # g(r) / (p . r) is homogeneous: its gradient is 2 B r - g(r) p where p . r = 1
             slope = 2 * B @ r - (r @ B @ r) * found.prior - found.potentials
-            vertex = vertices.best(slope)
+            vertex = _vertex(column, slope)
             vertex = vertex / (found.prior @ vertex)
             better = float(vertex @ B @ vertex - found.potentials @ vertex)
             if better <= value + GOAL * found.risk:
@@ -134,20 +134,12 @@ def _local_search(
     return new
 
 
-class _ConeVertices:
-    """The vertices of the set of columns in the cone with P . r = 1, by linear programs."""
-
-    def __init__(self, problem: Problem, prior: FloatArray) -> None:
-        self._column = WarmColumn(problem.cone, prior)
-
-    def best(self, direction: FloatArray) -> FloatArray:
-        """Return the vertex that is farthest in a direction, scaled to a mean of 1."""
-        scale = float(np.abs(direction).max()) or 1.0
-        r = np.maximum(self._column.cheapest(-direction / scale)[0], 0.0)
-        if not r.any():
-            raise SolverError("the cone has no vertex")
-        scaled: FloatArray = r / r.mean()
-        return scaled
+def _vertex(column: WarmColumn, direction: FloatArray) -> FloatArray:
+    """Return the vertex that is farthest in a direction, scaled to a mean of 1."""
+    r = column.farthest(direction)
+    if not r.any():
+        raise SolverError("the cone has no vertex")
+    return np.asarray(r / r.mean())
 
 
 def _with(R: FloatArray, ray: FloatArray) -> FloatArray:

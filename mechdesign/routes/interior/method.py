@@ -252,6 +252,10 @@ class _PrimalDualMethod:
             group.start_from(path.v[:, :, y], s, path.products[:, :, y] / s)
         self._set_potentials(path.products.mean(axis=(1, 2)))
 
+    def _map(self, task: Callable[..., Any], *lists: list[Any]) -> list[Any]:
+        """Call a function on every group, and on the group's entry of each list."""
+        return self.on_groups(task, self.groups, *lists)
+
     def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
         """Return the least in each orbit of what there is for each input."""
         least: FloatArray = np.full((len(self.sizes), len(numbers)), np.inf)
@@ -305,24 +309,24 @@ class _PrimalDualMethod:
         The best channel and the best multipliers may be of different steps: each is feasible.
         """
         potentials = self._spread(self.potentials)
-        errors = self.on_groups(lambda group: group.measure_dual(potentials), self.groups)
-        value = self._summed(self.on_groups(OutputGroup.value, self.groups))
+        errors = self._map(lambda group: group.measure_dual(potentials))
+        value = self._summed(self._map(OutputGroup.value))
         bound = self._bound()
         # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
         if (self.k * np.max(errors, axis=0) > DUAL_ERROR * np.abs(value - bound)).any():
-            self.on_groups(lambda group: group.restore_dual_feasibility(potentials), self.groups)
+            self._map(lambda group: group.restore_dual_feasibility(potentials))
             bound = self._bound()
-        missing = 1 - self._summed(self.on_groups(OutputGroup.row_sums, self.groups))
+        missing = 1 - self._summed(self._map(OutputGroup.row_sums))
         self.missing = missing @ self.members.T
-        self.products = self._summed(self.on_groups(OutputGroup.complementarity, self.groups))
-        slack = np.min(self.on_groups(lambda group: group.s.min(axis=(1, 2)), self.groups), axis=0)
+        self.products = self._summed(self._map(OutputGroup.complementarity))
+        slack = np.min(self._map(lambda group: group.s.min(axis=(1, 2))), axis=0)
         self.lost = ~(np.isfinite(value) & np.isfinite(bound) & (slack > 0))
         sums = np.abs(self.missing / self.sizes).max(axis=1) < ROW_SUM
         lower, higher = ~self.lost & sums & (value < self.value), ~self.lost & (bound > self.bound)
         self.value = np.where(lower, value, self.value)
         self.bound = np.where(higher, bound, self.bound)
         self.best_potentials = np.where(higher[:, None], self.potentials, self.best_potentials)
-        self.on_groups(lambda group: group.keep(lower, higher), self.groups)
+        self._map(lambda group: group.keep(lower, higher))
         if self.path is None and (self.gap <= PATH).all():
             v = np.concatenate([group.v for group in self.groups], axis=2)
             products = np.concatenate([group.w * group.s for group in self.groups], axis=2)
@@ -341,23 +345,19 @@ class _PrimalDualMethod:
         """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
         mu = self.products / self.n_products
         stay = self.ended
-        found = self.on_groups(lambda group: group.factor(stay), self.groups)
+        found = self._map(lambda group: group.factor(stay))
         schur = self.members @ self._summed(found) @ self.members.T
         # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
         self.system = (schur, unit)
         self.refined = bool((self.gap < REFINED_BELOW).any())
-        sums = self.on_groups(OutputGroup.state_predictor, self.groups)
+        sums = self._map(OutputGroup.state_predictor)
         predictor = self._newton(sums, self.missing)
         a, b = self._lengths(predictor[1])
-        left = self.on_groups(
-            lambda group, d: group.complementarity_after(d, a, b), self.groups, predictor[1]
-        )
+        left = self._map(lambda group, d: group.complementarity_after(d, a, b), predictor[1])
         target = centering(self._summed(left) / self.products) * mu
-        sums = self.on_groups(
-            lambda group, d: group.state_corrector(d, target), self.groups, predictor[1]
-        )
+        sums = self._map(lambda group, d: group.state_corrector(d, target), predictor[1])
         potentials, found, a, b = self._with(predictor, self._newton(sums))
         for _ in range(self.correctors):
             if (np.minimum(a, b) > LONG).all():
@@ -369,15 +369,13 @@ class _PrimalDualMethod:
                 break
             potentials, found, a, b = more
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * step) for step in (a, b))
-        self.on_groups(lambda group, d: group.move(d, a, b), self.groups, found)
+        self._map(lambda group, d: group.move(d, a, b), found)
         self.potentials = self.potentials + b[:, None] * potentials
 
     def _state_centrality(
         self, found: list[Direction], t: FloatArray, u: FloatArray, target: FloatArray
     ) -> list[FloatArray]:
-        return self.on_groups(
-            lambda group, d: group.state_centrality_corrector(d, t, u, target), self.groups, found
-        )
+        return self._map(lambda group, d: group.state_centrality_corrector(d, t, u, target), found)
 
     def _newton(
         self, sums: list[FloatArray], missing: FloatArray | None = None
@@ -392,13 +390,13 @@ class _PrimalDualMethod:
         change = potentials
         for last in (False, True) if self.refined else (True,):
             more = self._spread(change)
-            got = self._summed(self.on_groups(lambda group, c=more: group.advance(c), self.groups))
+            got = self._summed(self._map(lambda group, c=more: group.advance(c)))
             if not last:
                 spread = self._spread(potentials)
-                rest = self.on_groups(lambda group, c=spread: group.measure_rest(c), self.groups)
+                rest = self._map(lambda group, c=spread: group.measure_rest(c))
                 change = self._solve_schur(wanted - (got + self._summed(rest)) @ self.members.T)
                 potentials = potentials + change
-        return potentials, self.on_groups(OutputGroup.direction, self.groups)
+        return potentials, self._map(OutputGroup.direction)
 
     def _solve_schur(self, right: FloatArray) -> FloatArray:
         matrix, unit = self.system
@@ -410,7 +408,7 @@ class _PrimalDualMethod:
         def lowest(group: OutputGroup, d: Direction) -> list[FloatArray]:
             return [ratio.min(axis=(1, 2)) for ratio in group.relative(d)]
 
-        return _longest_steps(np.min(self.on_groups(lowest, self.groups, found), axis=0))
+        return _longest_steps(np.min(self._map(lowest, found), axis=0))
 
     def _with(
         self,
@@ -423,7 +421,7 @@ class _PrimalDualMethod:
             ratios = list(zip(group.relative(d), group.relative(e), strict=True))
             return [[(p + t * q).min(axis=(1, 2)) for p, q in ratios] for t in SHARES]
 
-        lows = np.min(self.on_groups(lowest, self.groups, step[1], corrector[1]), axis=0)
+        lows = np.min(self._map(lowest, step[1], corrector[1]), axis=0)
         lengths = [_longest_steps(low) for low in lows]
         best = np.argmax([a * b for a, b in lengths], axis=0)
         share = np.array(SHARES)[best]

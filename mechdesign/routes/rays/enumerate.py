@@ -40,9 +40,6 @@ TIGHT = 1e-11
 CHUNK = 1 << 20
 """Comparisons that are made at once."""
 
-ONES = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
-"""The number of ones in each byte."""
-
 
 def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     """Return all extreme rays, largest entry 1, shape ``(n_inputs, n_rays)``.
@@ -137,22 +134,12 @@ def _sharing(
         part = one[start : start + step]
         shared = np.zeros((len(part), len(other)), dtype=np.int64)
         for mine, theirs in zip(part.T, other.T, strict=True):
-            shared += _count(mine[:, None] & theirs)
+            shared += np.bitwise_count(mine[:, None] & theirs)
         pairs = np.argwhere(shared >= least)
         pairs[:, 0] += start
         found.append(pairs)
     i, j = np.concatenate(found).T
     return i, j
-
-
-def _count(words: WordArray) -> npt.NDArray[np.uint8]:
-    """Return the number of ones in each word."""
-    if hasattr(np, "bitwise_count"):
-        counts: npt.NDArray[np.uint8] = np.bitwise_count(words)
-        return counts
-    in_bytes = words[..., None].view(np.uint8)  # before numpy 2
-    ones: npt.NDArray[np.uint8] = ONES[in_bytes].sum(axis=-1, dtype=np.uint8)
-    return ones
 
 
 def _too_many() -> UnsupportedError:

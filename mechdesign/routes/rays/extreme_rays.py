@@ -89,7 +89,7 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     if not isinstance(utility, ColumnUtility):
         raise UnsupportedError("objective", "a sum of gains over outputs", utility.name)
     utility = utility.on(problem.domain)
-    lifts = LiftPolytope.of(problem) if len(problem.domain) > LISTED_UP_TO else None
+    lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
         found = _by_lifts(problem, utility, lifts, limits)
     else:

@@ -56,13 +56,11 @@ class LiftPolytope:
         self.utility, self.size = boxes.utility, boxes.size
 
     @classmethod
-    def of(cls, problem: Problem) -> LiftPolytope | None:
+    def of(cls, problem: Problem, utility: ColumnUtility) -> LiftPolytope | None:
         """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
-        (family, *more), utility = problem.cone.families, problem.utility
+        (family, *more) = problem.cone.families
         lifts = family.lift_rows()
-        if more or lifts is None or not isinstance(utility, ColumnUtility):
-            return None
-        if not lifts.is_for(problem.prior.probabilities):
+        if more or lifts is None or not lifts.is_for(problem.prior.probabilities):
             return None
         boxes = BranchAndBound.of(problem, utility)
         if boxes is None or boxes.high <= boxes.low:

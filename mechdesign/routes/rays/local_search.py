@@ -111,8 +111,7 @@ class _LocalSearch:
     def best(self, direction: FloatArray) -> FloatArray:
         """Return the ray that is best in a direction."""
         self.programs += 1
-        size = float(np.abs(direction).max()) or 1.0
-        r: FloatArray = np.maximum(self.column.cheapest(-direction / size)[0], 0.0)
+        r = self.column.farthest(direction)
         return r / float(self.prior @ r)
 
     def ascend(self, start: FloatArray, u: FloatArray) -> list[FloatArray]:

@@ -50,7 +50,7 @@ ARROWS: dict[str, list[Notion]] = {
 }
 
 TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
-"""Relative to the largest entry, at weights over 24 orders: a single auxiliary variable loses nothing."""
+"""Relative to the largest entry, at weights over 24 orders: with one auxiliary variable none."""
 
 
 def parts(notions: list[Notion], prior: Prior) -> list[ExtendedFormulation]:

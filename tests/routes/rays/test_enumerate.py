@@ -1,4 +1,4 @@
-"""Which rays are neighbours is decided in bits: no rounding, no linear algebra."""
+"""Which rays are adjacent is decided in bits: no rounding, no linear algebra."""
 
 from __future__ import annotations
 
@@ -24,13 +24,10 @@ def adjacent_by_definition(
 
 @pytest.mark.parametrize("rows", [1, 7, 63, 64, 65, 130])
 @pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
-@pytest.mark.parametrize("old_numpy", [False, True])
-def test_neighbours_are_those_of_the_definition(
-    rows: int, chunk: int, old_numpy: bool, monkeypatch: pytest.MonkeyPatch
+def test_neighbors_are_those_of_the_definition(
+    rows: int, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rays, "CHUNK", chunk)
-    if old_numpy:
-        monkeypatch.delattr(np, "bitwise_count", raising=False)
     rng = np.random.default_rng(rows)
     tight = rng.random((24, rows)) < 0.6
     order = rng.permutation(24)
