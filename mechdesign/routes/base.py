@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights
 
-if TYPE_CHECKING:
-    from mechdesign.routes.interior.method import Path
-
-__all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "RawSolution"]
+__all__ = ["Dual", "EstimationData", "FamilyDual", "Information", "Path", "RawSolution"]
 
 
 class Tree(Protocol):
@@ -122,6 +119,22 @@ class Dual:
     priors: Mapping[int, tuple[Weights, ...]] = field(default_factory=dict)
     estimation: EstimationData | None = None
     information: Information | None = None
+
+
+@dataclass(frozen=True)
+class Path:
+    """A point near the central path of an interior-point method: a warm start for a larger cone.
+
+    Attributes
+    ----------
+    v
+        ``(batch, n_vars, m)``: the columns with their auxiliary variables.
+    products
+        ``(batch, n_rows, m)``: the complementarity products w s of the rows.
+    """
+
+    v: FloatArray
+    products: FloatArray
 
 
 @dataclass(frozen=True)

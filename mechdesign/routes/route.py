@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
-from mechdesign.routes.base import RawSolution
+from mechdesign.routes.base import Path, RawSolution
 from mechdesign.routes.limits import Limits
 
 if TYPE_CHECKING:
-    from mechdesign.routes.interior.method import Path
     from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["Attempt", "Considered", "LinearRoute", "Route", "Verdict", "recommended"]

@@ -40,6 +40,7 @@ from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.routes.conic.non_conic import solve_non_conic
 from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.solve import solve_estimation
 from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
@@ -48,7 +49,6 @@ from mechdesign.routes.lp.linear_program import HighsProgram
 from mechdesign.routes.lp.solve import solve_linear
 from mechdesign.routes.rays import enumerate as rays
 from mechdesign.routes.rays.extreme_rays import solve_by_rays
-from mechdesign.routes.rays.ray_classes import RayClasses
 from solvers.base import FloatArray
 from tests.strategies import examples
 

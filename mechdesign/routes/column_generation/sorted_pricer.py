@@ -12,9 +12,9 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual
+from mechdesign.routes.column_generation.one_budget import OneBudgetCone
 from mechdesign.routes.column_generation.pricing import PricedColumns, Start, inverse
 from mechdesign.routes.lp.extended_formulation import transport
-from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["LiftPricer", "SubsetPricer"]
 

@@ -26,8 +26,8 @@ from mechdesign.closed_forms.base import name_outputs
 from mechdesign.exact import as_fraction
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.decoders.bands import Band, Cheapest
 from mechdesign.routes.interior.band import solve_band_program
+from mechdesign.routes.interior.band_cone import Band, Cheapest
 from mechdesign.routes.interior.kernel import Stagnation
 from mechdesign.routes.limits import Limits
 

@@ -48,7 +48,7 @@ from mechdesign.routes.decoders.band_decoders import (
     least_on_gaps,
     solve_band_decoders,
 )
-from mechdesign.routes.decoders.bands import Band
+from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import HighsProgram
 from mechdesign.routes.presolve.reduction import ConicProgram

@@ -44,7 +44,7 @@ class DecoderGrid(Route):
 
     def alternatives(self, problem: Problem) -> Iterator[DecoderGrid]:
         """Yield the general search, where the one by bands came first."""
-        from mechdesign.routes.decoders.bands import Band
+        from mechdesign.routes.interior.band_cone import Band
 
         if len(problem.domain) <= MOST_SEARCHED_TWICE and Band.of(problem) is not None:
             yield DecoderGrid(by_bands=False)

@@ -2,9 +2,9 @@
 
 A channel is a mixture of extreme rays of the cone, and the risk is convex in their weights
 (:mod:`~mechdesign.routes.estimation_risk.saddle_point`). Rays are listed where they are few, or
-where they fall into few classes (:mod:`~mechdesign.routes.rays.ray_classes`); of many hundreds only
-those whose gain is above their price at the potentials are taken into the program (column
-generation).
+where they fall into few classes (:mod:`~mechdesign.routes.estimation_risk.ray_classes`); of many
+hundreds only those whose gain is above their price at the potentials are taken into the program
+(column generation).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
+from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.ray_generation import search_rays
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.extreme_rays import set_vertices
-from mechdesign.routes.rays.ray_classes import RayClasses
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["class_dual", "solve_estimation"]

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.routes.decoders.bands import Band
+from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.interior.kernel import (
     FRACTION_TO_BOUNDARY,
     Stagnation,

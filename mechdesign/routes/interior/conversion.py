@@ -16,11 +16,11 @@ from scipy.optimize import brentq
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.base import Dual, Path, RawSolution
 from mechdesign.routes.column_generation.column_rows import ColumnRows
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
-from mechdesign.routes.interior.method import InteriorResult, Path, interior_point
+from mechdesign.routes.interior.method import InteriorResult, interior_point
 from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import program_cost

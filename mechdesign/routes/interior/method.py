@@ -38,6 +38,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.routes.base import Path
 from mechdesign.routes.interior.kernel import (
     FRACTION_TO_BOUNDARY,
     Stagnation,
@@ -47,7 +48,7 @@ from mechdesign.routes.interior.kernel import (
 from mechdesign.routes.interior.newton import Direction, KKTBlocks, OutputGroup, per_problem
 from mechdesign.routes.limits import Limits
 
-__all__ = ["InteriorResult", "Path", "interior_point"]
+__all__ = ["InteriorResult", "interior_point"]
 
 GroupMap = Callable[..., list[Any]]
 """Calls a function on every group, and on lists of something for every group."""
@@ -84,22 +85,6 @@ ROW_SUM = 1e-9
 PATH = 1e-2
 """The gap at which the iterate is kept for a warm start: late enough to spare steps, early enough
 to be far from the boundary of a cone nearby."""
-
-
-@dataclass(frozen=True)
-class Path:
-    """A point of the central path, from which a program with a larger cone can start.
-
-    Attributes
-    ----------
-    v
-        ``(batch, n_vars, m)``: the columns with their auxiliary variables.
-    products
-        ``(batch, n_rows, m)``: the complementarity products w s of the rows.
-    """
-
-    v: FloatArray
-    products: FloatArray
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
-from mechdesign.routes.base import RawSolution
+from mechdesign.routes.base import Path, RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.program_size import program_size
 from mechdesign.routes.route import LinearRoute, Verdict
 
 if TYPE_CHECKING:
-    from mechdesign.routes.interior.method import Path
     from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["InteriorPoint"]

@@ -13,9 +13,8 @@ from functools import partial
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
-from mechdesign.routes.base import RawSolution
+from mechdesign.routes.base import Path, RawSolution
 from mechdesign.routes.interior.conversion import by_interior, merge_rare_outputs
-from mechdesign.routes.interior.method import Path
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import program_cost
 from mechdesign.routes.presolve.chain import PRESOLVE, solve_reduced

@@ -16,17 +16,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.base import FamilyDual, Path
 from mechdesign.routes.limits import Limits
-
-if TYPE_CHECKING:
-    from mechdesign.routes.interior.method import Path
 
 __all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
 

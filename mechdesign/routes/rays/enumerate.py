@@ -18,9 +18,9 @@ import numpy.typing as npt
 from mechdesign._typing import BoolArray, FloatArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
+from mechdesign.routes.column_generation.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.implied_pairs import without_implied_pairs
-from mechdesign.routes.rays.one_budget import OneBudgetCone
 
 __all__ = ["MOST_RAYS", "all_rays"]
 

@@ -27,8 +27,8 @@ from mechdesign import (
 from mechdesign.certify import digest, verify
 from mechdesign.notions import Notion
 from mechdesign.routes.decoders.band_decoders import merge_columns
-from mechdesign.routes.decoders.bands import Band
 from mechdesign.routes.interior.band import solve_band_program
+from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.interior.small_blocks import factored, gram, multiplied
 from tests.strategies import examples
 
