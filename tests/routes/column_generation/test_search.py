@@ -257,7 +257,9 @@ def test_lines_that_are_not_the_same_both_ways(k: int, seed: int) -> None:
         matrix[x][x + 1], matrix[x + 1][x] = rng.choice(["0.01", "0.4", "1", "5"], 2).tolist()
     loss = Distortion(rng.integers(0, 10, (k, 3)).tolist())
     prior = Prior.from_counts(rng.integers(1, 20, k).tolist())
-    problem = Problem(Domain.range(k), ContextAwareLDP(matrix), loss, prior=prior, outputs="abc")
+    problem = Problem(
+        Domain.range(k), ContextAwareLDP(matrix), loss, prior=prior, outputs=list("abc")
+    )
     assert suits(problem) is not None
     solution = design(problem, route="columns")
     assert "line" in solution.route
