@@ -21,7 +21,7 @@ SMALLEST_ENTRY = 1e-12
 
 
 class RestrictedMaster:
-    """Maximise Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
+    """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
 
     Parameters
     ----------

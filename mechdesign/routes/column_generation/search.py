@@ -106,7 +106,7 @@ def solve_columns(
 
 
 def suits(problem: Problem, *, small: bool = False) -> str | None:
-    """Return why a problem should be solved in this way, in a few words; None if no reason is.
+    """Return the reason for column generation, in a few words; None where there is none.
 
     A small one should only be on a line.
     """
@@ -180,7 +180,11 @@ class _ColumnGeneration:
             self._failure = str(error)
 
     def _crash(self, start: Start, outputs: IntArray, costs: FloatArray) -> bool:
-        """Take the first rays as a basis, if they are one; return whether to stop with that."""
+        """Take the first rays as a basis, if they are one; return whether to stop with that.
+
+        With R the matrix of the rays and T = R**-1, theta = T 1 is a channel if it is >= 0, and the
+        potentials solve R' u = the rays' costs.
+        """
         if start.change is None:
             return False
         theta = start.change @ np.ones(len(costs))

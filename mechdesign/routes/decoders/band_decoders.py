@@ -77,7 +77,7 @@ class _BandBound:
 def solve_band_decoders(
     problem: Problem, band: Band, f: FloatArray, limits: Limits, unit: float
 ) -> RawSolution:
-    """Minimise the posterior-mean squared error of a scalar under a band.
+    """Minimize the posterior-mean squared error of a scalar under a band.
 
     Parameters
     ----------

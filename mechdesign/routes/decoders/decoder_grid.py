@@ -92,7 +92,7 @@ class _DecoderBound:
 def solve_decoder_grid(
     problem: Problem, limits: Limits | None = None, *, by_bands: bool = True
 ) -> RawSolution:
-    """Minimise the posterior-mean squared error of a scalar, for any notion.
+    """Minimize the posterior-mean squared error of a scalar, for any notion.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ class ArrowKKT:
             own += cross * (weights[s] * weights[t])
         b = d + a.sum(axis=1)
         inverse = 1 / b
-        own *= inverse[:, None]
+        own *= inverse[:, None]  # now what each layer adds to the diagonal of S
         c *= inverse[:, None]
         self._inverse = inverse
         # q = g / b + U (h, nu), with a column of U for each auxiliary variable and each multiplier

@@ -341,6 +341,7 @@ class _PrimalDualMethod:
         predictor = self._newton(sums, self.missing)
         a, b = self._lengths(predictor[1])
         left = self._map(lambda group, d: group.complementarity_after(d, a, b), predictor[1])
+        # what the predictor would leave says how hard the boundary is to avoid
         target = centering(self._summed(left) / self.products) * mu
         sums = self._map(lambda group, d: group.state_corrector(d, target), predictor[1])
         potentials, found, a, b = self._with(predictor, self._newton(sums))

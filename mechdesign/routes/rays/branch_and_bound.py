@@ -180,7 +180,7 @@ class BranchAndBound:
             nodes = []
             for half in halves:
                 seen += 1
-                if half is None:  # what is left of it, if anything, is as above
+                if half is None:  # empty but for rounding: the bound of the whole covers it
                     nodes.append(BoxNode(top.node.potential, top.node.rows))
                     continue
                 part = self._bounded(half, u)
@@ -238,19 +238,22 @@ class BranchAndBound:
         at_low, at_high = self.gains(low), self.gains(high)
         width = high - low
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = np.where(width > 0, (at_high - at_low) / width, 0.0) - u
-        base = float((at_low - (slope + u) * low).sum())
+            chord = np.where(width > 0, (at_high - at_low) / width, 0.0)
+        # the sum of the chords less u . r is (a constant) + (chord - u) . r
+        slope = chord - u
+        base = float((at_low - chord * low).sum())
         found = None if self.program is None else self.program.best(slope, low, high)
         if found is None:
             r, x, potential = self._filled(slope, low, high)
             rows = NO_ROWS
         else:
             r, potential, rows = found
-            chord = at_low + (slope + u) * (r - low)  # cut where it overestimates most
-            x = int(np.argmax(chord - self.gains(r)))
+            # every entry may be in between: cut where its chord overestimates most
+            x = int(np.argmax(at_low + chord * (r - low) - self.gains(r)))
         bound = base + float(slope @ r)
         cut = float(r[x]) if x >= 0 else float(low[0])
         if self.ratios is not None:
+            # the least entry first, at the geometric mean: ratios bound all others by it
             if most - least > THIN * most and np.isfinite(self.tops).any():
                 x, cut = self.size, float(np.sqrt(max(least, 1e-300) * most))
             elif x < 0 or not low[x] + NEAR_END * width[x] < cut < high[x] - NEAR_END * width[x]:
@@ -263,8 +266,9 @@ class BranchAndBound:
     ) -> tuple[FloatArray, int, float]:
         """Return the best point of a box with P . r = 1, the entry in between, and the potential.
 
-        A fractional knapsack: filled in falling order of slope_x / P_x. The potential is that ratio
-        of the entry in between, -1 stands for none.
+        ``slope`` is that of the chords less u. A fractional knapsack: entries are raised in falling
+        order of slope_x / P_x, until P . r = 1. The potential is that ratio of the entry in
+        between; -1 stands for none.
         """
         P, width = self.prior, high - low
         free = (P == 0) & (slope > 0)

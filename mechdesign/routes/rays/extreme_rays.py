@@ -129,10 +129,11 @@ def _by_lifts(
 
 def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
     prior, rays = problem.prior.array, all_rays(problem.cone, limits)
-    gain, law = utility.gain(rays, prior), prior @ rays
+    gain, output = utility.gain(rays, prior), prior @ rays
     theta, u = solve_master(rays, gain)
-    occurs = law > 0
-    most = float(u.sum() + ((gain - u @ rays)[occurs] / law[occurs]).max())
+    occurs = output > 0
+    # by duality the largest surplus is 0; what rounding leaves of it, scaled to P . r = 1, is added
+    most = float(u.sum() + ((gain - u @ rays)[occurs] / output[occurs]).max())
     value = loss_of(problem, utility, float(gain @ theta))
     limits.tell(1, value, loss_of(problem, utility, most))
     dual = Dual((), potential=u, search="rays", priors=set_vertices(problem.cone))
@@ -203,6 +204,7 @@ class _RayGeneration:
             before = self.upper
             priced = self._try(self._smoothed(potentials), goal, boxes)
             useful = self._useful(priced.rays, potentials, goal)
+            # rays found at smoothed potentials may not help the master problem: then at its own
             if not useful and not self.limits.over():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
             self.limits.tell(self.rounds, loss, loss_of(self.problem, self.utility, self.upper))
