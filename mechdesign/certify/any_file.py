@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mechdesign.certify import channel_file as saved, mechanism_file as structured
+from mechdesign.certify import (
+    bare_channel as bare,
+    channel_file as saved,
+    mechanism_file as structured,
+)
+from mechdesign.certify.bare_channel import verify_bare_channel
 from mechdesign.certify.channel_file import Verified, digest, verify_channel
 from mechdesign.certify.mechanism_file import verify_mechanism
 from mechdesign.errors import CertificateError
@@ -15,6 +20,7 @@ __all__ = ["verify"]
 CHECKERS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Verified]]] = [
     (saved.FORMAT, verify_channel),
     (structured.FORMAT, verify_mechanism),
+    (bare.FORMAT, verify_bare_channel),
 ]
 """The heads of the documents that are known, and what checks the rest."""
 

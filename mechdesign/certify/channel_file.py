@@ -27,7 +27,16 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 
-__all__ = ["FORMAT", "OPTIMAL_GAP", "Verified", "digest", "prove", "relative_gap", "verify_channel"]
+__all__ = [
+    "FORMAT",
+    "OPTIMAL_GAP",
+    "Verified",
+    "digest",
+    "prove",
+    "read_channel",
+    "relative_gap",
+    "verify_channel",
+]
 
 FORMAT = {"format": "mechdesign-channel", "version": 1}
 OPTIMAL_GAP = 1e-6
@@ -75,7 +84,7 @@ def verify_channel(document: dict[str, Any]) -> Verified:
         At the first claim that does not hold.
     """
     statement = read_statement(document["problem"])
-    columns, bits, used = _read_channel(statement, document["channel"])
+    columns, bits, used = read_channel(statement, document["channel"])
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
     if len(document["privacy"]) != len(statement.privacy):
         raise CertificateError("the file does not claim every notion of its problem")
@@ -242,7 +251,7 @@ def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
     return dual_bound(statement, dual)
 
 
-def _read_channel(
+def read_channel(
     statement: Statement, channel: dict[str, Any]
 ) -> tuple[list[list[int]], int, list[int]]:
     """Return the integer columns, their bits, and which allowed output each one is."""

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mechdesign.certify import Verified, verify
+from mechdesign.certify import Verified, digest, verify
+from mechdesign.certify.bare_channel import FORMAT as BARE
 from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
+from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.disk import read_text, write_atomically
 from mechdesign.files.problems import read_domain
@@ -29,7 +31,7 @@ class SavedChannel:
     channel
         The exact channel.
     prior
-        The prior that it was designed for.
+        The prior that it was designed for; None for a channel saved by itself.
     document
         Everything in the file.
     verified
@@ -37,7 +39,7 @@ class SavedChannel:
     """
 
     channel: Channel
-    prior: Prior
+    prior: Prior | None
     document: dict[str, Any]
     verified: Verified
 
@@ -51,6 +53,27 @@ def save_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
         If the file cannot be written.
     """
     write_atomically(Path(path), _text(solution.document()))
+
+
+def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> None:
+    """Write a channel to a JSON file that claims neither privacy nor optimality.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    document: dict[str, Any] = {**BARE, "domain": channel.inputs.to_table()}
+    document["channel"] = {
+        "inputs": [plain_label(x) for x in channel.inputs],
+        "outputs": [plain_label(y) for y in channel.outputs],
+        "matrix": channel.matrix.tolist(),
+        "bits": channel.bits,
+        "numerators": [list(map(str, row)) for row in channel.numerators.tolist()],
+    }
+    document["digest"] = digest(document)
+    verify(document)
+    write_atomically(Path(path), _text(document))
 
 
 def _text(document: dict[str, Any]) -> str:
@@ -102,13 +125,20 @@ def checked_channel(document: Any) -> SavedChannel:
         If a claim does not hold, or the document is of something else.
     """
     verified = verify(document)
-    if document["format"] != FORMAT["format"]:
+    if not is_channel_file(document):
         raise CertificateError("this is a mechanism file, which holds no matrix")
-    stated, saved = document["problem"], document["channel"]
+    stated, saved = document.get("problem", document), document["channel"]
     channel = Channel(
         [[int(entry) for entry in row] for row in saved["numerators"]],
         inputs=read_domain(stated["domain"]),
         outputs=saved["outputs"],
         bits=saved["bits"],
     )
-    return SavedChannel(channel, Prior(stated["prior"]), document, verified)
+    prior = Prior(stated["prior"]) if "prior" in stated else None
+    return SavedChannel(channel, prior, document, verified)
+
+
+def is_channel_file(document: Any) -> bool:
+    """Return whether a document says that it holds a channel, with or without a problem."""
+    formats = (FORMAT["format"], BARE["format"])
+    return isinstance(document, dict) and document.get("format") in formats

@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import Verified, digest, verify
-from mechdesign.certify.channel_file import FORMAT as CHANNEL
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, InputError
-from mechdesign.files.channels import checked_channel, read_document, save_solution
+from mechdesign.files.channels import (
+    checked_channel,
+    is_channel_file,
+    read_document,
+    save_bare_channel,
+    save_solution,
+)
 from mechdesign.files.disk import write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.notions import NOTIONS
@@ -49,23 +54,26 @@ class SavedMechanism:
     verified: Verified
 
 
-def save(result: Solution | Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a solution with its certificate, or a structured mechanism, to a JSON file.
+def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 
     The file is written whole or not at all.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or what is given is neither.
+        If the file cannot be written, or what is given is none of these.
     """
     if isinstance(result, Solution):
         save_solution(result, path)
         return
+    if isinstance(result, Channel):
+        save_bare_channel(result, path)
+        return
     from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
 
     if not isinstance(result, Mechanism):
-        raise InputError("result", "a Solution or a Mechanism", type(result).__name__)
+        raise InputError("result", "a Solution, a Channel or a Mechanism", type(result).__name__)
     save_mechanism(result, path)
 
 
@@ -113,7 +121,7 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
         If a claim does not hold.
     """
     document = read_document(Path(path))
-    if isinstance(document, dict) and document.get("format") == CHANNEL["format"]:
+    if is_channel_file(document):
         saved = checked_channel(document)
         return SavedMechanism(saved.channel, saved.prior, saved.document, saved.verified)
     from mechdesign.mechanisms.registry import restored

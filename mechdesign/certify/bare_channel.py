@@ -1,0 +1,40 @@
+"""Checking a saved channel that claims neither privacy nor optimality: that its rows sum to 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.certify.channel_file import Verified, read_channel
+from mechdesign.certify.problem import Statement, check_different, read_domain
+from mechdesign.errors import CertificateError
+
+__all__ = ["FORMAT", "verify_bare_channel"]
+
+FORMAT = {"format": "mechdesign-bare-channel", "version": 1}
+
+KEYS = {*FORMAT, "domain", "channel", "digest"}
+CHANNEL_KEYS = {"inputs", "outputs", "matrix", "bits", "numerators"}
+
+
+def verify_bare_channel(document: dict[str, Any]) -> Verified:
+    """Check the integers of a channel without a problem, whose digest fits.
+
+    Raises
+    ------
+    CertificateError
+        If they are no channel on the inputs, or the file holds anything that is not checked here,
+        such as a claim of privacy.
+    """
+    extra = (document.keys() - KEYS) | (document["channel"].keys() - CHANNEL_KEYS)
+    if extra:
+        raise CertificateError(f"a channel without a problem claims {min(extra)!r:.60}")
+    labels, points, spacing = read_domain(document["domain"])
+    check_different(labels, "input")
+    statement = Statement(labels, points, spacing, [], [], {}, None)
+    _, bits, _ = read_channel(statement, document["channel"])
+    return Verified(
+        (
+            f"rows sum to 1 exactly: integers over 2**{bits}",
+            "NOT claimed: privacy under any notion, and optimality for any objective",
+        )
+    )
