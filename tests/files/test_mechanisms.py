@@ -76,8 +76,8 @@ def test_a_mechanism_file_holds_no_matrix(tmp_path: Path) -> None:
 
 
 def test_something_else_cannot_be_saved(tmp_path: Path) -> None:
-    channel: Any = Channel.from_matrix([[1]])
-    with pytest.raises(InputError, match="result: expected a Solution or a Mechanism"):
+    channel: Any = [[1]]
+    with pytest.raises(InputError, match="result: expected a Solution, a Channel or a Mechanism"):
         save(channel, tmp_path / "x.json")
     assert not list(tmp_path.iterdir())
 
