@@ -1,4 +1,4 @@
-"""Few arrangements of a column that treat all inputs, and all pairs of them, alike."""
+"""Balanced families of arrangements of a column: weighted block designs, found by NNLS."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ __all__ = ["balanced_arrangements", "balanced_subsets"]
 
 
 FEW = 150
-"""So many arrangements are simply all listed."""
+"""Up to so many arrangements all are used, with equal weights."""
 
 MOST_LISTED = 3000
+"""Up to so many arrangements all are candidates; of more, a random sample is."""
+
 TRIALS, SAMPLED = 6, 500
 EXACT = 1e-12
 USED = 1e-12

@@ -1,4 +1,4 @@
-"""Two inputs: one channel is best for everything."""
+"""The universal channel for two inputs: Warner's and Mangat's randomized response."""
 
 from __future__ import annotations
 

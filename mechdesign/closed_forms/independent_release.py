@@ -1,4 +1,4 @@
-"""Budget zero: the output says nothing about the input."""
+"""Perfect privacy: at budget 0 the output is independent of the input."""
 
 from __future__ import annotations
 

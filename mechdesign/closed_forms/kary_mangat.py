@@ -1,4 +1,4 @@
-"""Mangat's design for any number of inputs."""
+"""Mangat's randomized response for any number of inputs, one of them sensitive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimating the distribution of the inputs where lifts are bounded, at the uniform prior."""
+"""Subset selection for distribution estimation under bounds on the lift, at the uniform prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomized response by the prior, for local information privacy."""
+"""Randomized response that draws from the prior, for LIP (Jiang et al. 2018)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ class LIPRandomizedResponse(ClosedForm):
     P_min >= 1/(e**eps + 1). The papers state it for every prior; off this region it is not private.
 
     Every channel with lifts >= e**-eps is this one followed by post-processing: with lambda its
-    output law, (Q - e**-eps 1 lambda') / (1 - e**-eps) is a channel R with output law lambda, and
-    Q = U R. So on the region it is optimal for every loss in which only information counts. For a
+    output distribution, (Q - e**-eps 1 lambda') / (1 - e**-eps) is a channel R with the same output
+    distribution, and Q = U R. So on the region it is optimal for every loss in which only
+    information counts. For a
     metric loss d, releasing the report z itself is the Bayes decision as long as
     e**-eps (c(z) - c(y)) <= (1 - e**-eps) d(z, y) with c(y) = Sum_x P_x d(x, y); by the triangle
     inequality c(z) - c(y) <= (1 - 2 P_z) d(z, y), and e**eps >= 2 - 2 P_z holds on the region.

@@ -1,4 +1,4 @@
-"""k-ary randomized response."""
+"""k-ary randomized response, for LDP (Kairouz, Bonawitz and Ramage 2016)."""
 
 from __future__ import annotations
 

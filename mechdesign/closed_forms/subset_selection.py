@@ -1,4 +1,4 @@
-"""Subset selection to estimate the distribution of the inputs: LDP, blocks, high-low LDP."""
+"""Subset selection for distribution estimation (Ye and Barg 2018): LDP, blocks, high-low LDP."""
 
 from __future__ import annotations
 
@@ -203,8 +203,9 @@ class _HighLow:
         s, w, rise = len(self.sensitive), self.hide(j), 1 / self.low - 1
         p = self.prior[self.sensitive[0]]
         others = self.prior[self.others]
-        law = w * (p * (j * rise + s) + others.sum())  # of a set in one piece, w r
-        G = np.full((1 + len(others), 1 + len(others)), w * w / law)
+        # the probability of a report, over the weight of its set
+        mass = w * (p * (j * rise + s) + others.sum())
+        G = np.full((1 + len(others), 1 + len(others)), w * w / mass)
         mean = (1 + rise * j / s) * math.sqrt(s)
         G[0] *= mean
         G[:, 0] *= mean
@@ -214,7 +215,7 @@ class _HighLow:
         variances[self.others] = inverse[1:]
         variances[self.sensitive] = inverse[0] / s
         if s > 1:
-            mu = (w * rise) ** 2 * j * (s - j) / (s * (s - 1)) / law
+            mu = (w * rise) ** 2 * j * (s - j) / (s * (s - 1)) / mass
             variances[self.sensitive] += (1 - 1 / s) / mu
         return float(self.utility.deviations(variances, self.prior).value.sum())
 

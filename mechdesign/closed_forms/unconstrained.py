@@ -1,4 +1,4 @@
-"""Nothing is constrained: every input gets its best output."""
+"""The identity channel, where no row of the notion binds."""
 
 from __future__ import annotations
 

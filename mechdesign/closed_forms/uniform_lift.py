@@ -1,4 +1,4 @@
-"""Bounds on the lift at a uniform prior, for utilities to which all inputs are alike."""
+"""Bounds on the lift at a uniform prior, for utilities that are symmetric in the inputs."""
 
 from __future__ import annotations
 

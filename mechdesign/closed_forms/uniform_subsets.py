@@ -1,4 +1,4 @@
-"""LDP at a uniform prior, for utilities to which all inputs are alike."""
+"""Subset selection by cyclic shifts: LDP at a uniform prior, utilities symmetric in the inputs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class UniformSubsets(ClosedForm):
         return Formula(matrix, name_outputs(problem, k))
 
     def _best_size(self, problem: Problem) -> int:
-        """Return the j whose ray is worth the most for its law."""
+        """Return the j whose ray is worth the most for its probability."""
         utility, rays = problem.utility, _rays(problem)
         if not isinstance(utility, ColumnUtility):
             raise UnsupportedError("objective", "a sum of gains", utility.name)

@@ -1,4 +1,4 @@
-"""One channel that is best for everything, wherever there is one."""
+"""The universal channel of a simplicial cone, of which every private one is a post-processing."""
 
 from __future__ import annotations
 
