@@ -104,6 +104,7 @@ from mechdesign.notions import (
     ContextAwareLDP as ContextAwareLDP,
     DifferentialIdentifiability as DifferentialIdentifiability,
     HighLowLDP as HighLowLDP,
+    LinearNotion as LinearNotion,
     MaximalLeakage as MaximalLeakage,
     MetricPrivacy as MetricPrivacy,
     MutualInformationPrivacy as MutualInformationPrivacy,

@@ -273,7 +273,7 @@ class Problem:
         return {
             "domain": self.domain.to_table(),
             "prior": self.prior.to_table(),
-            "privacy": [notion.to_table() for notion in self.privacy],
+            "privacy": [n.stated(self.domain, self.prior).to_table() for n in self.privacy],
             "utility": self.utility.to_table(self.domain),
             "outputs": outputs if outputs is None else [plain_label(y) for y in outputs],
             **own,

@@ -41,7 +41,7 @@ class PrivacyClaim:
     def to_json(self) -> dict[str, Any]:
         """Return the claim as in ``solve --json``; it is made only after the exact check."""
         table = self.notion.to_table()
-        claim: dict[str, Any] = {"notion": self.notion.name}
+        claim: dict[str, Any] = {"notion": table["notion"]}
         for key in ("epsilon", "delta"):
             if key in table:
                 claim[key] = float(Fraction(table[key]))
@@ -245,7 +245,7 @@ def _shown(reading: Any) -> str:
 
 def _privacy_line(claim: PrivacyClaim) -> str:
     table = claim.notion.to_table()
-    head = claim.notion.name + " of the secret" * ("secret" in table)
+    head = claim.notion.heading
     if "epsilon" in table:
         epsilon = Fraction(table["epsilon"])
         share = f" ({claim.leakage / float(epsilon):.2%} of it)" if epsilon else ""

@@ -16,9 +16,11 @@ from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.gains import has_gain
 from mechdesign.certify.bounds.theorems import THEOREMS, nothing_constrained
 from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
+from mechdesign.certify.privacy.linear_rows import called, is_linear
 from mechdesign.certify.privacy.sensitive_attribute import read_secret
 from mechdesign.certify.problem import (
     ACCURACY,
+    LINEAR,
     SECRET,
     Statement,
     check_different,
@@ -314,8 +316,10 @@ def _verify_privacy(
     could_be_less = less >= 0 if "epsilon" in table else _says_anything(statement, table)
     if could_be_less and check(statement, table, columns, less) is None:
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
-    about = f"{notion} of the secret" if is_secret else notion
-    return f"{about}: private as stated, exactly; leakage {float(leakage):.10g}"
+    own = " (rows of the user's own, not a known notion)" if notion == LINEAR else ""
+    about = called(table) if own else notion
+    about += " of the secret" if is_secret else ""
+    return f"{about}: private as stated, exactly{own}; leakage {float(leakage):.10g}"
 
 
 def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
@@ -323,6 +327,8 @@ def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
     if table["notion"] == SECRET:
         secret = read_secret(statement, table)
         return _says_anything(secret.statement, secret.table)
+    if is_linear(table):
+        return bool(table["rows"])
     bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
     if bound is None:
         return lift_limits(table) != (None, None)

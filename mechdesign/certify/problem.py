@@ -18,6 +18,7 @@ __all__ = [
     "ACCURACY",
     "INFORMATION",
     "L2_RISK",
+    "LINEAR",
     "POSTERIOR",
     "SECRET",
     "TV_RISK",
@@ -42,7 +43,10 @@ L2_RISK, TV_RISK = "l2-risk", "tv-risk"
 SECRET = "secret"
 """What a notion about a secret behind the input is called here: no statement about inputs."""
 
-LINEAR = (
+LINEAR = "linear"
+"""What a notion is called that is a list of rows of the user's own."""
+
+EXPECTED_LOSSES = (
     "distortion",
     "hamming",
     "mean-absolute-error",
@@ -90,7 +94,7 @@ class Statement:
     @property
     def is_known(self) -> bool:
         """Whether the checker can compute the objective from the file."""
-        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK, *LINEAR)
+        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK, *EXPECTED_LOSSES)
         return self.utility["objective"] in known
 
     @property

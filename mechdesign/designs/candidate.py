@@ -200,9 +200,15 @@ def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[P
     """Let the checker confirm every notion, and measure the leakage of each."""
     columns = channel.columns()
     claims = []
-    asked = zip(problem.privacy, problem.cone.families, problem.channel_constraints, strict=True)
-    for notion, family, rule in asked:
-        broken = check(statement, notion.to_table(), columns)
+    asked = zip(
+        problem.privacy,
+        statement.privacy,
+        problem.cone.families,
+        problem.channel_constraints,
+        strict=True,
+    )
+    for notion, table, family, rule in asked:
+        broken = check(statement, table, columns)
         if broken is not None:
             raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
         claims.append(PrivacyClaim(notion, (rule or family).leakage(channel)))

@@ -13,6 +13,7 @@ from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
 from mechdesign.notions.ldp import LDP
+from mechdesign.notions.linear import LinearNotion
 from mechdesign.notions.lip import LIP
 from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
@@ -39,6 +40,7 @@ __all__ = [
     "ContextAwareLDP",
     "DifferentialIdentifiability",
     "HighLowLDP",
+    "LinearNotion",
     "MaximalLeakage",
     "MetricPrivacy",
     "MutualInformationPrivacy",
@@ -66,6 +68,7 @@ NOTIONS: dict[str, type[Notion]] = {
         ApproximateLIP,
         MutualInformationPrivacy,
         MaximalLeakage,
+        LinearNotion,
     )
 }
 """Every notion by its word in problem files."""

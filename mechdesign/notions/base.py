@@ -73,10 +73,25 @@ class Notion(ABC):
         """
         return self
 
+    def stated(self, _domain: Domain, _prior: Prior | None) -> Notion:
+        """Return the notion as a file states it: itself, if its table says all of it.
+
+        Parameters
+        ----------
+        domain, prior
+            What the rows of a notion that is defined by code are made from.
+        """
+        return self
+
     @property
     def bounds_lift_from_below(self) -> bool:
         """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
         return False
+
+    @property
+    def heading(self) -> str:
+        """What reports call the notion."""
+        return self.name
 
     @property
     def is_conic(self) -> bool:

@@ -232,7 +232,7 @@ class SensitiveAttributePrivacy(Notion):
     @property
     def epsilon(self) -> Fraction:
         """The budget in nats; 0 for a notion that has none."""
-        return getattr(self.notion, "epsilon", Fraction(0))
+        return getattr(self.notion, "epsilon", None) or Fraction(0)
 
     def family(self, domain: Domain, prior: Prior | None) -> SecretRows:
         """Compile the rows of the notion on the secrets, and put them on the inputs."""
@@ -259,6 +259,17 @@ class SensitiveAttributePrivacy(Notion):
     def has_epsilon(self) -> bool:
         """Whether there is a budget that :meth:`at` changes."""
         return self.notion.has_epsilon
+
+    @property
+    def heading(self) -> str:
+        """What reports call the notion."""
+        return f"{self.notion.heading} of the secret"
+
+    def stated(self, domain: Domain, prior: Prior | None) -> SensitiveAttributePrivacy:
+        """Return the same with the notion as a file states it, for the values of the attribute."""
+        masses, _ = self.secret.laws(prior_for(f"{self.name} of a secret", domain, prior))
+        inner = self.notion.stated(self.secret.domain, masses)
+        return SensitiveAttributePrivacy(inner, self.secret)
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

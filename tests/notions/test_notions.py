@@ -29,6 +29,7 @@ from mechdesign import (
     HighLowLDP,
     InfeasibleError,
     InputError,
+    LinearNotion,
     MaximalLeakage,
     MetricPrivacy,
     MutualInformationPrivacy,
@@ -468,6 +469,7 @@ def test_tables_round_trip(name: str) -> None:
         "approximate-lip": ApproximateLIP(0, "1/7"),
         "mutual-information": MutualInformationPrivacy(0.25),
         "maximal-leakage": MaximalLeakage("1/3"),
+        "linear": LinearNotion([("r", {"a": "1/3", (0, 1): 2}, 0, {"b": 3}, 2)], 0.1, "mine"),
     }
     notion = examples_of[name]
     table = notion.to_table()

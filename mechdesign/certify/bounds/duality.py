@@ -26,6 +26,7 @@ from mechdesign.certify.privacy.check import (
     prior_bounds,
     ratio_bound,
 )
+from mechdesign.certify.privacy.linear_rows import LinearRow, is_linear, linear_rows
 from mechdesign.certify.privacy.non_conic import EXCESS_SIDES, add_excess, least_total
 from mechdesign.certify.privacy.sensitive_attribute import SIDE, SensitiveAttribute, read_secret
 from mechdesign.certify.problem import ACCURACY, POSTERIOR, Statement, number, values_of
@@ -38,6 +39,9 @@ ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 220
 SCALE = 1 << BITS
 """Duals are added up as integers over this."""
+
+NUMBERED = "row"
+"""The side of weights on rows that a file lists, known by their numbers."""
 
 Rows: TypeAlias = Iterable[tuple[int, int, int, int]]
 """(output, x, other, weight) of some rows."""
@@ -179,14 +183,20 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     weights = _weights(block["weight"])
     if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
+    listed = linear_rows(statement, table) if is_linear(table) else []
+    if (block["side"] == NUMBERED) != is_linear(table):
+        raise CertificateError("a dual weight is on a row that does not exist")
     output, inputs, others = block["output"], block["x"], block["other"]
-    for places, end in ((output, len(reduced[0])), (inputs, len(reduced)), (others, None)):
+    most = len(listed) if is_linear(table) else len(reduced)
+    for places, end in ((output, len(reduced[0])), (inputs, most), (others, None)):
         if not set(map(type, places)) <= {int} or min(places, default=0) < 0:
             raise CertificateError("a dual weight is on a row that does not exist")
-        if end is not None and max(places, default=0) >= end:
+        if end is not None and max(places, default=-1) >= end:
             raise CertificateError("a dual weight is on a row that does not exist")
     rows = zip(output, inputs, others, weights, strict=True)
-    if block["side"] == "ratio":
+    if block["side"] == NUMBERED:
+        _add_listed(listed, rows, reduced)
+    elif block["side"] == "ratio":
         _add_ratios(_Ratios(ratio_bound(statement, table), len(reduced)), rows, reduced)
     else:
         _add_lifts(statement, block, rows, reduced)
@@ -240,6 +250,18 @@ def _add_ratios(ratios: _Ratios, rows: Rows, reduced: list[list[int]]) -> None:
         shrink, top, bottom = ratios[x, other]
         reduced[x][y] += w * shrink >> BITS
         reduced[other][y] -= -(-w * top // bottom) if bottom > 1 else w * top
+
+
+def _add_listed(listed: list[LinearRow], rows: Rows, reduced: list[list[int]]) -> None:
+    """Add w (e**-a left - right) of rows that are known by their numbers, rounded down."""
+    terms: dict[int, list[tuple[int, int]]] = {}
+    for y, number_of_row, _, w in rows:
+        if number_of_row not in terms:
+            row = listed[number_of_row]
+            net = row.net(exp_lower(-row.exponent), ONE)
+            terms[number_of_row] = [(x, _floor(v)) for x, v in net.items()]
+        for x, term in terms[number_of_row]:
+            reduced[x][y] += w * term >> BITS
 
 
 def _add_lifts(

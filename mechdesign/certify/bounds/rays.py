@@ -21,6 +21,7 @@ from mechdesign.certify.privacy.check import (
     prior_bounds,
     ratio_limits,
 )
+from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.sensitive_attribute import read_secret
 from mechdesign.certify.problem import SECRET, Statement, number
 from mechdesign.errors import CertificateError
@@ -68,7 +69,7 @@ def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iter
 def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> list[Row]:
     """Return the rows g of all notions, g . q <= 0, as integers and each once.
 
-    Rows that two others imply are left out, and rows on secrets that no column breaks: fewer rows,
+    Rows that two others imply are left out, and rows that no column breaks: fewer rows,
     and at worst a larger cone.
     """
     k, found = len(statement.prior), dict[Row, None]()
@@ -77,6 +78,13 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
             secret = read_secret(statement, table)
             lines = (secret.on_inputs(row) for row in integer_rows(secret.statement))
             found |= {_primitive(line): None for line in lines if max(line) > 0}
+            continue
+        if is_linear(table):
+            for listed in linear_rows(statement, table):
+                net = listed.net(_shrink(listed.exponent), Fraction(1))
+                whole = _integers([net.get(x, Fraction(0)) for x in range(k)])
+                if max(whole) > 0:
+                    found[whole] = None
             continue
         limits = ratio_limits(statement, table)
         if limits is not None:

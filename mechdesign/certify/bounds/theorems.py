@@ -8,6 +8,7 @@ under its condition; the bound holds without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -19,7 +20,8 @@ from mechdesign.certify.bounds.rays import integer_rows
 from mechdesign.certify.bounds.simplicial import universal_columns
 from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.certify.privacy.check import lift_limits, prior_bounds, ratio_limits
-from mechdesign.certify.privacy.sensitive_attribute import all_equal, read_secret
+from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
+from mechdesign.certify.privacy.sensitive_attribute import all_equal, rank, read_secret
 from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, exp_upper
@@ -73,7 +75,8 @@ def equal_rows(statement: Statement) -> Fraction:
     """Where a bound e**0 ties all inputs, all rows of Q are equal, and the best is one output.
 
     q_x <= q_x' in every column, with both rows summing to 1, makes the two rows equal; q_x <= P . q
-    (or >=) for all x makes every row equal to the output law.
+    (or >=) for all x makes every row equal to the output law. In general g . q <= 0 with g . 1 = 0
+    makes g . q = 0 in every column, and k - 1 such rows that are independent leave only constants.
     """
     if not _all_tied(statement):
         raise CertificateError("the notions do not force all rows of the channel to be equal")
@@ -86,6 +89,13 @@ def _all_tied(statement: Statement) -> bool:
         if table["notion"] == SECRET:
             secret = read_secret(statement, table)
             if _all_tied(secret.statement) and all_equal(secret):
+                return True
+            continue
+        if is_linear(table):
+            rows = [row.integers() for row in linear_rows(statement, table)]
+            tight = [row for row in rows if not sum(row.values())]
+            dense = [[row.get(x, 0) for x in range(len(class_of))] for row in tight]
+            if rank(dense) == len(class_of) - 1:
                 return True
             continue
         limits = ratio_limits(statement, table)
@@ -167,10 +177,9 @@ def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | No
     """Return rationals at least the bounds on q_0 / q_1 and q_1 / q_0; None where unbounded."""
     found: tuple[list[Fraction], list[Fraction]] = ([], [])
     for table in statement.privacy:
-        if table["notion"] == SECRET:
-            secret = read_secret(statement, table)
-            for line in integer_rows(secret.statement):
-                row = secret.on_inputs(line)
+        if table["notion"] == SECRET or is_linear(table):
+            alone = replace(statement, privacy=[table])
+            for row in integer_rows(alone):
                 for x in (0, 1):
                     if row[x] > 0:
                         found[x].append(max(ONE, Fraction(-row[1 - x], row[x])))

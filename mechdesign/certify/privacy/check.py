@@ -2,9 +2,9 @@
 
 A column q holds the integers Q(y|x) * 2**bits for one output y. Most notions bound, in every
 column, either the ratio of two entries (`ratio_limits`) or the ratio of an entry to the output law
-P . q (`check_lift`); the others bound sums over all columns (`whole`). A bound e**a is replaced by
-a rational below it, so that a channel that passes is private, and one that fails by less than one
-part in 2**150 may be refused.
+P . q (`check_lift`); some bound sums over all columns (`non_conic`), and a notion of the user's own
+is a list of rows (`linear_rows`). A bound e**a is replaced by a rational below it, so that a
+channel that passes is private, and one that fails by less than one part in 2**150 may be refused.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from mechdesign.certify.privacy.linear_rows import broken_row, is_linear, linear_rows
 from mechdesign.certify.privacy.metric_pairs import distances_between, links
 from mechdesign.certify.privacy.non_conic import WHOLE, check_whole, tied_pairs
 from mechdesign.certify.privacy.prior_sets import (
@@ -81,6 +82,8 @@ def check(
         return None if broken is None else f"of the secret: {broken}"
     if table["notion"] in WHOLE:
         return check_whole(statement, table, columns, shift)
+    if is_linear(table):
+        return broken_row(linear_rows(statement, table, shift), columns)
     if table["notion"] == "metric" and isinstance(table["distance"], str):
         epsilon = nonnegative(table["epsilon"]) if shift is None else shift
         return check_links(links(statement, table["distance"]), epsilon, columns)
@@ -264,7 +267,7 @@ def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
     """Return whether a notion bounds the lift for the prior of the problem and no other."""
     if ratio_bound(statement, table) is not None:
         return False
-    if table["notion"] == SECRET:
+    if table["notion"] == SECRET or is_linear(table):
         return False
     listed, box, ball = prior_bounds(statement, table)
     return box is None and ball is None and all(prior == statement.prior for prior in listed)

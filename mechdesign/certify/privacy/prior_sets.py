@@ -8,7 +8,14 @@ from operator import mul
 from typing import Any, TypeAlias
 
 from mechdesign.certify import fixed_point as fixed
-from mechdesign.certify.problem import SECRET, Statement, distribution, nonnegative, table_of
+from mechdesign.certify.problem import (
+    LINEAR,
+    SECRET,
+    Statement,
+    distribution,
+    nonnegative,
+    table_of,
+)
 from mechdesign.errors import CertificateError
 
 __all__ = ["PriorBounds", "check_member", "extreme_law", "over_one_denominator", "prior_bounds"]
@@ -24,10 +31,11 @@ PriorBounds: TypeAlias = tuple[
 def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball.
 
-    A notion about a secret speaks of no prior of the inputs: the list is empty.
+    A notion about a secret, and one that is a list of rows, speak of no prior of the inputs: the
+    list is empty.
     """
     k = len(statement.prior)
-    if table["notion"] == SECRET:
+    if table["notion"] in (SECRET, LINEAR):
         return [], None, None
     if table["notion"] != "bounded-prior-lip":
         return [statement.prior], None, None

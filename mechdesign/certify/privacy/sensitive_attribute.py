@@ -23,7 +23,7 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 
-__all__ = ["SIDE", "SensitiveAttribute", "all_equal", "read_secret"]
+__all__ = ["SIDE", "SensitiveAttribute", "all_equal", "rank", "read_secret"]
 
 SIDE = "secret-"
 """What the sides of weights on rows about a secret begin with."""
@@ -91,16 +91,21 @@ def all_equal(secret: SensitiveAttribute) -> bool:
     constants: if their rank is one less than the number of inputs.
     """
     first, *others = secret.rows
-    left = [[Fraction(a - b) for a, b in zip(row, first, strict=True)] for row in others]
-    rank = 0
-    for x in range(len(first)):
+    differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
+    return rank(differences) == len(first) - 1
+
+
+def rank(rows: Sequence[Sequence[int]]) -> int:
+    """Return the rank of integer rows, by Gaussian elimination in rationals."""
+    left, found = [[Fraction(entry) for entry in row] for row in rows], 0
+    for x in range(len(rows[0]) if rows else 0):
         head = next((row for row in left if row[x]), None)
         if head is None:
             continue
-        rank += 1
+        found += 1
         left = [
             [a - row[x] / head[x] * b for a, b in zip(row, head, strict=True)]
             for row in left
             if row is not head
         ]
-    return rank == len(first) - 1
+    return found

@@ -1,0 +1,113 @@
+"""Rows of the user's own, as a file lists them: left . q <= e**a (right . q).
+
+Nothing is known of such a notion but its rows. They are read, and checked, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from mechdesign.certify.problem import LINEAR, Statement, nonnegative, number
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
+
+__all__ = ["LinearRow", "broken_row", "called", "is_linear", "linear_rows"]
+
+ZERO = Fraction(0)
+
+Sparse = dict[int, Fraction]
+
+
+@dataclass(frozen=True)
+class LinearRow:
+    """One row; coefficients >= 0 by the number of the input."""
+
+    name: str
+    left: Sparse
+    exponent: Fraction
+    right: Sparse
+
+    def net(self, on_left: Fraction, on_right: Fraction) -> Sparse:
+        """Return on_left * left - on_right * right, without zeros."""
+        found = {x: on_left * v for x, v in self.left.items()}
+        for x, v in self.right.items():
+            found[x] = found.get(x, ZERO) - on_right * v
+        return {x: v for x, v in found.items() if v}
+
+    def integers(self) -> dict[int, int]:
+        """Return left - r right times a common denominator, r just below e**a."""
+        net = self.net(Fraction(1), exp_lower(self.exponent))
+        whole = lcm(*(v.denominator for v in net.values()))
+        return {x: v.numerator * (whole // v.denominator) for x, v in net.items()}
+
+
+def is_linear(table: dict[str, Any]) -> bool:
+    """Return whether a notion is a list of the user's own rows."""
+    return bool(table["notion"] == LINEAR)
+
+
+def called(table: dict[str, Any]) -> str:
+    """Return the name of a notion of the user's own, with its title where it has one."""
+    title = table.get("title", "")
+    if not isinstance(title, str):
+        raise CertificateError("the title of a notion is no text")
+    return f"{LINEAR} ({title:.60})" if title else LINEAR
+
+
+def linear_rows(
+    statement: Statement, table: dict[str, Any], shift: Fraction | None = None
+) -> list[LinearRow]:
+    """Return the rows of a notion of the user's own.
+
+    Parameters
+    ----------
+    shift
+        If given, the epsilon to take instead of the notion's; if it has none, what to add to all
+        exponents.
+    """
+    rows = table["rows"]
+    if not isinstance(rows, list):
+        raise CertificateError("the rows of a notion are no list")
+    has_epsilon = "epsilon" in table
+    budget = nonnegative(table["epsilon"]) if has_epsilon else ZERO
+    if shift is not None:
+        budget = shift
+    found = []
+    for row in rows:
+        slope = nonnegative(row.get("slope", 0))
+        if slope and not has_epsilon:
+            raise CertificateError("a row has a slope, and its notion no epsilon")
+        if not isinstance(row["name"], str):
+            raise CertificateError("a row has no name")
+        exponent = number(row["exponent"]) + (slope if has_epsilon else 1) * budget
+        left, right = (_coefficients(statement, row[side]) for side in ("left", "right"))
+        found.append(LinearRow(row["name"], left, exponent, right))
+    return found
+
+
+def _coefficients(statement: Statement, pairs: Any) -> Sparse:
+    if not isinstance(pairs, list):
+        raise CertificateError("the coefficients of a row are no list")
+    found: Sparse = {}
+    for label, value in pairs:
+        if label not in statement.labels:
+            raise CertificateError(f"a row has a coefficient at {label!r:.60}, which is no input")
+        x = statement.labels.index(label)
+        if x in found:
+            raise CertificateError(f"a row has two coefficients at {label!r:.60}")
+        found[x] = nonnegative(value)
+    return found
+
+
+def broken_row(rows: Sequence[LinearRow], columns: Sequence[Sequence[int]]) -> str | None:
+    """Return which output breaks which row, None if all columns satisfy all rows; in integers."""
+    for row in rows:
+        terms = row.integers().items()
+        for y, q in enumerate(columns):
+            if sum(v * q[x] for x, v in terms) > 0:
+                return f"output {y}: the row {row.name!r:.60} does not hold"
+    return None

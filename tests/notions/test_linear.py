@@ -1,0 +1,458 @@
+"""A notion of one's own works everywhere: every route, the proof, the file, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mechdesign as md
+from mechdesign import (
+    LDP,
+    BayesAccuracy,
+    CertificateError,
+    Channel,
+    Distortion,
+    Domain,
+    HammingLoss,
+    InfeasibleError,
+    InputError,
+    L2Risk,
+    LinearNotion,
+    MeanAbsoluteError,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    Solution,
+    TVRisk,
+    design,
+)
+from mechdesign.certify import digest, verify
+from mechdesign.certify.privacy.check import check
+from mechdesign.exact import as_fraction
+from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
+from tests.strategies import Case, cases, channels, distortions, examples, statement_of
+
+PRIOR = [0.1, 0.2, 0.3, 0.4]
+
+
+def rows_of(notion: Notion, domain: Domain, prior: Prior) -> list[Any]:
+    """The rows of any notion, by label."""
+    found = []
+    for row in notion.family(domain, prior).rows():
+        left, right = (
+            {domain.labels[x]: v for x, v in side.items()} for side in (row.left, row.right)
+        )
+        found.append((row.name, left, row.exponent, right))
+    return found
+
+
+def own(case: Case) -> LinearNotion:
+    """The same notion, as rows of the user's own."""
+    return LinearNotion(rows_of(case.notion, case.domain, case.prior))
+
+
+def verified(solution: Solution) -> Any:
+    document = json.loads(json.dumps(solution.document()))
+    verify(document)
+    return document
+
+
+class Ladder(LinearNotion):
+    """The notion of the documentation."""
+
+    def __init__(self, epsilon: Any) -> None:
+        self.epsilon = epsilon
+
+    def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
+        for low, high in pairwise(domain):
+            yield f"{low} against {high}", {low: 1}, self.epsilon, {high: 1}
+            yield f"{high} against {low}", {high: 1}, 2 * self.epsilon, {low: 1}
+
+
+# --- the optimum of a notion, from its rows -------------------------------------------------------
+
+
+@given(case=cases(least="1/10"), data=st.data())
+@examples(30)
+def test_rows_of_a_notion_give_its_optimum(case: Case, data: st.DataObject) -> None:
+    utility = data.draw(distortions(len(case.domain)))
+    expected = float(design(Problem(case.domain, case.notion, utility, prior=case.prior)).value)
+    problem = Problem(case.domain, own(case), utility, prior=case.prior)
+    for route in ("auto", "linear-program:ipm", "cvxpy:CLARABEL"):
+        solution = design(problem, route=route)
+        assert float(solution.value) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+        if route == "auto":
+            assert solution.status == "optimal"
+        verified(solution)
+
+
+KNOWN = {
+    "ldp": LDP(1),
+    "lip": md.LIP(1),
+    "context-aware": md.ContextAwareLDP(
+        [[0, 1, 2, "inf"], [1, 0, 1, 2], [2, 1, 0, 1], [1, 0.5, 1, 0]]
+    ),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize(
+    ("utility", "route"),
+    [
+        (MeanAbsoluteError(), "interior"),
+        (MeanAbsoluteError(), "columns"),
+        (MeanAbsoluteError(worst_case=True), "linear-program"),
+        (PosteriorMeanSquaredError(), "decoder-grid"),
+        (PosteriorMeanSquaredError(), "extreme-rays"),
+        (PosteriorMeanSquaredError(histogram=True), "extreme-rays"),
+        (MutualInformation(), "extreme-rays"),
+        (BayesAccuracy(), "linear-program"),
+        (L2Risk(), "estimation"),
+        (TVRisk(), "estimation"),
+        (HammingLoss(), "conic"),
+    ],
+)
+def test_every_route_takes_rows(known: str, utility: Any, route: str) -> None:
+    notion, domain, prior = KNOWN[known], Domain.range(4), Prior(PRIOR)
+    if route == "conic":
+        channel_wide = md.ApproximateLDP(0.5, 0.1)
+        asked: Any = [LinearNotion(rows_of(notion, domain, prior)), channel_wide]
+        best = design(Problem(domain, [notion, channel_wide], utility, prior=prior))
+    else:
+        asked = LinearNotion(rows_of(notion, domain, prior))
+        best = design(Problem(domain, notion, utility, prior=prior))
+    solution = design(Problem(domain, asked, utility, prior=prior), route=route)
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(float(best.value), rel=1e-6)
+    verified(solution)
+
+
+@st.composite
+def row_tables(draw: st.DrawFn, labels: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Draw rows that constants satisfy, also with equality and with labels on both sides."""
+    weight = st.sampled_from([0, 0, 1, 2, Fraction(1, 3)])
+    rows: list[tuple[Any, ...]] = []
+    for n in range(draw(st.integers(1, 6))):
+        left, right = ({x: draw(weight) for x in labels} for _ in range(2))
+        if not any(left.values()) or not any(right.values()):
+            continue
+        one, other = sum(left.values()), sum(right.values())
+        slack = draw(st.sampled_from([0, Fraction(1, 4), 1]))
+        if slack == 0:  # left and right of equal sums: an equation
+            right = {x: v * Fraction(one) / other for x, v in right.items()}
+            rows.append((f"row {n}", left, 0, right))
+        else:
+            least = math.log(float(one / other)) + float(slack)
+            rows.append((f"row {n}", left, round(least, 6), right))
+    return rows
+
+
+@given(data=st.data(), k=st.integers(2, 4))
+@examples(40)
+def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
+    """Equations, sums on both sides and inputs on both sides of a row: proved all the same."""
+    domain = Domain.range(k)
+    notion = LinearNotion(data.draw(row_tables(domain.labels)))
+    problem = Problem(domain, notion, data.draw(distortions(k)))
+    values = []
+    for route in ("auto", "cvxpy:CLARABEL"):
+        solution = design(problem, route=route)
+        values.append(float(solution.value))
+        assert notion.holds(solution.channel)
+        verified(solution)
+    assert values[0] == pytest.approx(values[1], rel=1e-5, abs=1e-6)
+
+
+# --- both halves of privacy -----------------------------------------------------------------------
+
+
+@given(case=cases(), data=st.data())
+@examples(60)
+def test_leakage_is_that_of_the_notion(case: Case, data: st.DataObject) -> None:
+    channel = data.draw(channels(len(case.domain)))
+    channel = Channel(channel.numerators, inputs=case.domain)
+    rows = own(case)
+    assert rows.holds(channel, case.prior) == case.notion.holds(channel, case.prior)
+    excess = rows.leakage(channel, case.prior)
+    family = rows.family(case.domain, case.prior)
+    if math.isfinite(excess) and family.row_numbers.size:
+        assert family.at(as_fraction(excess)).all_hold(channel.numerators)
+        assert not family.at(as_fraction(excess) - Fraction("1e-9")).all_hold(channel.numerators)
+
+
+def test_private_at_its_exponents_and_not_below() -> None:
+    problem = Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)
+    solution = design(problem)
+    assert Ladder(1).holds(solution.channel)
+    assert not Ladder("0.999").holds(solution.channel)
+    assert solution.privacy[0].leakage == pytest.approx(1, abs=1e-9)
+    (table,) = statement_of(problem).privacy
+    columns = solution.channel.columns()
+    assert check(statement_of(problem), table, columns) is None
+    for row in table["rows"]:
+        row["exponent"] = str(Fraction(row["exponent"]) - Fraction("0.001"))
+    assert "does not hold" in str(check(statement_of(problem), table, columns))
+
+
+def test_leakage_in_epsilon() -> None:
+    channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    assert Ladder(5).leakage(channel) == pytest.approx(math.log(3))
+    constant = Channel.from_matrix([["1/2", "1/2"]] * 2)
+    assert Ladder(5).leakage(constant) == 0
+    fixed = [("0", {0: 1}, 0, {1: 1}), ("1", {1: 1}, 0, {0: 1}, 1)]
+    assert LinearNotion(fixed, epsilon=1).leakage(channel) == math.inf
+    assert LinearNotion(fixed, epsilon=1).leakage(constant) == 0
+
+
+# --- a class of one's own -------------------------------------------------------------------------
+
+
+def test_a_class_is_saved_as_its_rows() -> None:
+    solution = design(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR))
+    document = verified(solution)
+    (table,) = document["problem"]["privacy"]
+    assert (table["notion"], table["title"], table["epsilon"]) == ("linear", "Ladder", "1")
+    assert table["rows"][1] == {
+        "name": "1 against 0",
+        "left": [[1, "1"]],
+        "right": [[0, "1"]],
+        "exponent": "0",
+        "slope": "2",
+    }
+    (claim,) = (c for c in verify(document).claims if "private as stated" in c)
+    assert "linear (Ladder): private" in claim
+    assert "rows of the user's own, not a known notion" in claim
+    assert "privacy    linear (Ladder), epsilon = 1: proved" in repr(solution)
+    again = LinearNotion(**{k: v for k, v in table.items() if k != "notion"})
+    assert again.leakage(solution.channel) == solution.privacy[0].leakage
+    assert repr(Ladder(1)) == "Ladder(epsilon=1)"
+    assert Ladder(1) == Ladder(1) != Ladder(2)
+    assert hash(Ladder(1)) == hash(Ladder(1))
+
+
+def test_a_budget_of_a_class_is_moved() -> None:
+    problem = Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)
+    assert problem.at("0.5").privacy[0].epsilon == Fraction(1, 2)  # type: ignore[attr-defined]
+    curve = md.design_frontier(problem, [0.5, 1, 2])
+    values = [float(solution.value) for solution in curve]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) == 3
+
+
+def test_rows_may_refer_to_the_prior() -> None:
+    class Posterior(LinearNotion):
+        """Differential identifiability."""
+
+        def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
+            assert prior is not None
+            for x, p in zip(domain, prior, strict=True):
+                for z, r in zip(domain, prior, strict=True):
+                    if x != z:
+                        yield Row(f"{x} to {z}", {x: p}, 2, {z: r})
+
+    values = [
+        design(Problem(range(4), notion, MeanAbsoluteError(), prior=PRIOR)).value
+        for notion in (Posterior(), md.DifferentialIdentifiability(2))
+    ]
+    assert float(values[0]) == pytest.approx(float(values[1]))
+
+
+def test_rows_of_a_sensitive_attribute() -> None:
+    attribute = SensitiveAttribute(
+        ["ill", "well"], given_input=[[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.2, 0.8]]
+    )
+    domain, masses = attribute.domain, attribute.laws(Prior(PRIOR))[0]
+    inner = LinearNotion(rows_of(LDP("0.2"), domain, masses))
+    solutions = [
+        design(
+            Problem(
+                range(4),
+                SensitiveAttributePrivacy(notion, attribute),
+                MeanAbsoluteError(),
+                prior=PRIOR,
+            )
+        )
+        for notion in (inner, LDP("0.2"))
+    ]
+    assert float(solutions[0].value) == pytest.approx(float(solutions[1].value))
+    verified(solutions[0])
+
+
+def test_ties_make_rows_equal() -> None:
+    """All rows equal: the closed form and its theorem see it in the user's rows."""
+    rows = [("a", {0: 1, 1: 1}, 0, {2: 2}), ("b", {0: 1}, 0, {1: 1})]
+    solution = design(Problem(range(3), LinearNotion(rows), HammingLoss()))
+    assert solution.route == "closed-form: independent release"
+    assert float(solution.value) == pytest.approx(2 / 3)
+    verified(solution)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+ROW = ("r", {"a": 1}, 1, {"b": 1})
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no rows": (None, "rows: expected rows, or a class"),
+    "text": ("a < b", "rows: expected a list of rows"),
+    "a number": (3, "rows: expected a list of rows"),
+    "a row that is none": ([3], r"rows\[0\]: expected a row"),
+    "three parts": ([("r", {}, 1)], r"rows\[0\]: expected a row"),
+    "no name": ([("", {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text"),
+    "a name twice": ([ROW, ROW], "names that all differ, given 'r' twice"),
+    "an unknown key": ([{"lefft": {"a": 1}}], r"rows\[0\].lefft: .*did you mean 'left'"),
+    "no exponent": ([{"left": {"a": 1}, "right": {"b": 1}}], r"rows\[0\].exponent: expected"),
+    "no left": ([("r", {"a": 0}, 1, {"b": 1})], r"rows\[0\].left: expected a coefficient"),
+    "below 0": ([("r", {"a": -1}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number >="),
+    "nan": ([("r", {"a": math.nan}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number"),
+    "infinite": ([("r", {"a": 1}, math.inf, {"b": 1})], r"rows\[0\].exponent: expected a finite"),
+    "no table": ([("r", "a", 1, {"b": 1})], r"rows\[0\].left: expected a table"),
+    "no pairs": ([("r", ["a"], 1, {"b": 1})], r"rows\[0\].left: expected a table"),
+    "a slope below 0": ([(*ROW, -1)], r"rows\[0\].slope: expected a finite number >= 0"),
+    "a slope without epsilon": ([(*ROW, 1)], "privacy.epsilon: expected a budget"),
+    "an unknown label": (
+        [("r", {"a": 1}, 1, {"bb": 1})],
+        r"privacy.rows\[0\].right: expected labels of the domain .* did you mean 'b'",
+    ),
+    "a label twice": ([("r", [["a", 1], ["a", 1]], 1, {"b": 1})], "'a' twice"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_row_is_refused_in_one_line(name: str) -> None:
+    rows, message = WRONG[name]
+    with pytest.raises(InputError, match=message) as caught:
+        Problem(["a", "b"], LinearNotion(rows), HammingLoss())
+    assert "\n" not in str(caught.value)
+
+
+def test_budgets_that_do_not_move_are_refused() -> None:
+    with pytest.raises(InputError, match="some have exponents that grow"):
+        Problem(["a", "b"], LinearNotion([ROW], epsilon=1), HammingLoss())
+
+    class Bent(LinearNotion):
+        def __init__(self, epsilon: float, bent: Callable[[Any], Any]) -> None:
+            self.epsilon, self.bent = epsilon, bent
+
+        def rows(self, domain: Domain, prior: Prior | None) -> Iterator[Any]:
+            exponent, weight = self.bent(self.epsilon)
+            yield "r", {"a": 1}, exponent, {"b": weight}
+
+    for bent, message in (
+        (lambda e: (e * e, 1), "an exponent a"),
+        (lambda e: (3 - e, 1), "an exponent a"),
+        (lambda e: (e, 1 + e), "coefficients that do not change"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Problem(["a", "b"], Bent(1, bent), HammingLoss())
+
+
+def test_rows_that_exclude_constants_are_infeasible() -> None:
+    for row in (("r", {"a": 1}, -1, {"b": 1}), ("r", {"a": 1}, 1, {})):
+        with pytest.raises(InfeasibleError, match="no channel satisfies row 'r'") as caught:
+            Problem(["a", "b"], LinearNotion([row]), HammingLoss())
+        assert "\n" not in str(caught.value)
+
+
+def test_labels_of_any_kind() -> None:
+    grid = Domain.grid(1, 2)
+    for labels in ({(0, 0): 1}, [[[0, 0], 1]], {"(0, 0)": 1}):
+        notion = LinearNotion([("r", labels, 1, {(0, 1): 1})])
+        assert next(notion.family(grid).rows()).left == {0: 1}
+        table = notion.stated(grid, None).to_table()
+        assert table["rows"][0]["left"] == [[[0, 0], "1"]]
+    assert next(LinearNotion([("r", {"1": 1}, 1, {2: 1})]).family(Domain([1, 2])).rows())
+
+
+# --- tampered files -------------------------------------------------------------------------------
+
+
+def table_of(document: Any) -> Any:
+    return document["problem"]["privacy"][0]
+
+
+def duals_of(document: Any) -> Any:
+    return document["certificate"]["dual"]["rows"][0]
+
+
+TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a smaller exponent": (
+        lambda d: [row.update(exponent="-0.1") for row in table_of(d)["rows"]],
+        "not private",
+    ),
+    "a smaller slope": (
+        lambda d: [row.update(slope="0.9") for row in table_of(d)["rows"]],
+        "not private",
+    ),
+    "a larger coefficient": (
+        lambda d: [row["left"][0].__setitem__(1, "1.1") for row in table_of(d)["rows"]],
+        "not private",
+    ),
+    "a coefficient below 0": (
+        lambda d: table_of(d)["rows"][0].update(left=[[0, "-1"]]),
+        "expected a number >= 0",
+    ),
+    "another input": (lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]), "no input"),
+    "an input twice": (lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]), "two coef"),
+    "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
+    "a row left out": (lambda d: table_of(d)["rows"].pop(), "does not exist|bound proved|leaks"),
+    "a row without a name": (lambda d: table_of(d)["rows"][0].pop("name"), "malformed"),
+    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "no list"),
+    "another notion": (lambda d: table_of(d).update(notion="ldp"), "not claimed"),
+    "another notion, claimed": (
+        lambda d: (table_of(d).update(notion="ldp"), d["privacy"][0].update(notion="ldp")),
+        "not private|does not exist",
+    ),
+    "less leakage": (lambda d: d["privacy"][0].update(leakage=0.9), "leaks more"),
+    "more leakage": (lambda d: d["privacy"][0].update(leakage=1.1), "leaks less"),
+    "a smaller budget": (
+        lambda d: (table_of(d).update(epsilon="0.9"), d["privacy"][0].update(epsilon=0.9)),
+        "not private",
+    ),
+    "no budget": (lambda d: table_of(d).pop("epsilon"), "epsilon claimed"),
+    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "does not exist"),
+    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "does not exist"),
+    "a weight on no row": (lambda d: duals_of(d)["x"].__setitem__(0, 6), "does not exist"),
+    "a weight below 0": (lambda d: duals_of(d)["weight"].__setitem__(0, -1.0), "negative"),
+    "larger weights": (
+        lambda d: duals_of(d).update(weight=[2 * w for w in duals_of(d)["weight"]]),
+        "the bound proved",
+    ),
+    "a better bound": (lambda d: d.update(bound=d["bound"] * 1.001), "the bound proved"),
+}
+
+
+@pytest.fixture(scope="module")
+def saved() -> Any:
+    return verified(design(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR)))
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+def test_what_was_changed_is_refused(name: str, saved: Any) -> None:
+    change, reason = TAMPERING[name]
+    document = copy.deepcopy(saved)
+    change(document)
+    assert document != saved
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError, match=reason):
+        verify(document)
+
+
+def test_rows_of_other_notions_are_not_known_by_number(saved: Any) -> None:
+    document = verified(design(Problem(range(4), LDP(1), Distortion([[0, 1]] * 2 + [[1, 0]] * 2))))
+    if document["certificate"]["dual"] is None:
+        document["certificate"]["dual"] = {"weights": None, "rows": [duals_of(saved)]}
+    else:
+        duals_of(document).update(side="row")
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError, match="does not exist"):
+        verify(document)
