@@ -508,7 +508,7 @@ def test_support_and_groups_of_inputs() -> None:
     problem = Problem(range(4), notion, HammingLoss(), prior=prior)
     solution = design(problem)
     assert solution.status == "optimal"
-    assert "2 groups of inputs" in " ".join(solution.notes)
+    assert "2 groups that share no row" in " ".join(solution.notes)
 
 
 def test_an_input_that_never_occurs_is_free() -> None:
