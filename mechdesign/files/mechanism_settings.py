@@ -58,7 +58,7 @@ def load_setting(path: str | os.PathLike[str]) -> Setting:
     try:
         check_keys(table, "", TABLES, required=("domain", "privacy"))
         domain = read_domain(section_of(table, "domain"))
-        privacy = read_privacy(table["privacy"])
+        privacy = read_privacy(table["privacy"], domain, file.parent)
         given = None
         if "prior" in table:
             given = read_prior(section_of(table, "prior"), domain, file.parent)

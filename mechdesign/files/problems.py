@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import gzip
 import os
 import tomllib
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +13,14 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
-from mechdesign.files.disk import DATA_VARIABLE, data_folder, read_text
+from mechdesign.files.data_files import (
+    find_data,
+    is_file,
+    read_column,
+    read_matrix,
+    read_rows,
+)
+from mechdesign.files.disk import read_text
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
@@ -89,8 +93,8 @@ def _problem(table: Table, folder: Path) -> Problem:
         outputs = _a_list(section["values"], "outputs.values")
     return Problem(
         domain,
-        read_privacy(table["privacy"]),
-        _utility(section_of(table, "utility")),
+        read_privacy(table["privacy"], domain, folder),
+        _utility(section_of(table, "utility"), domain, outputs, folder),
         prior=read_prior(section_of(table, "prior"), domain, folder) if "prior" in table else None,
         outputs=outputs,
         title=_text(table, "title"),
@@ -141,8 +145,8 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     for key in ("file", "column", "separator"):
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"data.{key}", "text", shown(data[key]))
-    path = _find(data["file"], folder)
-    cells = _column(path, data["column"], data.get("separator", ","))
+    path = find_data(data["file"], folder, "data.file")
+    cells = read_column(path, data["column"], data.get("separator", ","))
     counts = [0] * len(domain)
     for row, cell in enumerate(cells, 1):
         where = f"data.file: record {row} of {path.name}"
@@ -153,56 +157,26 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
         return Prior.from_counts(counts, data.get("smoothing", 0))
 
 
-def _find(name: str, folder: Path) -> Path:
-    """Return the data file: beside the problem file, else in the data folder."""
-    places = [folder / name]
-    shared = data_folder()
-    if shared is not None:
-        places.append(shared / name)
-    for place in places:
-        if place.is_file():
-            return place
-    hint = "" if shared else f"set {DATA_VARIABLE} to the folder of data"
-    raise InputError("data.file", "a file beside the problem or in the data folder", name, hint)
-
-
-def _column(path: Path, column: str, separator: str) -> list[str]:
-    """Return the cells in one column of a table with a header line, gzipped or not."""
-    if len(separator) != 1 or separator in '"\r\n':
-        raise InputError("data.separator", "one character, no quote or line end", shown(separator))
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-            reader = csv.reader(lines, delimiter=separator)
-            header = next(reader, [])
-            if header.count(column) != 1:
-                expected = f"one column of {path.name} ({', '.join(header[:8])}, ...)"
-                given = "two of that name" if column in header else shown(column)
-                raise InputError("data.column", expected, given, did_you_mean(column, header))
-            place = header.index(column)
-            return [row[place].strip() if place < len(row) else "" for row in reader if row]
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
-        if isinstance(error, InputError):
-            raise
-        expected = "a table in UTF-8, whole"
-        raise InputError("data.file", expected, f"{path.name}: {error}") from None
-
-
-def read_privacy(given: Any) -> list[Notion]:
-    """Read a ``[privacy]`` table, or a list of them."""
+def read_privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
+    """Read a ``[privacy]`` table, or a list of them; data files are looked for from ``folder``."""
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError("privacy", "a table, or a list of tables [[privacy]]", shown(given))
     notions = []
     for n, table in enumerate(tables):
         where = f"privacy[{n}]" if isinstance(given, list) else "privacy"
-        notions.append(_notion(table, where))
+        notions.append(_notion(table, where, domain, folder))
     return notions
 
 
-def _notion(table: Table, where: str) -> Notion:
+def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     """Read one notion; with the key ``secret`` it is about that."""
     own = {key: value for key, value in table.items() if key != "secret"}
+    with _inside(where):
+        labels = domain
+        if isinstance(table.get("secret"), dict) and "values" in table["secret"]:
+            labels = Domain(table["secret"]["values"])
+        own = _with_files(own, folder, labels)
     notion: Notion = _build(own, where, "notion", NOTIONS, ("secret",))
     if "secret" not in table:
         return notion
@@ -210,9 +184,24 @@ def _notion(table: Table, where: str) -> Notion:
         return SensitiveAttributePrivacy(notion, table["secret"])
 
 
-def _utility(section: Table) -> Utility:
-    utility: Utility = _build(section, "utility", "objective", UTILITIES)
+def _utility(section: Table, domain: Domain, outputs: list[Any] | None, folder: Path) -> Utility:
+    with _inside("utility"):
+        own = _with_files(section, folder, domain, outputs)
+    utility: Utility = _build(own, "utility", "objective", UTILITIES)
     return utility
+
+
+def _with_files(
+    table: Table, folder: Path, inputs: Domain, outputs: list[Any] | None = None
+) -> Table:
+    """Return a table with the matrices and rows that its data files hold."""
+    read = dict(table)
+    for key in ("matrix", "distance"):
+        if is_file(table.get(key)):
+            read[key] = read_matrix(table[key], key, folder, inputs, outputs)
+    if is_file(table.get("rows")):
+        read["rows"] = read_rows(table["rows"], "rows", folder)
+    return read
 
 
 def _build(

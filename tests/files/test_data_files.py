@@ -1,0 +1,85 @@
+"""Matrices and rows in files beside a problem: labels are matched; what is wrong is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechdesign import InputError, load_problem
+
+HEAD = """
+[domain]
+values = ["a", "b"]
+[privacy]
+{privacy}
+[utility]
+{utility}
+"""
+HAMMING = 'objective = "hamming"'
+
+
+def load(folder: Path, cells: str, privacy: str, utility: str = HAMMING) -> Any:
+    (folder / "E.csv").write_text(cells)
+    file = folder / "p.toml"
+    file.write_text(HEAD.format(privacy=privacy, utility=utility))
+    return load_problem(file)
+
+
+AWARE = 'notion = "context-aware"\nmatrix = { file = "E.csv" }'
+ROWS = 'notion = "linear"\nrows = { file = "E.csv" }'
+HEADER = "name,side,label,coefficient,exponent\n"
+
+
+@pytest.mark.parametrize(
+    "cells", ["0,1\ninf,0\n", ",a,b\na,0,1\nb,inf,0\n", ",b,a\nb,0,inf\na,1,0\n"]
+)
+def test_labels_decide_in_a_matrix(cells: str, tmp_path: Path) -> None:
+    (notion,) = load(tmp_path, cells, AWARE).privacy
+    assert notion.to_table()["matrix"] == [["0", "1"], ["inf", "0"]]
+
+
+def test_distances_and_losses(tmp_path: Path) -> None:
+    metric = 'notion = "metric"\nepsilon = 1\ndistance = { file = "E.csv", separator = ";" }'
+    (notion,) = load(tmp_path, "x;b;a\nb;0;2\na;3;0\n", metric).privacy
+    assert notion.to_table()["distance"] == [["0", "3"], ["2", "0"]]
+    loss = 'objective = "distortion"\nmatrix = { file = "E.csv" }'
+    problem = load(tmp_path, ",b,a\na,1,0\nb,0,2\n", 'notion = "ldp"\nepsilon = 1', loss)
+    assert problem.utility.matrix.array.tolist() == [[0, 1], [2, 0]]
+
+
+def test_rows_of_a_notion(tmp_path: Path) -> None:
+    cells = HEADER + "r,left,a,1,0.5\nr,right,b,1/2,\nr,right,a,1,0.5\n"
+    (notion,) = load(tmp_path, cells, ROWS).privacy
+    (row,) = notion.to_table()["rows"]
+    assert row == {
+        "name": "r",
+        "left": [["a", "1"]],
+        "right": [["b", "0.5"], ["a", "1"]],
+        "exponent": "0.5",
+    }
+
+
+WRONG = {
+    "no such label": (",a,c\na,0,1\nb,1,0\n", AWARE, "header line of E.csv.*labels of the domain"),
+    "a label twice": (",a,a\na,0,1\nb,1,0\n", AWARE, "each of 2 labels once"),
+    "too few lines": ("0,1\n", AWARE, "expected 2 lines"),
+    "ragged": ("0,1\n0\n", AWARE, "expected 2 cells in line 2"),
+    "no number": ("0,x\n1,0\n", AWARE, "expected a finite number"),
+    "no header": ("r,left,a,1,0.5\n", ROWS, "expected a header line name,side"),
+    "no side": (HEADER + "r,middle,a,1,1\n", ROWS, "line 2 of E.csv: expected left or right"),
+    "two exponents": (HEADER + "r,left,a,1,1\nr,right,b,1,2\n", ROWS, "expected exponent 1"),
+    "no exponent": (HEADER + "r,left,a,1,\nr,right,b,1,\n", ROWS, "exponent: expected this key"),
+    "no file": ("", AWARE.replace("E.csv", "F.csv"), "a file beside the problem"),
+    "a key": ("", AWARE.replace("}", ', sep = ";" }'), "matrix.sep: expected one of the keys"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_in_one_line(name: str, tmp_path: Path) -> None:
+    cells, privacy, message = WRONG[name]
+    with pytest.raises(InputError, match=message) as caught:
+        load(tmp_path, cells, privacy)
+    assert "\n" not in str(caught.value)
+    assert "p.toml" in str(caught.value)
