@@ -27,6 +27,7 @@ from mechdesign.notions import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     HighLowLDP,
+    LinearNotion,
     MetricPrivacy,
     Notion,
     SensitiveAttributePrivacy,
@@ -171,6 +172,19 @@ def _secret(notion: SensitiveAttributePrivacy, problem: Problem) -> ExactRows:
     return found
 
 
+def _own(notion: LinearNotion, problem: Problem) -> ExactRows:
+    """Return the rows as they are given, without an epsilon."""
+    found = []
+    for given in notion.rows(problem.domain, problem.prior):
+        row = np.array([Fraction(0)] * len(problem.domain), dtype=object)
+        for label, value in given.left.items():
+            row[problem.domain.index(label)] += shrink(float(given.exponent)) * value
+        for label, value in given.right.items():
+            row[problem.domain.index(label)] -= value
+        found.append(row)
+    return np.array(found, dtype=object).reshape(-1, len(problem.domain))
+
+
 ROWS: dict[type[Notion], Callable[[Any, Problem], ExactRows]] = {
     LDP: lambda n, problem: same(problem, lambda _x, _z: float(n.epsilon)),
     ContextAwareLDP: _context_aware,
@@ -183,6 +197,7 @@ ROWS: dict[type[Notion], Callable[[Any, Problem], ExactRows]] = {
     AsymmetricLift: _lift,
     BoundedPriorLIP: _bounded_prior,
     SensitiveAttributePrivacy: _secret,
+    LinearNotion: _own,
 }
 
 

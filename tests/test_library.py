@@ -73,7 +73,7 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
     best_first = [solution.bound, solution.value]
     assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximised)
     for claim in solution.privacy:
-        epsilon = getattr(claim.notion, "epsilon", Fraction(0))
+        epsilon = getattr(claim.notion, "epsilon", None) or Fraction(0)
         assert Fraction(repr(claim.leakage)) <= epsilon
         assert claim.notion.holds(solution.channel, solution.problem.prior)
 
