@@ -9,13 +9,15 @@ from mechdesign.utilities.base import LinearUtility, Utility
 from mechdesign.utilities.bayes_accuracy import BayesAccuracy
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.convex import ConvexUtility, ExpressionUtility, placed
+from mechdesign.utilities.distances import (
+    EuclideanDistance,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+)
 from mechdesign.utilities.distortion import Distortion
 from mechdesign.utilities.estimation import EstimationRisk
-from mechdesign.utilities.euclidean import EuclideanDistance
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.l2_risk import L2Risk
-from mechdesign.utilities.mean_absolute_error import MeanAbsoluteError
-from mechdesign.utilities.mean_squared_distance import MeanSquaredDistance
 from mechdesign.utilities.mutual_information import MutualInformation
 from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
 from mechdesign.utilities.tv_risk import TVRisk

@@ -20,11 +20,11 @@ from mechdesign.tables import ExactTable
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["LinearUtility", "Utility", "label_points"]
+__all__ = ["LinearUtility", "MeanOrWorstCase", "Utility", "label_points"]
 
 
 class Utility(ABC):
-    """A loss of a channel at a prior, to be minimised, or a gain, to be maximised.
+    """A loss of a channel at a prior, to be minimized, or a gain, to be maximized.
 
     A subclass takes the keys of its ``[utility]`` table as constructor arguments.
     """
@@ -69,8 +69,7 @@ class Utility(ABC):
         """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
         return None
 
-    @abstractmethod
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:  # noqa: B027
         """Raise :class:`InputError` unless the parameters fit the domain and the outputs."""
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
@@ -90,9 +89,9 @@ class Utility(ABC):
         """Return the prior that a decoder is made for, where a problem has this one."""
         return prior
 
-    @abstractmethod
     def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
-        """Return the outputs allowed where the user names none; None: the optimiser's choice."""
+        """Return the outputs allowed where the user names none; None: the optimizer's choice."""
+        return None
 
     @abstractmethod
     def value(
@@ -109,15 +108,11 @@ class Utility(ABC):
         """
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...] | None:
-        """Return what the curator reads from each output; None where there is no such thing."""
+        """Return what is estimated from each output; None where there is no such thing."""
         return None
 
     def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
+        self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
     ) -> cp.Expression:
         """Return the loss as a convex cvxpy expression of ``Q``, ``(n_inputs, n_outputs)``.
 
@@ -130,9 +125,9 @@ class Utility(ABC):
             "objective", "a loss that is convex in the channel", f"{self.name}, which is not"
         )
 
-    @abstractmethod
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, complete and with numbers as exact text."""
+        return {"objective": self.name}
 
     @classmethod
     def keys(cls) -> dict[str, bool]:
@@ -146,7 +141,29 @@ class Utility(ABC):
         return f"{type(self).__name__}()"
 
 
-class LinearUtility(Utility):
+class MeanOrWorstCase(Utility):
+    """A utility that is a mean, or the largest over :attr:`worst_over`.
+
+    Parameters
+    ----------
+    worst_case
+        Whether it is the largest.
+    """
+
+    def __init__(self, worst_case: bool = False) -> None:
+        if not isinstance(worst_case, bool):
+            raise InputError("worst_case", "true or false", shown(worst_case))
+        self.worst_case = worst_case
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table."""
+        return {"objective": self.name, "worst_case": self.worst_case}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'worst_case=True' if self.worst_case else ''})"
+
+
+class LinearUtility(MeanOrWorstCase):
     """Expected or worst-case loss between X and the released Y.
 
     expected: Sum_x P_x Sum_y Q(y|x) D(x, y);   worst case: max_x Sum_y Q(y|x) D(x, y)
@@ -156,11 +173,6 @@ class LinearUtility(Utility):
     worst_case
         Whether to take the largest over the inputs instead of the mean over the prior.
     """
-
-    def __init__(self, worst_case: bool = False) -> None:
-        if not isinstance(worst_case, bool):
-            raise InputError("worst_case", "true or false", shown(worst_case))
-        self.worst_case = worst_case
 
     @property
     def linear_form(self) -> LinearUtility:
@@ -207,24 +219,13 @@ class LinearUtility(Utility):
         return max(per_input) if self.worst_case else prior.mean(per_input)
 
     def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
+        self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
     ) -> cp.Expression:
         """Return the sum, or the maximum over rows, of ``cost * Q``."""
         import cvxpy as cp
 
         weighted = cp.multiply(self.cost(domain, prior, outputs), Q)
         return cp.max(cp.sum(weighted, axis=1)) if self.worst_case else cp.sum(weighted)
-
-    def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table."""
-        return {"objective": self.name, "worst_case": self.worst_case}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({'worst_case=True' if self.worst_case else ''})"
 
 
 def label_points(

@@ -1,4 +1,4 @@
-"""Accuracy of the curator's best guess."""
+"""Accuracy of the best guess of the input."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel, as_channel
+from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.column import ColumnUtility
+from mechdesign.utilities.column import ColumnUtility, joint_columns
 from mechdesign.utilities.hamming import HammingLoss
 
 __all__ = ["BayesAccuracy"]
@@ -55,19 +55,11 @@ class BayesAccuracy(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the accuracy, exact."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        best = (
-            max(p * q for p, q in zip(prior, column, strict=True)) for column in channel.columns()
-        )
+        best = map(max, joint_columns(channel, prior))
         return sum(best, Fraction(0)) / channel.denominator
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Label, ...]:
         """Return the likeliest input given each output, the first where several are."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        guesses = []
-        for column in channel.columns():
-            joint = [p * q for p, q in zip(prior, column, strict=True)]
-            if not any(joint):
-                joint = list(prior)
-            guesses.append(channel.inputs.labels[joint.index(max(joint))])
-        return tuple(guesses)
+        never = list(prior_on(prior, channel.inputs))
+        seen = (joint if any(joint) else never for joint in joint_columns(channel, prior))
+        return tuple(channel.inputs.labels[joint.index(max(joint))] for joint in seen)

@@ -16,7 +16,7 @@ from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
-__all__ = ["ColumnUtility"]
+__all__ = ["ColumnUtility", "joint_columns"]
 
 
 class ColumnUtility(Utility):
@@ -94,13 +94,6 @@ class ColumnUtility(Utility):
         """Return the loss without any report; 0 where the sum is maximised."""
         return Fraction(0)
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Accept any domain."""
-
-    def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
-        """Return None: the optimiser chooses how many outputs there are."""
-        return None
-
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
@@ -109,6 +102,8 @@ class ColumnUtility(Utility):
         total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
         return total if self.is_maximised else self.offset(channel.inputs, prior) - total
 
-    def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table."""
-        return {"objective": self.name}
+
+def joint_columns(channel: Channel, prior: Prior) -> list[list[Fraction]]:
+    """Return Pr(X = x, Y = y) times the channel's denominator: a list for each output y."""
+    prior = prior_on(prior, as_channel(channel).inputs)
+    return [[p * q for p, q in zip(prior, column, strict=True)] for column in channel.columns()]

@@ -47,16 +47,9 @@ class ConvexUtility(Utility):
 
     @abstractmethod
     def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
+        self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
     ) -> cp.Expression:
         """Return the loss, convex in ``Q``, or the gain, concave in it."""
-
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Accept any domain."""
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
         """Return the domain."""
@@ -73,10 +66,6 @@ class ConvexUtility(Utility):
         prior = prior_on(prior, as_channel(channel).inputs)
         found = self.objective(Q, channel.inputs, prior, allowed).value
         return Fraction(float(np.asarray(found).item()))
-
-    def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table: a name, which says nothing to the checker."""
-        return {"objective": self.name}
 
 
 class ExpressionUtility(ConvexUtility):
@@ -99,11 +88,7 @@ class ExpressionUtility(ConvexUtility):
         self.sense = sense  # type: ignore[misc]
 
     def objective(
-        self,
-        Q: cp.Variable | cp.Expression,
-        domain: Domain,
-        prior: Prior,
-        outputs: Sequence[Label],
+        self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
     ) -> cp.Expression:
         """Return the expression, for the variable that it is an expression of."""
         if Q is not self.variable:

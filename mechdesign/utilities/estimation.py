@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel, as_channel
-from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
+from mechdesign.domain import Label
+from mechdesign.errors import InputError
 from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.base import Utility
+from mechdesign.utilities.base import MeanOrWorstCase
 
 __all__ = ["Deviations", "EstimationRisk"]
 
@@ -30,21 +30,21 @@ class Deviations(NamedTuple):
 
     Attributes
     ----------
-    value, slope, bend
+    value, slope, curvature
         Each input's term, its derivative and its second derivative in v_x, ``(n_inputs,)``.
-    prior_slope, prior_bend, mixed
+    prior_slope, prior_curvature, mixed
         Derivatives in p_x, in p_x twice, and in both.
     """
 
     value: FloatArray
     slope: FloatArray
-    bend: FloatArray
+    curvature: FloatArray
     prior_slope: FloatArray
-    prior_bend: FloatArray
+    prior_curvature: FloatArray
     mixed: FloatArray
 
 
-class EstimationRisk(Utility):
+class EstimationRisk(MeanOrWorstCase):
     """Risk of the best linear unbiased estimator of the distribution of the inputs.
 
     From n reports with frequencies h, the distribution p is estimated as Sum_y h_y W_y with
@@ -68,11 +68,6 @@ class EstimationRisk(Utility):
     tells_inputs_apart = True
     worst_over = "distributions"
 
-    def __init__(self, worst_case: bool = False) -> None:
-        if not isinstance(worst_case, bool):
-            raise InputError("worst_case", "true or false", shown(worst_case))
-        self.worst_case = worst_case
-
     @abstractmethod
     def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
         """Return the terms of the risk, times :attr:`scale`, and their derivatives."""
@@ -82,16 +77,13 @@ class EstimationRisk(Utility):
         """What the sum of :meth:`deviations` is to be multiplied with."""
         return 1.0
 
-    @abstractmethod
     def total(self, squares: list[Fraction]) -> Fraction:
         """Return the risk, rounded up, for the squares of the deviations of all inputs."""
+        return sum(squares, ZERO)
 
-    @abstractmethod
     def tangents(self, squares: list[Fraction]) -> list[Fraction] | None:
-        """Return deviations to linearise the roots at; None where the risk is linear in squares."""
-
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Accept any domain."""
+        """Return deviations to linearize the roots at; None where the risk is linear in squares."""
+        return None
 
     def check_prior(self, prior: Prior) -> None:
         """Ask for a prior without zeros, unless it does not matter."""
@@ -106,10 +98,6 @@ class EstimationRisk(Utility):
     def reference(self, prior: Prior) -> Prior:
         """Return the prior of the problem; for a worst case the uniform one."""
         return Prior.uniform(len(prior)) if self.worst_case else prior
-
-    def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
-        """Return None: the optimiser chooses how many outputs there are."""
-        return None
 
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
@@ -161,13 +149,6 @@ class EstimationRisk(Utility):
             return Prior.uniform(len(prior))
         self.check_prior(prior)
         return prior
-
-    def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table."""
-        return {"objective": self.name, "worst_case": self.worst_case}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({'worst_case=True' if self.worst_case else ''})"
 
 
 class _Information:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from mechdesign._typing import FloatArray
@@ -44,11 +42,3 @@ class L2Risk(EstimationRisk):
         """Return v_x - p_x**2."""
         zero, one = np.zeros_like(prior), np.ones_like(prior)
         return Deviations(variances - prior**2, one, zero, -2 * prior, -2 * one, zero)
-
-    def total(self, squares: list[Fraction]) -> Fraction:
-        """Return the sum."""
-        return sum(squares, Fraction(0))
-
-    def tangents(self, squares: list[Fraction]) -> list[Fraction] | None:
-        """Return None."""
-        return None

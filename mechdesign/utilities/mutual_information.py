@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel, as_channel
+from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
-from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.column import ColumnUtility
+from mechdesign.prior import Prior
+from mechdesign.utilities.column import ColumnUtility, joint_columns
 
 __all__ = ["MutualInformation"]
 
@@ -44,9 +44,8 @@ class MutualInformation(ColumnUtility):
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return Sum_x P_x q_x ln(q_x / P . q)."""
-        law = prior @ columns
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = prior[:, None] * columns * np.log(columns / law)
+            terms = prior[:, None] * columns * np.log(columns / (prior @ columns))
         total: FloatArray = np.where(np.isfinite(terms), terms, 0.0).sum(axis=0)
         return total
 
@@ -58,12 +57,10 @@ class MutualInformation(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the information, rounded down in its 150th bit."""
-        prior = prior_on(prior, as_channel(channel).inputs)
         total = Fraction(0)
-        for column in channel.columns():
-            joint = [p * q for p, q in zip(prior, column, strict=True)]
-            law = sum(joint, Fraction(0))
+        for joint, column in zip(joint_columns(channel, prior), channel.columns(), strict=True):
+            output = sum(joint, Fraction(0))
             for j, q in zip(joint, column, strict=True):
                 if j:
-                    total += j * log_lower(q / law)
+                    total += j * log_lower(q / output)
         return total / channel.denominator

@@ -16,7 +16,7 @@ from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
 from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.column import ColumnUtility
+from mechdesign.utilities.column import ColumnUtility, joint_columns
 
 __all__ = ["PosteriorMeanSquaredError"]
 
@@ -134,37 +134,31 @@ class PosteriorMeanSquaredError(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        total = self.offset(channel.inputs, prior)
-        for column in channel.columns():
-            joint = [p * q for p, q in zip(prior, column, strict=True)]
-            law = sum(joint, Fraction(0))
-            if law:
-                total -= self._square(channel.inputs, joint) / (law * channel.denominator)
+        total = self.offset(channel.inputs, prior_on(prior, as_channel(channel).inputs))
+        for joint in joint_columns(channel, prior):
+            output = sum(joint, Fraction(0))
+            if output:
+                total -= self._square(channel.inputs, joint) / (output * channel.denominator)
         return total
 
     def _square(self, domain: Domain, joint: list[Fraction]) -> Fraction:
         """Return |Sum_x f_x j_x|**2."""
         if self.histogram:
             return sum((j * j for j in joint), Fraction(0))
-        values = self.values(domain)
-        return sum((j * v for j, v in zip(joint, values, strict=True)), Fraction(0)) ** 2
+        return self._sum(domain, joint) ** 2
+
+    def _sum(self, domain: Domain, weights: Sequence[Fraction]) -> Fraction:
+        """Return Sum_x f_x w_x."""
+        pairs = zip(weights, self.values(domain), strict=True)
+        return sum((w * v for w, v in pairs), Fraction(0))
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...]:
         """Return E[f(X) | Y = y] for each output; that of the prior where y never occurs."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        found: list[Any] = []
-        for column in channel.columns():
-            joint = [p * q for p, q in zip(prior, column, strict=True)]
-            law = sum(joint, Fraction(0))
-            posterior = [j / law for j in joint] if law else list(prior)
-            if self.histogram:
-                found.append(tuple(posterior))
-            else:
-                values = self.values(channel.inputs)
-                found.append(
-                    sum((p * v for p, v in zip(posterior, values, strict=True)), Fraction(0))
-                )
+        prior, found = prior_on(prior, as_channel(channel).inputs), list[Any]()
+        for joint in joint_columns(channel, prior):
+            output = sum(joint, Fraction(0))
+            posterior = tuple(j / output for j in joint) if output else prior.probabilities
+            found.append(posterior if self.histogram else self._sum(channel.inputs, posterior))
         return tuple(found)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class MixtureRisk:
         change = -np.diagonal(full, axis1=1, axis2=2)  # of the variances
         size = len(along)
         H = (half * (2 * terms.slope)[:, None]).reshape(size, -1) @ full.reshape(size, -1).T
-        H += (change * terms.bend) @ change.T
+        H += (change * terms.curvature) @ change.T
         if moving:
             n = len(theta)
             cross = (lift * gain).T + change[:n] * terms.mixed
@@ -137,5 +137,5 @@ class MixtureRisk:
             H[n:, :n] += cross.T
             own = change[n:] * terms.mixed
             H[n:, n:] += own + own.T - 2 * (lift * (theta * gain)) @ lift.T
-            H[n:, n:] += np.diag(terms.prior_bend)
+            H[n:, n:] += np.diag(terms.prior_curvature)
         return Expansion(float(terms.value.sum()), gain, prior_slope, A, (H + H.T) / 2)

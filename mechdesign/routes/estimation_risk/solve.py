@@ -268,7 +268,7 @@ def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
     A, prior = mixture.inverse, mixture.prior
     data = EstimationData(A)
     deviations = utility.deviations(np.diag(A).copy(), prior)
-    if (deviations.bend != 0).any():  # not linear in the variances
+    if (deviations.curvature != 0).any():  # not linear in the variances
         least = (np.sqrt(prior) - np.sqrt(prior * (1 - prior))) * (1 + 1e-12)
         tangents = np.maximum(deviations.value, least)
         data = EstimationData(A / np.diag(A)[:, None], tangents)

@@ -1,0 +1,105 @@
+"""Losses that are a distance between the input and the output: absolute, Euclidean and squared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError
+from mechdesign.tables import ExactTable
+from mechdesign.utilities.base import LinearUtility, label_points
+
+__all__ = ["EuclideanDistance", "MeanAbsoluteError", "MeanSquaredDistance"]
+
+
+class DistanceUtility(LinearUtility):
+    """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
+
+    distance: ClassVar[str]
+    """As :meth:`~mechdesign.tables.ExactTable.distances` has it."""
+
+    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
+        """Return the distances, exact."""
+        inputs, points = label_points(domain, outputs, self.name)
+        return ExactTable.distances(inputs, points, self.distance)
+
+
+class MeanAbsoluteError(DistanceUtility):
+    """E |X - Y|, for inputs and outputs that are numbers.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> MeanAbsoluteError().value(coin, Prior([0.5, 0.5]))
+    Fraction(1, 4)
+    """
+
+    name = "mean-absolute-error"
+    title = "expected |X - Y|"
+    distance = "absolute"
+
+    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
+        """Return |x - y|, unless the inputs are points of a grid."""
+        if domain.coordinates is not None and domain.numbers is None:
+            expected = f"numbers as the domain for {self.name}"
+            raise InputError("objective", expected, domain, "try euclidean")
+        return super().loss(domain, outputs)
+
+
+class EuclideanDistance(DistanceUtility):
+    """E |X - Y|, the Euclidean distance of points of a grid or of numbers.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
+
+    Examples
+    --------
+    >>> from mechdesign.domain import Domain
+    >>> grid = Domain.grid(2, 2)
+    >>> EuclideanDistance().loss(grid, [(0, 0), (1, 1)]).array.round(4)
+    array([[0.    , 1.4142],
+           [1.    , 1.    ],
+           [1.    , 1.    ],
+           [1.4142, 0.    ]])
+    """
+
+    name = "euclidean"
+    title = "expected Euclidean distance of X and Y"
+    distance = "euclidean"
+
+
+class MeanSquaredDistance(DistanceUtility):
+    """E |X - Y|**2, for inputs and outputs that are numbers or points of a grid.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
+
+    Notes
+    -----
+    This judges the released Y itself. For the error of the aggregator's best estimate from Y, see
+    :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
+
+    Examples
+    --------
+    >>> from mechdesign.domain import Domain
+    >>> MeanSquaredDistance().loss(Domain([0, 1, 3]), [0, 3]).array
+    array([[0., 9.],
+           [1., 4.],
+           [9., 0.]])
+    """
+
+    name = "mean-squared-distance"
+    title = "expected squared distance of X and Y"
+    distance = "squared"
