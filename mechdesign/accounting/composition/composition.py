@@ -10,12 +10,11 @@ from fractions import Fraction
 from mechdesign.accounting.composition.formulas import lip_composition_bound
 from mechdesign.accounting.composition.products import (
     Column,
-    Ratio,
     max_ratio_columns,
     pair_ratios,
     same_inputs,
 )
-from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.accounting.measure.max_ratio import Ratio, log_above
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.prior import Prior, prior_on

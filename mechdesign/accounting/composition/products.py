@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.optimize
 
+from mechdesign.accounting.measure.max_ratio import Ratio
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 
 __all__ = [
     "Column",
-    "Ratio",
     "adaptive",
     "max_ratio_columns",
     "merged",
@@ -35,9 +35,6 @@ __all__ = [
 
 Column: TypeAlias = tuple[int, ...]
 """A column in lowest terms: whole numbers without a common divisor."""
-
-Ratio: TypeAlias = Fraction | None
-"""A ratio of probabilities; None where it is infinite."""
 
 MOST_COLUMNS = 100_000
 """Columns that are kept at most, after merging."""

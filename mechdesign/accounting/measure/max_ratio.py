@@ -16,7 +16,18 @@ from mechdesign.channel import Channel
 from mechdesign.exact import log_upper
 from mechdesign.prior import Prior
 
-__all__ = ["ColumnExtremes", "JointExtremes", "MaxRatio", "float_above", "log_above", "max_ratio"]
+__all__ = [
+    "ColumnExtremes",
+    "JointExtremes",
+    "MaxRatio",
+    "Ratio",
+    "float_above",
+    "log_above",
+    "max_ratio",
+]
+
+Ratio: TypeAlias = Fraction | None
+"""A ratio of probabilities; None where it is infinite."""
 
 IndexedValues: TypeAlias = tuple[list[int], list[int]]
 """An integer for each column, and the index of the input at which it is found."""
@@ -25,7 +36,7 @@ CHUNK = 1 << 20
 """Entries that are converted to Python integers at a time."""
 
 
-def log_above(factor: Fraction | None) -> float:
+def log_above(factor: Ratio) -> float:
     """Return the least float >= ln(factor), both as binary and as its decimal text; None is inf.
 
     Examples
@@ -59,7 +70,7 @@ class MaxRatio:
     ``factor`` is None where the ratio is infinite. Without any ratio it is 1, and ``column`` None.
     """
 
-    factor: Fraction | None
+    factor: Ratio
     column: int | None
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.accounting.composition.products import Ratio
-from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.accounting.measure.max_ratio import Ratio, log_above
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
