@@ -21,8 +21,12 @@ SUM_TOLERANCE = Fraction(1, 10**6)
 """How far from 1 given probabilities may sum before they are refused as a mistake."""
 
 
-def labelled_numbers(values: Any, key: str) -> tuple[tuple[Fraction, ...], Labels | None]:
+def labelled_numbers(
+    values: Any, key: str, expected: str = "a finite number >= 0"
+) -> tuple[tuple[Fraction, ...], Labels | None]:
     """Return nonnegative exact rationals in the order given, and the labels that they carry.
+
+    ``expected`` is what each should be, for the error.
 
     Raises
     ------
@@ -33,9 +37,9 @@ def labelled_numbers(values: Any, key: str) -> tuple[tuple[Fraction, ...], Label
     numbers = []
     for i, value in enumerate(entries):
         name = f"{key}[{i if labels is None else shown(labels[i])}]"
-        number = as_fraction(value, name, expected="a finite number >= 0")
+        number = as_fraction(value, name, expected=expected)
         if number < 0:
-            raise InputError(name, "a finite number >= 0", shown(value))
+            raise InputError(name, expected, shown(value))
         numbers.append(number)
     if not numbers:
         raise InputError(key, "a list of numbers >= 0", "an empty list")
@@ -188,17 +192,17 @@ class Prior:
         counts = {label: found[x] for x, label in enumerate(domain)}
         return cls.from_counts(counts, smoothing)
 
-    def aligned(self, inputs: Domain, key: str = "prior") -> Prior:
+    def aligned(self, inputs: Domain, key: str = "prior", entries: str = "probabilities") -> Prior:
         """Return the prior in the order of the inputs, where it counts by position.
+
+        ``key`` and what the ``entries`` were given as are for the error.
 
         Raises
         ------
         InputError
             If its labels, or without labels their number, are not those of the inputs.
         """
-        ordered = aligned(
-            self.probabilities, self.labels, inputs.labels, key, entries="probabilities"
-        )
+        ordered = aligned(self.probabilities, self.labels, inputs.labels, key, entries=entries)
         return self if self.labels is None else _restored(tuple(ordered))
 
     @property

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Table", "format_table", "html_lines", "html_matrix", "latex", "printable", "shortened"]
+__all__ = [
+    "Table",
+    "Tabular",
+    "format_table",
+    "html_lines",
+    "html_matrix",
+    "latex",
+    "printable",
+    "shortened",
+]
 
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -92,6 +102,20 @@ class Table:
         shades = self.shades[n] if self.shades else [0.0] * len(self.align)
         cells = zip(self.rows[n], self.align, shades, strict=True)
         return "".join(_cell("td", cell, align, shade) for cell, align, shade in cells)
+
+
+class Tabular(ABC):
+    """A result that is printed as one table, in a notebook as HTML."""
+
+    @abstractmethod
+    def _table(self) -> Table:
+        """Return the table."""
+
+    def __repr__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return html_lines([], self._table().html())
 
 
 def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:

@@ -128,7 +128,8 @@ def read_prior(section: Table, domain: Domain, folder: Path) -> Prior:
     }
     form = _one_form(section, "prior", tuple(forms))
     with _inside("prior"):
-        return forms[form]().aligned(domain, form)
+        entries = "counts" if form == "counts" else "probabilities"
+        return forms[form]().aligned(domain, form, entries)
 
 
 def _uniform(value: Any, domain: Domain) -> Prior:

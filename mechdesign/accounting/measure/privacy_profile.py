@@ -15,7 +15,7 @@ from mechdesign.channel import Channel
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.notions.base import budget
 from mechdesign.prior import Prior, prior_on
-from mechdesign.text import Table
+from mechdesign.text import Table, Tabular
 
 __all__ = ["PrivacyProfile", "privacy_profile"]
 
@@ -26,8 +26,8 @@ MOST_EXACT = 1 << 21
 ZERO = Fraction(0)
 
 
-@dataclass(frozen=True)
-class PrivacyProfile:
+@dataclass(frozen=True, repr=False)
+class PrivacyProfile(Tabular):
     """The least delta at some epsilons. Its repr is a table.
 
     Attributes
@@ -46,12 +46,12 @@ class PrivacyProfile:
     ldp: tuple[Fraction, ...]
     lip: tuple[Fraction, ...] | None = None
 
-    def __repr__(self) -> str:
+    def _table(self) -> Table:
         deltas = {"delta (LDP)": self.ldp} | ({} if self.lip is None else {"delta (LIP)": self.lip})
         rows = []
         for epsilon, *least in zip(self.epsilons, *deltas.values(), strict=True):
             rows.append((f"{float(epsilon):.6g}", *(f"{float(delta):.9f}" for delta in least)))
-        return Table(("epsilon", *deltas), rows, ">" * (1 + len(deltas))).text()
+        return Table(("epsilon", *deltas), rows, ">" * (1 + len(deltas)))
 
 
 def privacy_profile(

@@ -14,6 +14,7 @@ from mechdesign.errors import InputError, shown
 from mechdesign.labels import Labels, aligned, split_matrix
 from mechdesign.notions import LDP, LIP
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
+from mechdesign.text import Table, Tabular
 
 __all__ = [
     "SensitiveAttributeLeakage",
@@ -25,8 +26,8 @@ Joint = list[list[Fraction]]
 """The distribution of (S, X): a row for each value of S, a column for each input."""
 
 
-@dataclass(frozen=True)
-class SensitiveAttributeLeakage:
+@dataclass(frozen=True, repr=False)
+class SensitiveAttributeLeakage(Tabular):
     """The leakage of a channel on X about a sensitive attribute S, and about X itself.
 
     Attributes
@@ -69,12 +70,15 @@ class SensitiveAttributeLeakage:
         """The larger of the two."""
         return max(self.max_lift, self.min_lift)
 
-    def __repr__(self) -> str:
-        return (
-            f"notion     about S    about X\n"
-            f"ldp     {self.ldp:>9.6f}  {self.data_ldp:>9.6f}\n"
-            f"lip     {self.lip:>9.6f}  {self.data_lip:>9.6f}"
-        )
+    def _table(self) -> Table:
+        rows = [
+            (name, f"{about_s:.6f}", f"{about_x:.6f}")
+            for name, about_s, about_x in (
+                ("ldp", self.ldp, self.data_ldp),
+                ("lip", self.lip, self.data_lip),
+            )
+        ]
+        return Table(("notion", "about S", "about X"), rows, "<>>")
 
 
 def sensitive_attribute_leakage(

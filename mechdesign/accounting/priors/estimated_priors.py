@@ -17,7 +17,7 @@ from mechdesign.prior import Prior, labelled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
-from mechdesign.text import Table
+from mechdesign.text import Table, Tabular
 from mechdesign.utilities import Utility
 
 __all__ = ["Robustness", "prior_ball", "robust_problem", "robustness", "sample_radius"]
@@ -137,8 +137,8 @@ def robust_problem(
     return Problem(inputs, notion, utility, prior=prior, outputs=outputs)
 
 
-@dataclass(frozen=True)
-class Robustness:
+@dataclass(frozen=True, repr=False)
+class Robustness(Tabular):
     """What it costs not to trust an estimated prior.
 
     Attributes
@@ -166,7 +166,7 @@ class Robustness:
         )
         return max(0.0, notion.leakage(self.trusting.channel) - epsilon)
 
-    def __repr__(self) -> str:
+    def _table(self) -> Table:
         notion = self.robust.problem.privacy[0]
         head = ("design", "value", "LIP at the estimate", "LIP in the ball")
         rows = []
@@ -174,7 +174,7 @@ class Robustness:
             at = LIP(1).leakage(solution.channel, solution.problem.prior)
             worst = notion.leakage(solution.channel)
             rows.append((name, f"{float(solution.value):.6f}", f"{at:.6f}", f"{worst:.6f}"))
-        return Table(head, rows, "<>>>").text()
+        return Table(head, rows, "<>>>")
 
 
 def robustness(
@@ -203,10 +203,11 @@ def robustness(
 
 def _empirical(counts: Any) -> tuple[Prior, int]:
     """Return the prior proportional to whole counts, and their sum."""
-    given, labels = labelled_numbers(counts, "counts")
+    expected = "a whole number >= 0"
+    given, labels = labelled_numbers(counts, "counts", expected)
     for n, count in enumerate(given):
         if count.denominator != 1:
-            raise InputError(f"counts[{n}]", "a whole number >= 0", shown(float(count)))
+            raise InputError(f"counts[{n}]", expected, shown(float(count)))
     if not any(given):
         raise InputError("counts", "at least one count above 0", "none")
     named = given if labels is None else dict(zip(labels, given, strict=True))

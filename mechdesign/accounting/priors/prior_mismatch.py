@@ -14,6 +14,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior, prior_on
+from mechdesign.text import Table, Tabular
 
 __all__ = [
     "PriorMismatch",
@@ -141,8 +142,8 @@ def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
     return least * math.expm1(phi)
 
 
-@dataclass(frozen=True)
-class PriorMismatch:
+@dataclass(frozen=True, repr=False)
+class PriorMismatch(Tabular):
     """The exact LIP of a channel under the assumed and the true prior, and bounds on the latter.
 
     Attributes
@@ -176,7 +177,7 @@ class PriorMismatch:
         """The bound (12) on the leakage under the other prior."""
         return min(self.assumed + self.shift, self.twice, self.through_ldp)
 
-    def __repr__(self) -> str:
+    def _table(self) -> Table:
         rows = [
             ("LIP under the assumed prior", self.assumed),
             ("LIP under the other prior", self.true),
@@ -186,7 +187,8 @@ class PriorMismatch:
             ("  ln((e^eps - 1 + P_min) / P_min)", self.through_ldp),
             ("eps + max |ln(P1 / P2)|", self.assumed + self.sharper),
         ]
-        return "\n".join(f"{name:<34}  {value:>9.6f}" for name, value in rows)
+        cells = [(name, f"{value:.6f}") for name, value in rows]
+        return Table(("leakage", "nats"), cells, "<>")
 
 
 def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismatch:
@@ -212,13 +214,14 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> prior_mismatch(warner, Prior([0.5, 0.5]), Prior([0.2, 0.8]))
-    LIP under the assumed prior          0.693147
-    LIP under the other prior            0.955511
-    bound (12), the least of:            1.098612
-      eps + ln(1 + TV / c)               1.609438
-      2 eps                              1.386294
-      ln((e^eps - 1 + P_min) / P_min)    1.098612
-    eps + max |ln(P1 / P2)|              1.609438
+    leakage                                nats
+    LIP under the assumed prior        0.693147
+    LIP under the other prior          0.955511
+    bound (12), the least of:          1.098612
+      eps + ln(1 + TV / c)             1.609438
+      2 eps                            1.386294
+      ln((e^eps - 1 + P_min) / P_min)  1.098612
+    eps + max |ln(P1 / P2)|            1.609438
     """
     assumed, true = prior_on(assumed, channel.inputs), prior_on(true, channel.inputs, "true")
     notion = LIP(1)

@@ -431,7 +431,7 @@ def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Pat
     for wrong, message in {
         text.replace("domain", "domian"): "domian: expected one of the keys",
         text.partition("[[")[0]: "privacy: expected this key",
-        f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 ",
+        f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 counts",
         "[domain": "expected a TOML file",
     }.items():
         file.write_text(wrong, encoding="utf-8")
