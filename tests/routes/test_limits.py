@@ -43,8 +43,8 @@ from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.solve import solve_estimation
 from mechdesign.routes.fallback import Fallback
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
-from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.lp.linear_program import HighsProgram
 from mechdesign.routes.lp.solve import solve_linear
 from mechdesign.routes.rays import enumerate as rays

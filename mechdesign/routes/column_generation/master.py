@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.routes.lp.highs import PRIMAL, SMALLEST_COEFFICIENT, TOLERANCE
+from mechdesign.routes.highs import PRIMAL, SMALLEST_COEFFICIENT, TOLERANCE
 
 __all__ = ["RestrictedMaster", "solve_master"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
@@ -11,6 +12,10 @@ from mechdesign.routes.lp.program_size import program_size
 from mechdesign.routes.route import LinearRoute, Verdict
 
 __all__ = ["ColumnGeneration"]
+
+MIDDLE = 400
+"""Rows of the extended formulation for all outputs from which on column generation comes first,
+where its pricing is simple."""
 
 
 class ColumnGeneration(LinearRoute):
@@ -26,7 +31,7 @@ class ColumnGeneration(LinearRoute):
             return verdict
         if problem.utility.worst_case:
             return Verdict(False, "it is for expected losses, not for the worst case")
-        rays = program_size(problem).simple_rays
+        rays = _simple_rays(problem)
         reason = f"{verdict.reason}; {rays}" if rays else verdict.reason
         return replace(verdict, reason=reason, recommended=bool(rays))
 
@@ -35,3 +40,14 @@ class ColumnGeneration(LinearRoute):
         from mechdesign.routes.column_generation.search import solve_columns  # scipy on demand
 
         return solve_columns(problem, limits)
+
+
+@lru_cache(maxsize=4)
+def _simple_rays(problem: Problem) -> str | None:
+    """Return why rays are simple to price; None where they are not, or the program is small."""
+    size = program_size(problem)
+    if size.rows < MIDDLE:
+        return None
+    from mechdesign.routes.column_generation.search import suits  # scipy on demand
+
+    return suits(problem, small=not size.is_large)

@@ -33,9 +33,9 @@ from mechdesign.routes.column_generation.lp_pricer import LPPricer
 from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.pricing import PricedColumns, Pricer, Start, ratio_lengths
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
+from mechdesign.routes.highs import UNIT
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.highs import UNIT
-from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.chain import program_cost
 from mechdesign.routes.presolve.implied_pairs import implied_pairs
 
 __all__ = ["solve_columns", "suits"]

@@ -13,8 +13,8 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.column_generation.column_rows import ColumnRows
-from mechdesign.routes.lp.highs import LPModel, LPResult, WarmStartedLP
+from mechdesign.routes.highs import LPModel, LPResult, WarmStartedLP
+from mechdesign.routes.lp.column_rows import ColumnRows
 
 __all__ = ["WarmColumn"]
 

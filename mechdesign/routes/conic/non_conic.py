@@ -23,9 +23,9 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.highs import LPModel, solve_lp
-from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.chain import program_cost
 
 __all__ = ["solve_non_conic"]
 

@@ -28,13 +28,13 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.routes.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.interior.kernel import (
     FRACTION_TO_BOUNDARY,
     dual_change,
     longest_step,
 )
 from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["Mixture", "best_mixture"]

@@ -27,8 +27,8 @@ from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.ray_generation import search_rays
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.extreme_rays import set_vertices
 from mechdesign.utilities import EstimationRisk

@@ -17,16 +17,16 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, Path, RawSolution
-from mechdesign.routes.column_generation.column_rows import ColumnRows
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
 from mechdesign.routes.interior.method import InteriorResult, interior_point
 from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.lp.column_rows import ColumnRows
+from mechdesign.routes.presolve.chain import program_cost
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 
-__all__ = ["by_interior", "merge_rare_outputs", "program_rows", "solve_interior_batch"]
+__all__ = ["by_interior", "merge_rare_outputs", "solve_interior_batch"]
 
 
 INSIDE = 1e-9
@@ -37,15 +37,6 @@ RARE = 1e-7
 
 WORTH = 1e-2
 """The share of the gap aimed at that merging outputs may cost in all."""
-
-
-def program_rows(problem: Problem) -> int:
-    """Return how many rows the extended formulation has for all outputs; 0 for many priors."""
-    try:
-        rows = ColumnRows(problem.cone)
-    except UnsupportedError:
-        return 0
-    return len(rows) * len(problem.outputs or problem.domain)  # a guess is one of the inputs
 
 
 def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None) -> Answer:

@@ -16,8 +16,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Path, RawSolution
 from mechdesign.routes.interior.conversion import by_interior, merge_rare_outputs
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import program_cost
-from mechdesign.routes.presolve.chain import PRESOLVE, solve_reduced
+from mechdesign.routes.presolve.chain import PRESOLVE, program_cost, solve_reduced
 from mechdesign.routes.presolve.find_symmetries import symmetries
 from mechdesign.routes.presolve.implied_pairs import count_pairs, without_implied_pairs
 from mechdesign.routes.presolve.orbit_reduction import OrbitReduction

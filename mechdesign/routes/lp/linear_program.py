@@ -13,31 +13,25 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.domain import Label
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Weights
-from mechdesign.problem import Problem
 from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.extended_formulation import (
     ExtendedFormulation,
     extended_formulation,
     stacked,
 )
-from mechdesign.routes.lp.highs import LPModel, solve_lp
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 
-__all__ = ["HighsProgram", "by_highs", "few_listed", "program_cost"]
+__all__ = ["HighsProgram", "by_highs", "few_listed"]
 
 
 MANY_ROWS = 3_000
 """From here on the interior point method of HiGHS wins, unless rows share auxiliary variables."""
-
-UNLIKELY = 1e-10
-"""The share of the largest cost that an input of prior 0 has, in the program only: its best row is
-wanted, at no cost."""
 
 ROUNDS = 60
 """Rounds of constraint generation at most."""
@@ -47,31 +41,6 @@ VIOLATION = 1e-14
 
 FEW_PRIORS = 16
 """Up to so many listed priors all of their rows are stated from the start."""
-
-
-def program_cost(problem: Problem) -> tuple[FloatArray, float]:
-    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
-
-    Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
-    the best of them is found as well.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear.
-    """
-    utility = problem.utility.linear_form
-    if utility is None or utility is not problem.utility:
-        given = problem.utility.name
-        raise UnsupportedError("objective", "a loss that is linear in the channel", given)
-    outputs: tuple[Label, ...] = problem.outputs or ()
-    cost = utility.cost(problem.domain, problem.prior, outputs)
-    never = problem.prior.array == 0
-    if never.any() and not utility.worst_case:
-        loss = utility.loss(problem.domain, outputs).array
-        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
-    scale = float(cost.max()) or 1.0
-    return cost / scale, scale
 
 
 @dataclass

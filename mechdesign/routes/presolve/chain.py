@@ -9,19 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mechdesign._typing import FloatArray
+from mechdesign.domain import Label
+from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import program_cost
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs
 from mechdesign.routes.presolve.merge_inputs import MergeInputs
 from mechdesign.routes.presolve.reduction import Answer, Backend, ConicProgram, Reduction
 
-__all__ = ["PRESOLVE", "conic_program", "raw_solution", "solve_chain", "solve_reduced"]
+__all__ = [
+    "PRESOLVE",
+    "conic_program",
+    "program_cost",
+    "raw_solution",
+    "solve_chain",
+    "solve_reduced",
+]
 
 PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
 """What applies to any program. Inputs are merged first, as their bounds may then imply others."""
+
+UNLIKELY = 1e-10
+"""The share of the largest cost that an input of prior 0 has, in the program only: its best row is
+wanted, at no cost."""
 
 
 def solve_reduced(
@@ -63,6 +76,31 @@ def solve_reduced(
         program, unit = conic_program(problem)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
     return raw_solution(problem, answer, unit)
+
+
+def program_cost(problem: Problem) -> tuple[FloatArray, float]:
+    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
+
+    Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
+    the best of them is found as well.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    """
+    utility = problem.utility.linear_form
+    if utility is None or utility is not problem.utility:
+        given = problem.utility.name
+        raise UnsupportedError("objective", "a loss that is linear in the channel", given)
+    outputs: tuple[Label, ...] = problem.outputs or ()
+    cost = utility.cost(problem.domain, problem.prior, outputs)
+    never = problem.prior.array == 0
+    if never.any() and not utility.worst_case:
+        loss = utility.loss(problem.domain, outputs).array
+        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
+    scale = float(cost.max()) or 1.0
+    return cost / scale, scale
 
 
 def conic_program(problem: Problem) -> tuple[ConicProgram, float]:

@@ -27,7 +27,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.routes.lp.highs import LPModel, solve_lp
+from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.presolve.implied_pairs import implied_pairs
 from mechdesign.routes.presolve.shortest_paths import closure
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.routes.lp.highs import BoundedProgram, LPModel
+from mechdesign.routes.highs import BoundedProgram, LPModel
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
 __all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "SurplusBound"]

@@ -36,7 +36,7 @@ from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.limits import Limits, Progress
-from mechdesign.routes.lp.linear_program import program_cost
+from mechdesign.routes.presolve.chain import program_cost
 from tests.strategies import (
     ORACLE,
     cases,

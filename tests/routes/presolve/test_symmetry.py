@@ -40,9 +40,8 @@ from mechdesign.notions import Notion
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import program_cost
 from mechdesign.routes.lp.solve import solve_linear
-from mechdesign.routes.presolve.chain import solve_reduced
+from mechdesign.routes.presolve.chain import program_cost, solve_reduced
 from mechdesign.routes.presolve.find_symmetries import given_symmetries, symmetries
 from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
 from mechdesign.routes.presolve.symmetry_group import Action, Symmetry
