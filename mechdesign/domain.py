@@ -6,6 +6,7 @@ import contextlib
 import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, did_you_mean, listed, shown
@@ -130,7 +131,7 @@ class Domain:
         """
         if isinstance(given, Domain):
             return given
-        if is_whole(given):
+        if isinstance(given, Number):
             return cls.range(given)
         return cls(listed(given, key, "a Domain, a list of labels, or the number of inputs"))
 

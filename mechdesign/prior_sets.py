@@ -69,7 +69,7 @@ class PriorSet(ABC):
         numerators = self.extreme_numerators(values, largest=largest)
         return tuple(Fraction(p, self.denominator) for p in numerators)
 
-    def law(self, column: Sequence[Any], *, largest: bool) -> Fraction:
+    def extreme_mean(self, column: Sequence[Any], *, largest: bool) -> Fraction:
         """Return the exact largest (or smallest) expectation P . q over the set."""
         numerators = self.extreme_numerators(column, largest=largest)
         total = sum(p * q for p, q in zip(numerators, column, strict=True))

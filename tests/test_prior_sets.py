@@ -79,7 +79,7 @@ def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
     best = (max if largest else min)(expectation(p) for p in vertices)
     extreme = priors.extreme(values, largest=largest)
     assert extreme in vertices
-    assert expectation(extreme) == best == priors.law(values, largest=largest)
+    assert expectation(extreme) == best == priors.extreme_mean(values, largest=largest)
     assert sum(extreme) == 1
     assert min(extreme) >= 0
     assert float(best) == pytest.approx(linprog_extreme(keys, values, largest), abs=1e-8)
@@ -121,7 +121,7 @@ def test_mixtures_of_vertices_never_beat_the_extreme(
         for x in range(len(values))
     ]
     law = sum((p * v for p, v in zip(mean, values, strict=True)), Fraction(0))
-    assert priors.law(values, largest=False) <= law <= priors.law(values, largest=True)
+    assert priors.extreme_mean(values, largest=False) <= law <= priors.extreme_mean(values, largest=True)
 
 
 @examples(100)
@@ -146,13 +146,13 @@ def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
 def test_one_input() -> None:
     for priors in (PriorBall([1], 0.5), PriorBox([0.2], [1]), PriorList([[1], [1]])):
         assert priors.vertices() == ((1,),)
-        assert priors.law([7], largest=True) == 7
+        assert priors.extreme_mean([7], largest=True) == 7
 
 
 def test_ties_in_the_values() -> None:
     priors = PriorBall([0.25] * 4, 0.3)
-    assert priors.law([1, 1, 1, 1], largest=True) == 1
-    assert priors.law([0, 1, 0, 1], largest=True) == Fraction(8, 10)
+    assert priors.extreme_mean([1, 1, 1, 1], largest=True) == 1
+    assert priors.extreme_mean([0, 1, 0, 1], largest=True) == Fraction(8, 10)
 
 
 @pytest.mark.parametrize("keys", [{"lower": [0] * 30, "upper": [1] * 30}])
@@ -173,7 +173,7 @@ def test_too_many_vertices_are_refused_but_the_extreme_is_found(priors: PriorSet
     with pytest.raises(UnsupportedError, match="a set of at most 200 vertices"):
         priors.vertices(limit=200)
     values = list(range(40))
-    assert priors.law(values, largest=False) < priors.law(values, largest=True)
+    assert priors.extreme_mean(values, largest=False) < priors.extreme_mean(values, largest=True)
 
 
 @pytest.mark.parametrize(

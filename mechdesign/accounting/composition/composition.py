@@ -184,8 +184,8 @@ def lifts(columns: list[Column], priors: PriorSet) -> tuple[Fraction, Ratio]:
 
     The largest is None, infinite, where inputs of prior 0 have an output to themselves.
     """
-    above = [(min(column), priors.law(column, largest=True)) for column in columns]
-    below = [(max(column), priors.law(column, largest=False)) for column in columns]
+    above = [(min(column), priors.extreme_mean(column, largest=True)) for column in columns]
+    below = [(max(column), priors.extreme_mean(column, largest=False)) for column in columns]
     lowest = min(
         [Fraction(1), *(least / distribution for least, distribution in above if distribution)]
     )
@@ -216,7 +216,7 @@ def _lift_rows(
 def _smallest(priors: PriorSet) -> tuple[float, float]:
     """Return the least P_min of a prior of the set, and the largest of those known."""
     units = [[int(z == x) for z in range(priors.size)] for x in range(priors.size)]
-    least = min(priors.law(unit, largest=False) for unit in units)
+    least = min(priors.extreme_mean(unit, largest=False) for unit in units)
     try:
         most = max(min(prior) for prior in priors.vertices())
     except UnsupportedError:  # too many to list; what holds for one member is valid
@@ -232,7 +232,8 @@ def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:
         if None in column:
             return math.inf
         worst = max(
-            worst, priors.law([ratio for ratio in column if ratio is not None], largest=True)
+            worst,
+            priors.extreme_mean([ratio for ratio in column if ratio is not None], largest=True),
         )
     return log_above(worst)
 
@@ -242,7 +243,7 @@ def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     least = Fraction(1)
     for row in ratios:
         shares = [Fraction(0) if ratio is None else 1 / ratio for ratio in row]
-        least = min(least, priors.law(shares, largest=False))
+        least = min(least, priors.extreme_mean(shares, largest=False))
     return log_above(1 / least if least else None)
 
 

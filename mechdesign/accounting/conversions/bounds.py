@@ -90,7 +90,7 @@ class LDPToBoundedPriors(ConversionBound):
         """Return the bound."""
         priors = _priors(target)
         units = np.eye(priors.size, dtype=int).tolist()
-        least = min(priors.law(unit, largest=False) for unit in units)
+        least = min(priors.extreme_mean(unit, largest=False) for unit in units)
         return through_ldp(_epsilon(notion), float(least))
 
 

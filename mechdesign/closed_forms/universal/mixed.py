@@ -129,7 +129,7 @@ class _Rows:
             for side, bound in family.sides():
                 shrunk = exp_lower(-bound.exponent(family.epsilon))
                 upper = side == "upper"
-                law = family.priors.law(column, largest=not upper)
+                law = family.priors.extreme_mean(column, largest=not upper)
                 value = law - shrunk * max(q) if upper else min(q) - shrunk * law
                 yield value, size, None
 

@@ -117,7 +117,7 @@ class LiftRows(Family):
             return True
         units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
         return self._upper is not None and any(
-            self._upper * self.priors.law(unit, largest=False) < 1 for unit in units
+            self._upper * self.priors.extreme_mean(unit, largest=False) < 1 for unit in units
         )
 
     def at(self, epsilon: Fraction) -> LiftRows:
