@@ -248,7 +248,7 @@ class Channel:
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""
-        counts = np.bincount(reports.data, minlength=len(self.outputs))
+        counts = self.alphabet.count(reports.data)
         return Tally(check_counts(counts, len(self.outputs)), len(reports), reports.simulated)
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:

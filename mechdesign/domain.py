@@ -132,7 +132,7 @@ class Domain:
         if isinstance(given, Domain):
             return given
         if isinstance(given, Number):
-            return cls.range(given)
+            return cls.range(given)  # type: ignore[arg-type]
         return cls(listed(given, key, "a Domain, a list of labels, or the number of inputs"))
 
     @classmethod

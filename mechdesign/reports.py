@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import AnyArray
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION, Randomness
@@ -28,6 +28,24 @@ class Alphabet(ABC):
 
     The first axis of an array of reports is the record.
     """
+
+    @property
+    @abstractmethod
+    def n_outputs(self) -> int:
+        """How many different reports there are."""
+
+    @property
+    @abstractmethod
+    def n_counts(self) -> int:
+        """How many counts a tally has."""
+
+    @abstractmethod
+    def listed(self) -> AnyArray:
+        """Return every report once, in the order of the outputs."""
+
+    @abstractmethod
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return the counts that estimates are made of; those of two parts add up."""
 
     @abstractmethod
     def matches(self, other: Alphabet) -> bool:
@@ -75,8 +93,23 @@ class Labels(Alphabet):
     def __init__(self, outputs: Domain) -> None:
         self.outputs = outputs
 
-    def __len__(self) -> int:
+    @property
+    def n_outputs(self) -> int:
+        """One for each label."""
         return len(self.outputs)
+
+    @property
+    def n_counts(self) -> int:
+        """One for each label."""
+        return len(self.outputs)
+
+    def listed(self) -> AnyArray:
+        """Return the numbers of all labels."""
+        return np.arange(len(self.outputs))
+
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return how often each label was reported."""
+        return np.bincount(data, minlength=len(self.outputs)).astype(np.int64)
 
     def matches(self, other: Alphabet) -> bool:
         """Return whether another alphabet has the same labels."""

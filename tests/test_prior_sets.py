@@ -121,7 +121,11 @@ def test_mixtures_of_vertices_never_beat_the_extreme(
         for x in range(len(values))
     ]
     law = sum((p * v for p, v in zip(mean, values, strict=True)), Fraction(0))
-    assert priors.extreme_mean(values, largest=False) <= law <= priors.extreme_mean(values, largest=True)
+    assert (
+        priors.extreme_mean(values, largest=False)
+        <= law
+        <= priors.extreme_mean(values, largest=True)
+    )
 
 
 @examples(100)

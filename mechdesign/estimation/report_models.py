@@ -211,13 +211,11 @@ class MechanismModel(ReportModel):
 
     def _counted_reports(self, tally: Tally) -> tuple[AnyArray, AnyArray]:
         """Return the distinct reports of a tally that counts each report by itself."""
-        size = self.mechanism.n_outputs
-        plain = isinstance(self.mechanism.alphabet, Labels) and tally.counts.shape == (size,)
-        if plain and size <= MOST_ENTRIES:
-            listed = self.mechanism.listed()
-            if listed.ndim == 1 and np.array_equal(listed, np.arange(size)):
-                sent = np.flatnonzero(tally.counts)
-                return listed[sent], tally.counts[sent]
+        alphabet = self.mechanism.alphabet
+        if isinstance(alphabet, Labels) and len(alphabet.outputs) <= MOST_ENTRIES:
+            counts = check_counts(tally.counts, alphabet.n_counts)
+            sent = np.flatnonzero(counts)
+            return sent, counts[sent]
         raise InputError(
             "reports",
             "the Reports themselves, of which this mechanism's counts are a summary",

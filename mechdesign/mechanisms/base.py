@@ -73,20 +73,13 @@ class Mechanism(ABC):
 
     inputs: Domain
 
+    alphabet: Alphabet
+    """The reports that it may send."""
+
     @property
     @abstractmethod
     def privacy(self) -> Notion:
         """The notion that it was made for, and satisfies."""
-
-    @property
-    @abstractmethod
-    def alphabet(self) -> Alphabet:
-        """The reports that it may send."""
-
-    @property
-    @abstractmethod
-    def n_outputs(self) -> int:
-        """How many different reports there are."""
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
@@ -97,20 +90,28 @@ class Mechanism(ABC):
         """Return one report for each input number, with exactly the stated probabilities."""
 
     @abstractmethod
-    def listed(self) -> AnyArray:
-        """Return every report once, in the order of the outputs; see :meth:`outputs`."""
-
-    @abstractmethod
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the exact probability of a report, given as an array of one, at input number x."""
 
     @abstractmethod
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return the counts that :meth:`frequencies` reads; those of two parts add up."""
-
-    @abstractmethod
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates from the counts of reports."""
+
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, ``(n_tallies, n_inputs)``.
+
+        Parameters
+        ----------
+        counts
+            ``(n_tallies, n_counts)`` counts, one row for each tally, at least one.
+        totals
+            ``(n_tallies,)`` numbers of reports, at least 1.
+        """
+        pairs = zip(counts.astype(np.int64), totals.astype(np.int64).tolist(), strict=True)
+        found = [self.frequencies(Tally(row, total)) for row, total in pairs]
+        return Frequencies(
+            np.array([each.estimates for each in found]), np.array([each.squares for each in found])
+        )
 
     @abstractmethod
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
@@ -130,6 +131,11 @@ class Mechanism(ABC):
     @abstractmethod
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the least and the largest Q(y|x) / P(y), over the reports that occur, exactly."""
+
+    @property
+    def n_outputs(self) -> int:
+        """How many different reports there are."""
+        return self.alphabet.n_outputs
 
     @property
     def bits_per_report(self) -> float:
@@ -152,6 +158,14 @@ class Mechanism(ABC):
         for piece in pieces(len(codes)):
             drawn[piece] = self.draw(codes[piece], source)
         return Reports(drawn, self.alphabet, source.simulated)
+
+    def listed(self) -> AnyArray:
+        """Return every report once, in the order of the outputs; see :meth:`outputs`."""
+        return self.alphabet.listed()
+
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return the counts that :meth:`frequencies` reads; those of two parts add up."""
+        return self.alphabet.count(data)
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports."""
@@ -202,7 +216,7 @@ class Mechanism(ABC):
         """Return the prior in the order of the inputs, or raise InputError."""
         return prior_on(prior, self.inputs)
 
-    def counted(self, tally: Tally, size: int) -> tuple[FloatArray, int]:
+    def counted(self, tally: Tally) -> tuple[FloatArray, int]:
         """Return the counts of a tally as floats, and how many reports there were.
 
         Raises
@@ -212,7 +226,7 @@ class Mechanism(ABC):
         """
         if tally.total < 1:
             raise InputError("tally", "at least one report", "none")
-        counts = check_counts(tally.counts, size)
+        counts = check_counts(tally.counts, self.alphabet.n_counts)
         single = isinstance(self.alphabet, Labels)  # then each report is counted once
         if counts.max() > tally.total or (single and counts.sum() != tally.total):
             given = f"counts up to {counts.max()}, with the sum {counts.sum()}"

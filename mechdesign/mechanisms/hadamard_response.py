@@ -13,16 +13,12 @@ from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import (
     WHOLE,
-    Frequencies,
     held_mass,
-    informative,
-    inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.composite.protocols import ProbabilityLevel, ScoreSumMoments
-from mechdesign.mechanisms.ldp_scores import LDPMechanism
+from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_valued import ProbabilityLevel, ScoreSumMoments, TwoValuedMechanism
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
-from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Tally
 from mechdesign.sampling import Source, chances
@@ -30,7 +26,7 @@ from mechdesign.sampling import Source, chances
 __all__ = ["HadamardResponse"]
 
 
-class HadamardResponse(LDPMechanism):
+class HadamardResponse(LDPMechanism, TwoValuedMechanism):
     """Report a number y of K that is e**epsilon times likelier if H_K[x + 1, y] = +1.
 
         K = 2**ceil(log2(k + 1)),      S_x = {y : popcount(y & (x + 1)) even}, of K/2 numbers
@@ -75,28 +71,12 @@ class HadamardResponse(LDPMechanism):
     source = "Acharya, Sun and Zhang 2019"
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
-        self.inputs = inputs_of(inputs)
-        self._notion = informative(LDP(epsilon))
+        super().__init__(inputs, epsilon)
         self._digits = len(self.inputs).bit_length()  # 2**digits is at least k + 1
         self._size = 1 << self._digits
         half = self._size // 2
         self._held = held_mass(self._notion.epsilon, half, half, step=half)
-        self._alphabet = Labels(Domain.range(self._size))
-
-    @property
-    def alphabet(self) -> Labels:
-        """The numbers 0..K-1."""
-        return self._alphabet
-
-    @property
-    def n_counts(self) -> int:
-        """One for each number."""
-        return self._size
-
-    @property
-    def n_outputs(self) -> int:
-        """K."""
-        return self._size
+        self.alphabet = Labels(Domain.range(self._size))
 
     @property
     def most(self) -> Fraction:
@@ -133,44 +113,33 @@ class HadamardResponse(LDPMechanism):
         """Return uniform numbers below K."""
         return chances(source, count, self._digits)
 
-    def listed(self) -> AnyArray:
-        """Return 0..K-1."""
-        return np.arange(self._size)
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         odd = (int(report[0]) & (x + 1)).bit_count() % 2
         return self.least if odd else self.most
 
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how often each number was reported."""
-        return np.bincount(data, minlength=self._size).astype(np.int64)
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        sums = walsh_hadamard(counts.astype(np.int64))[:, 1 : len(self.inputs) + 1]
+    def _scores(self) -> tuple[float, float]:
         scale = WHOLE / (2 * self._held - WHOLE)
-        return Frequencies(sums / totals[:, None] * scale, np.full(sums.shape, scale**2))
+        return scale, -scale
+
+    def _hits(self, counts: FloatArray, totals: FloatArray) -> FloatArray:
+        """Return the shares of the reports in each S_x, by one transform for each tally."""
+        sums = walsh_hadamard(counts.astype(np.int64))[:, 1 : len(self.inputs) + 1]
+        return np.asarray((1 + sums / totals[:, None]) / 2)
+
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        placed = np.zeros(self._size)
+        placed[1 : len(self.inputs) + 1] = weights
+        return np.asarray(walsh_hadamard(placed) * self._scores()[0])
 
     def score_sum_moments(self, tally: Tally) -> ScoreSumMoments:
         """Return the moments of the sum of all scores, by two transforms."""
-        counts, total = self.counted(tally, self._size)
-        inputs = np.zeros(self._size)
-        inputs[1 : len(self.inputs) + 1] = 1
-        scale = WHOLE / (2 * self._held - WHOLE)
-        sums = walsh_hadamard(inputs) * scale
+        counts, total = self.counted(tally)
+        sums, (scale, _) = self._combined(np.ones(len(self.inputs))), self._scores()
         products = walsh_hadamard(counts * sums)[1 : len(self.inputs) + 1] * scale / total
         return ScoreSumMoments(
             float(counts @ sums) / total, float(counts @ sums**2) / total, products
         )
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally, self._size)
-        placed = np.zeros(self._size)
-        placed[1 : len(self.inputs) + 1] = weights
-        scores = walsh_hadamard(placed) * (WHOLE / (2 * self._held - WHOLE))
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
 
     def largest_ratio(self) -> Fraction:
         """Return the ratio of a probability on S_x and off it."""
@@ -194,9 +163,3 @@ class HadamardResponse(LDPMechanism):
             ends = (Fraction(end(signed[some]), unit) for end in (min, max))
             found.append(ProbabilityLevel(mass, *(mean + swing * end for end in ends)))
         return found
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y)."""
-        levels = self.levels(prior)
-        lows, highs = ([level.mass / level[n] for level in levels] for n in (2, 1))
-        return min(lows), max(highs)

@@ -16,22 +16,20 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact, exp_lower, short_text
 from mechdesign.mechanisms.base import (
     WHOLE,
-    Frequencies,
-    Mechanism,
     informative,
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.ldp_scores import two_scores
+from mechdesign.mechanisms.two_score import TwoScoreMechanism
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Tally
+from mechdesign.reports import Labels
 from mechdesign.sampling import AliasTable, Source
 
 __all__ = ["LIPRandomizedResponse"]
 
 
-class LIPRandomizedResponse(Mechanism):
+class LIPRandomizedResponse(TwoScoreMechanism):
     """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
 
         Q[x, x] = 1 - (1 - P_x) e**-eps,      Q[x, y] = P_y e**-eps
@@ -91,22 +89,12 @@ class LIPRandomizedResponse(Mechanism):
         fresh, self._truth = _masses(prior, odds)
         self._fresh = np.array(fresh, dtype=np.int64)
         self._table = AliasTable(np.array([[*fresh, self._truth]]), BITS)
-        self._alphabet = Labels(self.inputs)
+        self.alphabet = Labels(self.inputs)
 
     @property
     def privacy(self) -> LIP:
         """LIP, for the prior."""
         return self._notion
-
-    @property
-    def alphabet(self) -> Labels:
-        """The inputs."""
-        return self._alphabet
-
-    @property
-    def n_outputs(self) -> int:
-        """As many as there are inputs."""
-        return len(self.inputs)
 
     def parameters(self) -> dict[str, Any]:
         """Return the prior, the mass of the truth, and that of each report by a fresh draw."""
@@ -121,36 +109,14 @@ class LIPRandomizedResponse(Mechanism):
         drawn = self._table.draw(np.zeros(len(codes), dtype=np.int64), source)
         return np.where(drawn == len(self.inputs), codes, drawn).astype(np.int64)
 
-    def listed(self) -> AnyArray:
-        """Return all inputs."""
-        return np.arange(len(self.inputs))
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         y = int(report[0])
         return Fraction(int(self._fresh[y]) + (self._truth if y == x else 0), WHOLE)
 
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how often each input was reported."""
-        return np.bincount(data, minlength=len(self.inputs)).astype(np.int64)
-
-    def _shares(self) -> tuple[FloatArray, float]:
-        """Return the probabilities of a fresh draw, by report, and of the truth."""
-        return np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
-
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        counts, total = self.counted(tally, len(self.inputs))
-        hit, (fresh, truth) = counts / total, self._shares()
-        score, miss = (1 - fresh) / truth, -fresh / truth
-        return two_scores(hit, score, miss)
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally, len(self.inputs))
-        fresh, truth = self._shares()
-        scores = (weights - weights @ fresh) / truth
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
+    def _scores(self) -> tuple[FloatArray, FloatArray]:
+        fresh, truth = np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
+        return (1 - fresh) / truth, -fresh / truth
 
     def ratio(self, x: int, other: int) -> Fraction:
         """Return the largest ratio of two rows: at the report x."""

@@ -8,21 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
-from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
-from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
-from mechdesign.notions import LDP
+from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Tally
+from mechdesign.reports import Labels
 from mechdesign.sampling import Source, below, chances
 
 __all__ = ["GeneralizedRandomizedResponse"]
 
 
-class GeneralizedRandomizedResponse(LDPMechanism):
+class GeneralizedRandomizedResponse(LDPMechanism, TwoValuedMechanism):
     """Report the truth with odds e**epsilon against any other one input (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
@@ -61,28 +60,12 @@ class GeneralizedRandomizedResponse(LDPMechanism):
     source = "Kairouz, Bonawitz and Ramage 2016"
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
-        self.inputs = inputs_of(inputs)
-        self._notion = informative(LDP(epsilon))
+        super().__init__(inputs, epsilon)
         self._k = len(self.inputs)
         others = WHOLE - held_mass(self._notion.epsilon, 1, self._k - 1)
         self._other = -(-others // (self._k - 1))
         self._own = WHOLE - (self._k - 1) * self._other
-        self._alphabet = Labels(self.inputs)
-
-    @property
-    def alphabet(self) -> Labels:
-        """The inputs."""
-        return self._alphabet
-
-    @property
-    def n_counts(self) -> int:
-        """One for each input."""
-        return self._k
-
-    @property
-    def n_outputs(self) -> int:
-        """As many as there are inputs."""
-        return self._k
+        self.alphabet = Labels(self.inputs)
 
     @property
     def most(self) -> Fraction:
@@ -93,11 +76,6 @@ class GeneralizedRandomizedResponse(LDPMechanism):
     def least(self) -> Fraction:
         """The probability of each other input."""
         return Fraction(self._other, WHOLE)
-
-    @property
-    def uniform_score(self) -> Fraction:
-        """The mean of each score under a uniform report: 1/k, as all scores sum to 1."""
-        return Fraction(1, self._k)
 
     def parameters(self) -> dict[str, Any]:
         """Return the masses of the truth and of each other input."""
@@ -119,30 +97,13 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         """Return uniform inputs."""
         return below(source, count, self._k)
 
-    def listed(self) -> AnyArray:
-        """Return all inputs."""
-        return np.arange(self._k)
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         return self.most if int(report[0]) == x else self.least
 
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how often each input was reported."""
-        return np.bincount(data, minlength=self._k).astype(np.int64)
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        hit, p, q = counts / totals[:, None], self._own / WHOLE, self._other / WHOLE
-        score, miss = (1 - q) / (p - q), -q / (p - q)
-        return two_scores(hit, score, miss)
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally, self._k)
+    def _scores(self) -> tuple[float, float]:
         p, q = self._own / WHOLE, self._other / WHOLE
-        scores = (weights - q * weights.sum()) / (p - q)
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
+        return (1 - q) / (p - q), -q / (p - q)
 
     def largest_ratio(self) -> Fraction:
         """Return own / other."""
@@ -153,8 +114,3 @@ class GeneralizedRandomizedResponse(LDPMechanism):
         prior = self.fitting_prior(prior)
         ends = [self.least + (self.most - self.least) * end(prior) for end in (min, max)]
         return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y)."""
-        truth, lie = self.levels(prior)
-        return lie.mass / lie.highest, truth.mass / truth.lowest

@@ -198,8 +198,7 @@ class TwoValuedResponder:
 
     def tally(self, reports: Reports) -> Tally:
         """Count the reports -c and +c."""
-        counts = np.bincount(reports.data, minlength=2).astype(np.int64)
-        return Tally(counts, len(reports), reports.simulated)
+        return Tally(self.alphabet.count(reports.data), len(reports), reports.simulated)
 
     def mean_value(self, tally: Tally) -> Fraction:
         """Return the unbiased estimate of the mean of the values, exactly.

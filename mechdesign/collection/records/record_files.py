@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -218,11 +217,7 @@ def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:
         If the user wants something else than a whole number from 1 on.
     """
     if wanted is None:
-        if isinstance(mechanism, Channel):
-            bits = math.log2(len(mechanism.outputs))
-        else:
-            bits = mechanism.bits_per_report
-        return max(1, min(CHUNK, int(CHUNK_BITS / max(bits, 1))))
+        return max(1, min(CHUNK, int(CHUNK_BITS / max(mechanism.bits_per_report, 1))))
     if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
         raise InputError("chunk", "a whole number >= 1", shown(wanted))
     return wanted

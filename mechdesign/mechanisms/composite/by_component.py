@@ -14,7 +14,6 @@ from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower, fraction_text
 from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
-from mechdesign.mechanisms.composite.protocols import batch_frequencies
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
@@ -78,6 +77,9 @@ class ByComponent(Mechanism):
     name = "by-component"
     source = "Acharya et al. 2020, Section 5"
 
+    alphabet: TaggedReports
+    """Pairs (block, report), written ``block:report``."""
+
     def __init__(
         self,
         inputs: Domain | Iterable[Any] | int,
@@ -94,7 +96,7 @@ class ByComponent(Mechanism):
         filled = [IdentityMechanism(1) if part is None else part for part in parts]
         kinds, kind_of = _distinct(filled)
         self._check(kinds, kind_of)
-        self._parts = TaggedReports(kinds, kind_of, range(len(kind_of)))
+        self.alphabet = TaggedReports(kinds, kind_of, range(len(kind_of)))
         self._order = np.argsort(self._member, kind="stable")  # the inputs, block by block
         self._starts = np.concatenate([[0], np.cumsum(self._sizes)])
         self._rank = np.empty_like(self._member)
@@ -120,60 +122,44 @@ class ByComponent(Mechanism):
         return self._notion
 
     @property
-    def alphabet(self) -> TaggedReports:
-        """Pairs (block, report), written ``block:report``."""
-        return self._parts
-
-    @property
-    def n_outputs(self) -> int:
-        """The reports of all blocks."""
-        return self._parts.n_outputs
-
-    @property
     def parts(self) -> list[Mechanism]:
         """The mechanism of each block."""
-        return [self._parts.kinds[kind] for kind in self._parts.kind_of.tolist()]
+        return [self.alphabet.kinds[kind] for kind in self.alphabet.kind_of.tolist()]
 
     def parameters(self) -> dict[str, Any]:
         """Return the different mechanisms, and which of them each block has."""
         return {
-            "parts": [component_table(kind) for kind in self._parts.kinds],
-            "part_of_block": self._parts.kind_of.tolist(),
+            "parts": [component_table(kind) for kind in self.alphabet.kinds],
+            "part_of_block": self.alphabet.kind_of.tolist(),
         }
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
         rank = self._rank[codes]
-        return self._parts.build(
+        return self.alphabet.build(
             self._member[codes], lambda kind, places: kind.draw(rank[places], source)
         )
 
-    def listed(self) -> AnyArray:
-        """Return the reports of all blocks, one block after the other."""
-        return self._parts.listed()
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
-        part = self._parts.part(report)
+        part = self.alphabet.part(report)
         if int(part[0]) != self._member[x]:
             return Fraction(0)
-        kind = int(self._parts.kind_of[part[0]])
-        inner = self._parts.inner(kind, part, report)
-        return self._parts.kinds[kind].mass(int(self._rank[x]), inner)
-
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return the reports of each block, and the counts of each block's mechanism."""
-        return self._parts.count(data)
+        kind = int(self.alphabet.kind_of[part[0]])
+        inner = self.alphabet.inner(kind, part, report)
+        return self.alphabet.kinds[kind].mass(int(self._rank[x]), inner)
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates."""
-        _, total = self.counted(tally, self._parts.n_counts)
+        _, total = self.counted(tally)
         estimates, squares = np.zeros(len(self.inputs)), np.zeros(len(self.inputs))
-        for n, kind in enumerate(self._parts.kinds):
-            blocks, counts = self._parts.counts_of(n, tally.counts)
+        for n, kind in enumerate(self.alphabet.kinds):
+            blocks, counts = self.alphabet.counts_of(n, tally.counts)
             if not len(blocks):
                 continue
-            found = batch_frequencies(kind, counts, tally.counts[blocks])
+            found = kind.batch_frequencies(
+                counts.astype(np.float64), tally.counts[blocks].astype(np.float64)
+            )
             share = (tally.counts[blocks] / total)[:, None]
             places = self._order[self._starts[blocks][:, None] + np.arange(len(kind.inputs))]
             estimates[places] = found.estimates * share
@@ -182,10 +168,10 @@ class ByComponent(Mechanism):
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
-        _, total = self.counted(tally, self._parts.n_counts)
+        _, total = self.counted(tally)
         mean = square = 0.0
-        for n, kind in enumerate(self._parts.kinds):
-            blocks, counts = self._parts.counts_of(n, tally.counts)
+        for n, kind in enumerate(self.alphabet.kinds):
+            blocks, counts = self.alphabet.counts_of(n, tally.counts)
             for b, row in zip(blocks.tolist(), counts, strict=True):
                 inside = int(tally.counts[b])
                 own = weights[self._order[self._starts[b] : self._starts[b + 1]]]
@@ -198,22 +184,22 @@ class ByComponent(Mechanism):
         """Return the largest ratio of two rows: None across blocks."""
         if self._member[x] != self._member[other]:
             return None
-        kind: Mechanism = self._parts.kinds[self._parts.kind_of[self._member[x]]]
+        kind: Mechanism = self.alphabet.kinds[self.alphabet.kind_of[self._member[x]]]
         return kind.ratio(int(self._rank[x]), int(self._rank[other]))
 
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio inside a block."""
-        return max(kind.largest_ratio() for kind in self._parts.kinds)
+        return max(kind.largest_ratio() for kind in self.alphabet.kinds)
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y): those inside a block, over P(block)."""
         prior = self.fitting_prior(prior)
         found = [Fraction(0)] if len(self._sizes) > 1 else []
-        for b, kind in enumerate(self._parts.kind_of.tolist()):
+        for b, kind in enumerate(self.alphabet.kind_of.tolist()):
             inside = [prior[x] for x in self._order[self._starts[b] : self._starts[b + 1]].tolist()]
             block = sum(inside, Fraction(0))
             if block:
-                lifts = self._parts.kinds[kind].lifts(Prior.from_counts(inside))
+                lifts = self.alphabet.kinds[kind].lifts(Prior.from_counts(inside))
                 found += [lift / block for lift in lifts]
         return min(found), max(found)
 

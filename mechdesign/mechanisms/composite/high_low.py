@@ -23,12 +23,8 @@ from mechdesign.mechanisms.base import (
 )
 from mechdesign.mechanisms.composite.by_component import component_table
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
-from mechdesign.mechanisms.composite.protocols import (
-    HasScoreSums,
-    ScoreSumMoments,
-    TwoValuedMechanism,
-)
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
+from mechdesign.mechanisms.two_valued import ScoreSumMoments, TwoValuedMechanism
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
@@ -95,6 +91,9 @@ class HighLow(Mechanism):
     name = "high-low"
     source = "Acharya et al. 2020, Section 4"
 
+    alphabet: TaggedReports
+    """Pairs ("hidden", report) or ("open", label), written with a colon between."""
+
     def __init__(
         self,
         inputs: Domain | Iterable[Any] | int,
@@ -105,15 +104,14 @@ class HighLow(Mechanism):
         self._notion = informative(notion)
         hidden, open_ = split_by_sensitivity(self.inputs, notion)
         self._hidden, self._open = np.array(hidden), np.array(open_)
-        self._inner = IdentityMechanism(1) if inner is None else inner
-        self._two_level = two_level = self._check(self._inner)
-        self._n_inner, self._c = two_level.n_outputs, float(two_level.uniform_score)
+        self._inner = self._check(IdentityMechanism(1) if inner is None else inner)
+        self._n_inner, self._c = self._inner.n_outputs, float(self._inner.uniform_score)
         # a multiple of N where that costs nothing, so that the matrix of a small domain is exact
         step = self._n_inner if self._n_inner <= MOST_OUTPUTS else 1
-        least = WHOLE * self._n_inner * two_level.most / exp_lower(self._notion.epsilon)
+        least = WHOLE * self._n_inner * self._inner.most / exp_lower(self._notion.epsilon)
         self._uniform = math.ceil(least / step) * step
         labels = Domain([self.inputs.labels[x] for x in open_])
-        self._parts = TaggedReports(
+        self.alphabet = TaggedReports(
             [self._inner, IdentityMechanism(labels)], [HIDDEN, OPEN], ["hidden", "open"]
         )
         self._rank = np.empty(len(self.inputs), dtype=np.int64)
@@ -143,16 +141,6 @@ class HighLow(Mechanism):
         return self._notion
 
     @property
-    def alphabet(self) -> TaggedReports:
-        """Pairs ("hidden", report) or ("open", label), written with a colon between."""
-        return self._parts
-
-    @property
-    def n_outputs(self) -> int:
-        """The reports of the inner mechanism and the labels that are not sensitive."""
-        return self._parts.n_outputs
-
-    @property
     def inner(self) -> Mechanism:
         """The mechanism of the sensitive inputs."""
         return self._inner
@@ -172,31 +160,23 @@ class HighLow(Mechanism):
             joining = apart[places]
             drawn = kind.draw(np.where(joining, 0, rank[places]), source)
             # drawn for all, so that the number of random bits does not reveal who joined
-            uniform = self._two_level.draw_uniform(len(places), source)
+            uniform = self._inner.draw_uniform(len(places), source)
             drawn[joining] = uniform[joining]
             return drawn
 
-        return self._parts.build((apart & ~joins).astype(np.int64), make)
-
-    def listed(self) -> AnyArray:
-        """Return the reports of the inner mechanism, then the labels."""
-        return self._parts.listed()
+        return self.alphabet.build((apart & ~joins).astype(np.int64), make)
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
-        part = self._parts.part(report)
+        part = self.alphabet.part(report)
         rank = int(self._rank[x])
         if part[0] == HIDDEN:
             if self._is_open[x]:
                 return Fraction(self._uniform, WHOLE * self._n_inner)
-            return self._inner.mass(rank, self._parts.inner(HIDDEN, part, report))
-        label = int(self._parts.inner(OPEN, part, report)[0])
+            return self._inner.mass(rank, self.alphabet.inner(HIDDEN, part, report))
+        label = int(self.alphabet.inner(OPEN, part, report)[0])
         sent = self._is_open[x] and label == rank
         return Fraction(WHOLE - self._uniform, WHOLE) if sent else Fraction(0)
-
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how many reports are hidden and open, the inner counts, and those of labels."""
-        return self._parts.count(data)
 
     def _scores(self) -> tuple[float, float]:
         """Return the score of a sensitive input on labels, and that of the label itself."""
@@ -205,11 +185,9 @@ class HighLow(Mechanism):
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates."""
-        _, total = self.counted(tally, self._parts.n_counts)
+        _, total = self.counted(tally)
         hidden, labels = self._parted(tally)
         found, moments = self._moments(hidden, labels.counts / total, hidden.total / total)
-        if moments is None:
-            return found
         means = found.estimates + self._balance * moments.mean
         squares = found.squares + self._balance * (
             2 * moments.products + self._balance * moments.square
@@ -218,7 +196,7 @@ class HighLow(Mechanism):
 
     def _moments(
         self, hidden: Tally, labels: FloatArray, share: float
-    ) -> tuple[Frequencies, ScoreSumMoments | None]:
+    ) -> tuple[Frequencies, ScoreSumMoments]:
         """Return the moments of the scores that are not balanced, and those of f with them.
 
         Parameters
@@ -239,15 +217,12 @@ class HighLow(Mechanism):
             inner = self._inner.frequencies(hidden)
             means[self._hidden] += share * inner.estimates
             squares[self._hidden] += share * inner.squares
-            if isinstance(self._inner, HasScoreSums):
-                sums = self._inner.score_sum_moments(hidden)
+            sums = self._inner.score_sum_moments(hidden)
+            if sums is not None:
                 products[self._hidden] += share * (inner.estimates - sums.products)
                 mean += share * (1 - sums.mean)
                 square += share * (1 - 2 * sums.mean + sums.square)
-        found = Frequencies(means, squares)
-        if not isinstance(self._inner, HasScoreSums):
-            return found, None
-        return found, ScoreSumMoments(mean, square, products)
+        return Frequencies(means, squares), ScoreSumMoments(mean, square, products)
 
     def _surplus(self) -> float:
         """Return f on labels."""
@@ -255,20 +230,22 @@ class HighLow(Mechanism):
         return 1 - len(self._hidden) * away - own
 
     def _balances(self) -> FloatArray:
-        """Return b_x, the best if inputs are equally likely and the inner reports are too."""
-        none = np.zeros(len(self.inputs))
-        if not isinstance(self._inner, HasScoreSums):
-            return none
-        size = self._inner.count(self._inner.listed()[:0]).size
+        """Return b_x, the best if inputs are equally likely and the inner reports are too.
+
+        Where the inner scores sum to 1 at every report, f = 0 and there is nothing to balance.
+        """
+        size = self._inner.alphabet.n_counts
         flat = Tally(np.ones(size, dtype=np.int64), size)
+        if self._inner.score_sum_moments(flat) is None:
+            return np.zeros(len(self.inputs))
         label = (WHOLE - self._uniform) / WHOLE / len(self.inputs)
         share = 1 - label * len(self._open)
         _, moments = self._moments(flat, np.full(len(self._open), label), share)
-        return none if moments is None else -moments.products / moments.square
+        return np.asarray(-moments.products / moments.square)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
-        _, total = self.counted(tally, self._parts.n_counts)
+        _, total = self.counted(tally)
         away, own = self._scores()
         hidden, labels = self._parted(tally)
         extra = float(weights @ self._balance)
@@ -284,7 +261,7 @@ class HighLow(Mechanism):
 
     def _parted(self, tally: Tally) -> tuple[Tally, Tally]:
         """Return the tallies of the hidden reports and of the labels."""
-        starts = self._parts.count_starts
+        starts = self.alphabet.count_starts
         hidden, labels = (
             Tally(tally.counts[starts[part] : starts[part + 1]], int(tally.counts[part]))
             for part in (HIDDEN, OPEN)
@@ -303,7 +280,7 @@ class HighLow(Mechanism):
 
     def _against_open(self) -> Fraction:
         """Return the largest ratio of a sensitive input's row to another's."""
-        return self._two_level.most * self._n_inner * WHOLE / self._uniform
+        return self._inner.most * self._n_inner * WHOLE / self._uniform
 
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio of a sensitive input's row to any."""
@@ -319,7 +296,7 @@ class HighLow(Mechanism):
         uniform = Fraction(self._uniform, WHOLE * self._n_inner)
         share = sum(inside, Fraction(0))
         conditional = Prior.from_counts(inside if share else [1] * len(inside))
-        for level in self._two_level.levels(conditional):
+        for level in self._inner.levels(conditional):
             for probability in (level.lowest, level.highest):
                 total = share * probability + (1 - share) * uniform
                 found += [level.mass / total, uniform / total]

@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
-from mechdesign.mechanisms.base import Frequencies, Mechanism
-from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
+from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Tally
+from mechdesign.reports import Labels
 from mechdesign.sampling import Source
 
 __all__ = ["IdentityMechanism"]
 
 
-class IdentityMechanism(Mechanism):
+class IdentityMechanism(TwoValuedMechanism):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
     Of one input it says nothing: the one report there is.
@@ -40,12 +39,8 @@ class IdentityMechanism(Mechanism):
     source = "the identity channel"
 
     def __init__(self, inputs: Domain | Iterable[Any] | int) -> None:
-        if isinstance(inputs, Domain):
-            self.inputs = inputs
-        else:
-            self.inputs = Domain(inputs) if isinstance(inputs, Iterable) else Domain.range(inputs)
-        self._k = len(self.inputs)
-        self._alphabet = Labels(self.inputs)
+        self.inputs = Domain.of(inputs, "inputs")
+        self.alphabet = Labels(self.inputs)
 
     @property
     def privacy(self) -> BlockLDP:
@@ -53,24 +48,9 @@ class IdentityMechanism(Mechanism):
         return BlockLDP(0, blocks=[[label] for label in self.inputs])
 
     @property
-    def alphabet(self) -> Labels:
-        """The inputs."""
-        return self._alphabet
-
-    @property
-    def n_outputs(self) -> int:
-        """As many as there are inputs."""
-        return self._k
-
-    @property
     def most(self) -> Fraction:
         """1."""
         return Fraction(1)
-
-    @property
-    def uniform_score(self) -> Fraction:
-        """The mean of a score if the report were uniform: 1/k."""
-        return Fraction(1, self._k)
 
     def parameters(self) -> dict[str, Any]:
         """Return nothing: there is no parameter."""
@@ -84,32 +64,12 @@ class IdentityMechanism(Mechanism):
         """Return the one report that there is; for one input only."""
         return np.zeros(count, dtype=np.int64)
 
-    def listed(self) -> AnyArray:
-        """Return all inputs."""
-        return np.arange(self._k)
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return 1 for the input, else 0."""
         return Fraction(int(int(report[0]) == x))
 
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how often each input was reported."""
-        return np.bincount(data, minlength=self._k).astype(np.int64)
-
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return the frequencies as they are."""
-        counts, total = self.counted(tally, self._k)
-        return Frequencies(counts / total, counts / total)
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the frequencies of many tallies."""
-        share = counts / totals[:, None]
-        return Frequencies(share, share)
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the weighted sum, and the mean square of the weights."""
-        counts, total = self.counted(tally, self._k)
-        return float(counts @ weights) / total, float(counts @ weights**2) / total
+    def _scores(self) -> tuple[float, float]:
+        return 1.0, 0.0
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return 1 for one input, None for two."""
@@ -127,4 +87,4 @@ class IdentityMechanism(Mechanism):
         """Return the extremes of 1{y = x} / P_y."""
         prior = self.fitting_prior(prior)
         least = min(p for p in prior if p)
-        return Fraction(int(self._k == 1)), 1 / least
+        return Fraction(int(len(self.inputs) == 1)), 1 / least

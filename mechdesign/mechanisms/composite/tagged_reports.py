@@ -11,7 +11,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.errors import InputError, shown
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.composite.protocols import count_by_group, is_numbered
+from mechdesign.mechanisms.composite.group_counts import count_by_group, is_numbered
 from mechdesign.reports import Alphabet
 from mechdesign.sampling import source_of
 
@@ -52,14 +52,13 @@ class TaggedReports(Alphabet):
         self._empty = [kind.draw(nobody, source) for kind in self.kinds]
         self.numbered = all(map(is_numbered, self._empty))
         sizes = np.array([kind.n_outputs for kind in self.kinds], dtype=object)[self.kind_of]
-        self.n_outputs = int(sizes.sum())
+        self._n_outputs = int(sizes.sum())
         if self.numbered:
             self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             self._width = 0
         else:
             self._width = max(map(_row_bytes, self._empty))
-        pairs = zip(self.kinds, self._empty, strict=True)
-        counted = np.array([kind.count(empty).size for kind, empty in pairs])
+        counted = np.array([kind.alphabet.n_counts for kind in self.kinds])
         self.count_starts = len(self.kind_of) + np.concatenate(
             [[0], np.cumsum(counted[self.kind_of])]
         )
@@ -74,6 +73,11 @@ class TaggedReports(Alphabet):
                 a.alphabet.matches(b.alphabet) for a, b in zip(self.kinds, other.kinds, strict=True)
             )
         )
+
+    @property
+    def n_outputs(self) -> int:
+        """The reports of all parts."""
+        return self._n_outputs
 
     @property
     def n_counts(self) -> int:
@@ -158,7 +162,7 @@ class TaggedReports(Alphabet):
             members = np.flatnonzero(self.kind_of == kind)
             inner = self.inner(kind, part[places], data[places])
             group = np.searchsorted(members, part[places])
-            found = count_by_group(self.kinds[kind], inner, group, len(members))
+            found = count_by_group(self.kinds[kind].alphabet, inner, group, len(members))
             counts[self.count_starts[members][:, None] + np.arange(found.shape[1])] = found
         return counts
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,6 +55,48 @@ class BitRows(Alphabet):
         self.inputs = inputs
         self.size = size
         self._bytes = -(-len(inputs) // 8)
+
+    @cached_property
+    def n_outputs(self) -> int:
+        """C(k, size), which takes long to compute where k is large; 2**k for sets of any size."""
+        k = len(self.inputs)
+        return 1 << k if self.size is None else math.comb(k, self.size)
+
+    @property
+    def n_counts(self) -> int:
+        """One for each input."""
+        return len(self.inputs)
+
+    def listed(self) -> ByteArray:
+        """Return all sets of the size in lexicographic order, or all rows as binary numbers."""
+        if self.size is None:
+            numbers = np.arange(self.n_outputs, dtype="<u4").view(np.uint8).reshape(-1, 4)
+            return numbers[:, : self._bytes].copy()
+        sets = np.array(list(itertools.combinations(range(len(self.inputs)), self.size)))
+        member = np.zeros((len(sets), len(self.inputs)), dtype=np.uint8)
+        np.put_along_axis(member, sets, 1, axis=1)
+        return np.packbits(member, axis=1, bitorder="little")
+
+    def count(self, data: ByteArray) -> Int64Array:
+        """Return how many reports hold each input."""
+        return count_ones(data, len(self.inputs))
+
+    def in_pieces(self, count: int, block: int, draw: Callable[[slice], ByteArray]) -> ByteArray:
+        """Return reports that are drawn some at a time, at most a block of bytes together.
+
+        Parameters
+        ----------
+        count
+            How many.
+        block
+            Bytes that are drawn together.
+        draw
+            Draws the reports of a slice of them.
+        """
+        drawn = np.empty((count, self._bytes), dtype=np.uint8)
+        for piece in pieces(count, max(1, block // self._bytes)):
+            drawn[piece] = draw(piece)
+        return drawn
 
     def matches(self, other: Alphabet) -> bool:
         """Return whether another alphabet has the same sets of the same inputs."""

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, is_whole
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass, informative, inputs_of
-from mechdesign.mechanisms.composite.protocols import ProbabilityLevel
-from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones
+from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
-from mechdesign.notions import LDP
+from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
-from mechdesign.sampling import Source, chances, pieces
+from mechdesign.sampling import Source, chances
 
 __all__ = ["SubsetSelection"]
 
@@ -32,7 +29,7 @@ BLOCK = 1 << 22
 """Bytes of reports that are drawn together."""
 
 
-class SubsetSelection(LDPMechanism):
+class SubsetSelection(LDPMechanism, TwoValuedMechanism):
     """Report a set T of j inputs, e**epsilon times as likely if it holds the own input.
 
         Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
@@ -81,11 +78,13 @@ class SubsetSelection(LDPMechanism):
     name = "subset-selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
 
+    alphabet: BitRows
+    """The sets of j inputs."""
+
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, size: int | None = None
     ) -> None:
-        self.inputs = inputs_of(inputs)
-        self._notion = informative(LDP(epsilon))
+        super().__init__(inputs, epsilon)
         self._k = k = len(self.inputs)
         self.size = j = best_size(k, self._notion.epsilon) if size is None else _whole_size(size, k)
         self._held = held_mass(self._notion.epsilon, on=j, off=k - j)
@@ -93,27 +92,7 @@ class SubsetSelection(LDPMechanism):
         self._difference = k * self._held - j * WHOLE
         if self._difference <= 0:
             raise InputError("epsilon", "a budget for which p is above q", f"p = q = {j / k}")
-        self._alphabet = BitRows(self.inputs, j)
-
-    @property
-    def alphabet(self) -> BitRows:
-        """The sets of j inputs."""
-        return self._alphabet
-
-    @cached_property
-    def _sets(self) -> int:
-        """C(k, j), which takes long to compute where k is large."""
-        return math.comb(self._k, self.size)
-
-    @property
-    def n_counts(self) -> int:
-        """One for each input."""
-        return self._k
-
-    @property
-    def n_outputs(self) -> int:
-        """C(k, j)."""
-        return self._sets
+        self.alphabet = BitRows(self.inputs, j)
 
     @property
     def bits_per_report(self) -> float:
@@ -133,11 +112,6 @@ class SubsetSelection(LDPMechanism):
         return Fraction((WHOLE - self._held) * self._k, WHOLE * others * self.n_outputs)
 
     @property
-    def uniform_score(self) -> Fraction:
-        """The mean of each score under a uniform report: 1/k, as all scores sum to 1."""
-        return Fraction(1, self._k)
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and q: of the own input, and of each other one, to be in the report."""
         p = Fraction(self._held, WHOLE)
@@ -155,50 +129,35 @@ class SubsetSelection(LDPMechanism):
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: rows of packed bits."""
-        drawn = np.empty((len(codes), -(-self._k // 8)), dtype=np.uint8)
-        for piece in pieces(len(codes), max(1, BLOCK // drawn.shape[1])):
+
+        def some(piece: slice) -> ByteArray:
             own = codes[piece]
             sets = UniformSets.draw(len(own), self._k, self.size, source)
             wanted = chances(source, len(own), BITS) < self._held
             change = (sets.holds(own) != wanted).astype(np.uint64)
             sets.flip(own, change)
             sets.flip(np.where(wanted, sets.inside, sets.outside), change)
-            drawn[piece] = sets.rows()
-        return drawn
+            return sets.rows()
+
+        return self.alphabet.in_pieces(len(codes), BLOCK, some)
 
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Draw reports that are uniform over the sets of j inputs."""
-        drawn = np.empty((count, -(-self._k // 8)), dtype=np.uint8)
-        for piece in pieces(count, max(1, BLOCK // drawn.shape[1])):
-            some = piece.stop - piece.start
-            drawn[piece] = UniformSets.draw(some, self._k, self.size, source).rows()
-        return drawn
 
-    def listed(self) -> AnyArray:
-        """Return all sets of j inputs, in lexicographic order."""
-        sets = np.array(list(itertools.combinations(range(self._k), self.size)))
-        member = np.zeros((len(sets), self._k), dtype=np.uint8)
-        np.put_along_axis(member, sets, 1, axis=1)
-        return np.packbits(member, axis=1, bitorder="little")
+        def some(piece: slice) -> ByteArray:
+            return UniformSets.draw(piece.stop - piece.start, self._k, self.size, source).rows()
+
+        return self.alphabet.in_pieces(count, BLOCK, some)
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         return self.most if bit_of(report, x) else self.least
-
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how many reports hold each input."""
-        return count_ones(data, self._k)
 
     def _scores(self) -> tuple[float, float]:
         """Return the scores of an input that is in a report, and of one that is not."""
         score = self._held + (self._k - 1 - self.size) * WHOLE  # 1 - q, in the unit of p - q
         miss = self._held - self.size * WHOLE  # -q
         return score / self._difference, miss / self._difference
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        hit, (score, miss) = counts / totals[:, None], self._scores()
-        return two_scores(hit, score, miss)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
@@ -240,15 +199,6 @@ class SubsetSelection(LDPMechanism):
         shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
         ends = [self.least + (self.most - self.least) * share for share in shares]
         return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(T|x) / P(T).
-
-        The lift is largest for a set that holds x and is the least likely, least for one that does
-        not and is the likeliest.
-        """
-        holding, without = self.levels(prior)
-        return without.mass / without.highest, holding.mass / holding.lowest
 
 
 def best_size(k: int, epsilon: Fraction) -> int:

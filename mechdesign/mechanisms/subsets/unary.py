@@ -9,18 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, is_whole
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, exp_lower
-from mechdesign.mechanisms.base import WHOLE, Frequencies, informative, inputs_of
-from mechdesign.mechanisms.ldp_scores import LDPMechanism, two_scores
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones, write_bits
-from mechdesign.notions import LDP
+from mechdesign.mechanisms.base import WHOLE
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
+from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
-from mechdesign.sampling import Source, chances, coin_rows, pieces
+from mechdesign.sampling import Source, chances, coin_rows
 
 __all__ = ["UnaryEncoding"]
 
@@ -46,11 +45,13 @@ class UnaryEncoding(LDPMechanism):
     tolerance: ClassVar[Fraction]
     """The loss of variance that is taken for fewer digits."""
 
+    alphabet: BitRows
+    """The sets of inputs."""
+
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, digits: int | None = None
     ) -> None:
-        self.inputs = inputs_of(inputs)
-        self._notion = informative(LDP(epsilon))
+        super().__init__(inputs, epsilon)
         odds = exp_lower(self._notion.epsilon)
         self._digits = self._fewest(odds) if digits is None else _whole_digits(digits)
         self._others = self._coin(odds, self._digits)
@@ -59,7 +60,7 @@ class UnaryEncoding(LDPMechanism):
             hint = "more digits would serve" if self._digits < BITS else ""
             expected = "a budget and digits for which p is above q"
             raise InputError("epsilon", expected, f"p = q = {float(self._q)}", hint)
-        self._alphabet = BitRows(self.inputs)
+        self.alphabet = BitRows(self.inputs)
 
     @staticmethod
     @abstractmethod
@@ -94,21 +95,6 @@ class UnaryEncoding(LDPMechanism):
         return self._held - (self._others << BITS - self._digits)
 
     @property
-    def alphabet(self) -> BitRows:
-        """The sets of inputs."""
-        return self._alphabet
-
-    @property
-    def n_counts(self) -> int:
-        """One for each input."""
-        return len(self.inputs)
-
-    @property
-    def n_outputs(self) -> int:
-        """2**k."""
-        return 1 << len(self.inputs)
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and q: of the own input, and of each other one, to be in the report."""
         return Fraction(self._held, WHOLE), self._q
@@ -131,20 +117,15 @@ class UnaryEncoding(LDPMechanism):
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: rows of packed bits."""
-        k = len(self.inputs)
-        drawn = np.empty((len(codes), -(-k // 8)), dtype=np.uint8)
-        for piece in pieces(len(codes), max(1, BLOCK // drawn.shape[1])):
+
+        def some(piece: slice) -> ByteArray:
             own = codes[piece]
-            rows = coin_rows(source, len(own), k, self._others, self._digits)
+            rows = coin_rows(source, len(own), len(self.inputs), self._others, self._digits)
             # overwritten, not added: a bit left at 1 would raise the odds beyond e**epsilon
             write_bits(rows, own, chances(source, len(own), BITS) < self._held)
-            drawn[piece] = rows
-        return drawn
+            return rows
 
-    def listed(self) -> AnyArray:
-        """Return all rows of bits, as binary numbers in order."""
-        numbers = np.arange(self.n_outputs, dtype="<u4").view(np.uint8).reshape(-1, 4)
-        return numbers[:, : -(-len(self.inputs) // 8)].copy()
+        return self.alphabet.in_pieces(len(codes), BLOCK, some)
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
@@ -155,19 +136,10 @@ class UnaryEncoding(LDPMechanism):
         held = self._held if own else WHOLE - self._held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
 
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how many reports hold each input."""
-        return count_ones(data, len(self.inputs))
-
     def _scores(self) -> tuple[float, float]:
         """Return the scores of an input that is in a report, and of one that is not."""
         difference = Fraction(self._difference, WHOLE)
         return float((1 - self._q) / difference), float(-self._q / difference)
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        hit, (score, miss) = counts / totals[:, None], self._scores()
-        return two_scores(hit, score, miss)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.

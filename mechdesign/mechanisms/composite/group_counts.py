@@ -1,0 +1,66 @@
+"""Counts of reports by group: one tally for each part of a composite mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import AnyArray, Int64Array
+from mechdesign.mechanisms.subsets.bit_rows import BitRows
+from mechdesign.reports import Alphabet
+from mechdesign.sampling import pieces
+
+__all__ = ["count_by_group", "is_numbered"]
+
+CELLS = 1 << 22
+"""Bits that are unpacked together."""
+
+WORTH_SORTING = 1 << 18
+"""Bits of a group from which on its reports are gathered and counted by themselves."""
+
+
+def count_by_group(
+    alphabet: Alphabet, data: AnyArray, group: Int64Array, n_groups: int
+) -> Int64Array:
+    """Return the counts of reports of one alphabet by group, ``(n_groups, size)``.
+
+    Parameters
+    ----------
+    data
+        Reports of the alphabet.
+    group
+        ``(n,)`` the group of each, from 0.
+    """
+    size = alphabet.n_counts
+    if is_numbered(data):  # then each number is counted
+        counts = np.bincount(group * size + data, minlength=n_groups * size)
+        return counts.reshape(n_groups, size).astype(np.int64)
+    if n_groups == 1:
+        return alphabet.count(data)[None]
+    table = np.zeros((n_groups, size), dtype=np.int64)
+    if isinstance(alphabet, BitRows) and len(data) * size < n_groups * WORTH_SORTING:
+        for piece in pieces(len(data), max(1, CELLS // size)):  # then each bit is counted
+            table += _bits_each(data[piece], group[piece], table.shape)
+        return table
+    order = np.argsort(group.astype(np.uint16) if n_groups < 1 << 16 else group, kind="stable")
+    present, starts = np.unique(group[order], return_index=True)
+    ends = [*starts[1:].tolist(), len(order)]
+    for g, start, end in zip(present.tolist(), starts.tolist(), ends, strict=True):
+        table[g] = alphabet.count(data[order[start:end]])
+    return table
+
+
+def _bits_each(rows: AnyArray, group: Int64Array, shape: tuple[int, int]) -> Int64Array:
+    """Return how many rows of packed bits have each bit set, by group: one sparse product.
+
+    Sums of fewer than 2**24 ones are exact in single precision.
+    """
+    bits = np.unpackbits(rows, axis=1, count=shape[1], bitorder="little").astype(np.float32)
+    ones, ends = np.ones(len(rows), dtype=np.float32), np.arange(len(rows) + 1)
+    member = sp.csc_array((ones, group, ends), shape=(shape[0], len(rows)))
+    return np.asarray(member @ bits, dtype=np.int64)
+
+
+def is_numbered(data: AnyArray) -> bool:
+    """Return whether reports are held as their numbers."""
+    return data.ndim == 1 and data.dtype == np.int64

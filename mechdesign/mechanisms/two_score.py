@@ -1,0 +1,70 @@
+"""Base classes of mechanisms whose score of an input takes two values, and of those under LDP."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact
+from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
+from mechdesign.notions import LDP
+from mechdesign.reports import Tally
+
+__all__ = ["LDPMechanism", "TwoScoreMechanism"]
+
+
+class TwoScoreMechanism(Mechanism):
+    """A mechanism with one score of an input where a report hits it, and one where it misses it."""
+
+    @abstractmethod
+    def _scores(self) -> tuple[float | FloatArray, float | FloatArray]:
+        """Return the scores of a hit and of a miss: one for all inputs, or one for each."""
+
+    def _hits(self, counts: FloatArray, totals: FloatArray) -> FloatArray:
+        """Return the share of the reports that hit each input, ``(n_tallies, n_inputs)``."""
+        return counts / totals[:, None]
+
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        hit, (score, miss) = self._hits(counts, totals), self._scores()
+        return Frequencies(hit * score + (1 - hit) * miss, hit * score**2 + (1 - hit) * miss**2)
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return unbiased estimates."""
+        counts, total = self.counted(tally)
+        found = self.batch_frequencies(counts[None], np.array([float(total)]))
+        return Frequencies(found.estimates[0], found.squares[0])
+
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y; report y hits the input of the same number."""
+        score, miss = self._scores()
+        return np.asarray(weights * (score - miss) + (weights * miss).sum())
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        counts, total = self.counted(tally)
+        scores = self._combined(weights)
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
+
+
+class LDPMechanism(TwoScoreMechanism):
+    """A mechanism under LDP: its largest ratio is that of every two inputs."""
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LDP(epsilon))
+
+    @property
+    def privacy(self) -> LDP:
+        """LDP."""
+        return self._notion
+
+    def ratio(self, x: int, other: int) -> Fraction:
+        """Return the largest ratio of two rows."""
+        return Fraction(1) if x == other else self.largest_ratio()

@@ -1,0 +1,70 @@
+"""Base class of mechanisms whose probabilities take two values: what high-low schemes build on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import NamedTuple
+
+from mechdesign._typing import AnyArray, FloatArray
+from mechdesign.mechanisms.two_score import TwoScoreMechanism
+from mechdesign.prior import Prior
+from mechdesign.reports import Tally
+from mechdesign.sampling import Source
+
+__all__ = ["ProbabilityLevel", "ScoreSumMoments", "TwoValuedMechanism"]
+
+
+class ProbabilityLevel(NamedTuple):
+    """One of the probabilities that a report may have, and how likely such reports are.
+
+    ``lowest`` and ``highest`` bound P(y), tightly, over the reports y to which some input gives
+    the probability ``mass``.
+    """
+
+    mass: Fraction
+    lowest: Fraction
+    highest: Fraction
+
+
+class ScoreSumMoments(NamedTuple):
+    """Moments of the sum t(y) = Sum_x s_x(y) of all scores, as means over reports.
+
+    ``mean`` and ``square`` are those of t and t**2, ``products`` has those of s_x t.
+    """
+
+    mean: float
+    square: float
+    products: FloatArray
+
+
+class TwoValuedMechanism(TwoScoreMechanism):
+    """A mechanism each of whose probabilities is ``most`` or a smaller one."""
+
+    @property
+    @abstractmethod
+    def most(self) -> Fraction:
+        """The largest probability of a report."""
+
+    @property
+    def uniform_score(self) -> Fraction:
+        """The mean of each score under a uniform report, alike: 1/k where all scores sum to 1."""
+        return Fraction(1, len(self.inputs))
+
+    @abstractmethod
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
+        """Return reports that are uniform, independent of any input."""
+
+    @abstractmethod
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+        """Return the probabilities that occur, each with the extremes of P(y)."""
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y), each attained at a report of one level."""
+        levels = self.levels(prior)
+        lows = [level.mass / level.highest for level in levels]
+        return min(lows), max(level.mass / level.lowest for level in levels)
+
+    def score_sum_moments(self, tally: Tally) -> ScoreSumMoments | None:
+        """Return the moments of the sum of all scores; None if it is 1 at every report."""
+        return None
