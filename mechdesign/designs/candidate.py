@@ -170,10 +170,10 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
         table["information"] = {"multipliers": multipliers, "levels": levels}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
-    if dual.potential is not None:
-        table["potential"], table["search"] = dual.potential.tolist(), dual.search
-        if dual.levels is not None:
-            table["levels"] = dual.levels.tolist()
+    if dual.potentials is not None:
+        table["potential"], table["search"] = dual.potentials.tolist(), dual.search
+        if dual.decoder_potentials is not None:
+            table["levels"] = dual.decoder_potentials.tolist()
         if dual.tree is not None:
             table["tree"] = dual.tree.to_list()
         if dual.estimation is not None:

@@ -91,14 +91,15 @@ class Dual:
     decoders
         For a posterior-mean squared error, the decoders that the outputs in the multipliers
         stand for, in rising order; else None.
-    potential
-        For a sum of gains, ``(n_inputs,)`` multipliers of the equations that rows sum to 1.
-    levels
-        With potentials for a posterior-mean squared error, ``(n_decoders,)``: the level of each
-        decoder. Potentials, decoders and levels are then in units in which f runs from 0 to 1.
+    potentials
+        For a sum of gains, ``(n_inputs,)`` dual variables of the equations that rows sum to 1.
+    decoder_potentials
+        For a posterior-mean squared error with potentials, ``(n_decoders,)``: for each decoder that
+        of P . r = 1 for the column r. Decoders and potentials are then in units in which f runs
+        from 0 to 1.
     search
-        How the checker finds the largest gain less its potential: ``"rays"``, ``"classes"``,
-        ``"lifts"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
+        How the checker finds the largest gain less its price at the potentials: ``"rays"``,
+        ``"classes"``, ``"lifts"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     priors
@@ -112,8 +113,8 @@ class Dual:
     families: tuple[FamilyDual, ...]
     input_multipliers: FloatArray | None = None
     decoders: tuple[Fraction, ...] | None = None
-    potential: FloatArray | None = None
-    levels: FloatArray | None = None
+    potentials: FloatArray | None = None
+    decoder_potentials: FloatArray | None = None
     search: str = ""
     tree: Tree | None = None
     priors: Mapping[int, tuple[Weights, ...]] = field(default_factory=dict)

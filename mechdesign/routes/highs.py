@@ -14,7 +14,7 @@ from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.routes.limits import Limits
 
-__all__ = ["PRIMAL", "BoundedProgram", "LPModel", "LPResult", "WarmStartedLP", "solve_lp"]
+__all__ = ["PRIMAL", "BoundedProgram", "LPModel", "LPResult", "WarmStartedLP", "highs", "solve_lp"]
 
 
 TOLERANCE = 1e-10
@@ -49,6 +49,21 @@ class LPResult:
     dual: FloatArray
 
 
+def highs(method: str, presolve: str = "choose") -> highspy.Highs:
+    """Return a silent solver with the tightest tolerances that HiGHS takes, without a program."""
+    solver = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("solver", method),
+        ("presolve", presolve),
+        ("primal_feasibility_tolerance", TOLERANCE),
+        ("dual_feasibility_tolerance", TOLERANCE),
+        ("small_matrix_value", SMALLEST_COEFFICIENT),
+    ):
+        solver.setOptionValue(option, value)
+    return solver
+
+
 class WarmStartedLP:
     """A linear program that stays loaded, so that it can be solved again at other costs.
 
@@ -77,13 +92,7 @@ class WarmStartedLP:
         if settings is None:
             return False
         self._unit, method, presolve = settings
-        self._solver = highspy.Highs()
-        self._solver.setOptionValue("output_flag", False)
-        self._solver.setOptionValue("solver", method)
-        self._solver.setOptionValue("presolve", presolve)
-        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver = highs(method, presolve)
         self._solver.passModel(_model(self.program, self._unit))
         if self._limits is not None:
             _ask_between_steps(self._solver, self._limits)
@@ -123,7 +132,7 @@ class WarmStartedLP:
             self._solver.run()
             status = self._solver.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
-                return self._result()
+                return _result(self._solver, self._unit)
             self._check_limits()
             if not self._load_next():
                 said = self._solver.modelStatusToString(status)
@@ -140,12 +149,6 @@ class WarmStartedLP:
             until = self._solver.getRunTime() + limits.left
             self._solver.setOptionValue("time_limit", until)
 
-    def _result(self) -> LPResult:
-        solution = self._solver.getSolution()
-        values = (solution.col_value, solution.col_dual, solution.row_dual)
-        primal, reduced, dual = (np.array(value) / self._unit for value in values)
-        return LPResult(primal, reduced, dual)
-
 
 class BoundedProgram:
     """A linear program that stays loaded, solved again at other costs and bounds of the variables.
@@ -156,13 +159,7 @@ class BoundedProgram:
     def __init__(self, program: LPModel) -> None:
         self._size = program.A.shape[1]
         self._places = np.arange(self._size, dtype=np.int32)
-        self._solver = highspy.Highs()
-        self._solver.setOptionValue("output_flag", False)
-        self._solver.setOptionValue("solver", "simplex")
-        self._solver.setOptionValue("presolve", "off")
-        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver = highs("simplex", presolve="off")
         self._solver.passModel(_model(program, 1.0))
 
     def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
@@ -172,9 +169,7 @@ class BoundedProgram:
         self._solver.run()
         if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
-        solution = self._solver.getSolution()
-        values = (solution.col_value, solution.col_dual, solution.row_dual)
-        return LPResult(*(np.array(value) for value in values))
+        return _result(self._solver, 1.0)
 
 
 def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPResult:
@@ -191,6 +186,13 @@ def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
 
     solver.cbSimplexInterrupt.subscribe(ask)
     solver.cbIpmInterrupt.subscribe(ask)
+
+
+def _result(solver: highspy.Highs, unit: float) -> LPResult:
+    """Read the optimum of a program whose right-hand sides and costs were scaled by a unit."""
+    solution = solver.getSolution()
+    values = (solution.col_value, solution.col_dual, solution.row_dual)
+    return LPResult(*(np.array(value) / unit for value in values))
 
 
 def _model(program: LPModel, unit: float) -> highspy.HighsLp:

@@ -161,7 +161,7 @@ class ChainPricer:
             return found
 
         def dual() -> Dual:
-            return Dual((), potential=(potentials + shift) * self.scale, search="chain")
+            return Dual((), potentials=(potentials + shift) * self.scale, search="chain")
 
         return PricedColumns(best.mean, len(v) * shift, rays, dual)
 

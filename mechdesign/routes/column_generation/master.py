@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.routes.highs import PRIMAL, SMALLEST_COEFFICIENT, TOLERANCE
+from mechdesign.routes.highs import PRIMAL, TOLERANCE, highs
 
 __all__ = ["RestrictedMaster", "solve_master"]
 
@@ -46,12 +46,7 @@ class RestrictedMaster:
         self.gain: FloatArray = np.zeros(0)
         self._rays: list[FloatArray] = []
         self._change = change
-        self._solver = highspy.Highs()
-        self._solver.setOptionValue("output_flag", False)
-        self._solver.setOptionValue("solver", "simplex")
-        self._solver.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._solver.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+        self._solver = highs("simplex")
         right = np.ones(len(rays)) if change is None else change @ np.ones(len(rays))
         for side in (unit * right).tolist():
             self._solver.addRow(side, side, 0, np.zeros(0, dtype=np.int32), np.zeros(0))

@@ -98,11 +98,16 @@ def solve_band_decoders(
     k = len(problem.domain)
     matrix = np.tile(band.prior @ search.matrix, (k, 1))
     matrix[band.support] = search.matrix
-    potential = np.zeros(k)
-    potential[band.support] = _writable(band.prior * search.bound.potentials)
+    potentials = np.zeros(k)
+    potentials[band.support] = _writable(band.prior * search.bound.potentials)
     decoders = tuple(as_fraction(s) for s in search.bound.decoders)
-    levels = _writable(search.bound.found.level)
-    dual = Dual((), potential=potential, levels=levels, decoders=decoders, search="decoders")
+    dual = Dual(
+        (),
+        potentials=potentials,
+        decoders=decoders,
+        decoder_potentials=_writable(search.bound.found.potential),
+        search="decoders",
+    )
     probes = len(decoders)
     note = f"{search.rounds} rounds of linear programs, bound from {probes} probes"
     outputs = name_outputs(problem, matrix.shape[1])

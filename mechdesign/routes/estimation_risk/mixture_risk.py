@@ -87,13 +87,11 @@ class MixtureRisk:
     rays
         The moments of what is mixed.
     utility
-        The risk.
-    moving
-        Whether p is a variable as well, of the concave side of a saddle point.
+        The risk. In the worst case p is a variable as well, of the concave side of a saddle point.
     """
 
-    def __init__(self, rays: RayMoments, utility: EstimationRisk, moving: bool) -> None:
-        self.rays, self.utility, self.moving = rays, utility, moving
+    def __init__(self, rays: RayMoments, utility: EstimationRisk) -> None:
+        self.rays, self.utility = rays, utility
 
     def at(self, theta: FloatArray, prior: FloatArray, hessian: bool = True) -> Expansion:
         """Return the risk and its derivatives.
@@ -103,7 +101,7 @@ class MixtureRisk:
         SolverError
             If M is singular.
         """
-        rays, moving, k = self.rays, self.moving, len(prior)
+        rays, moving, k = self.rays, self.utility.worst_case, len(prior)
         output = prior @ rays.mean
         E = rays.second / output[:, None, None]
         M = np.tensordot(theta, E, 1)

@@ -20,7 +20,7 @@ from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["search_rays"]
+__all__ = ["first_prior", "search_rays"]
 
 
 ROUNDS, STARTS, LOCAL_STEPS = 25, 24, 8
@@ -42,6 +42,11 @@ SAME = 1e-9
 """Rays with a mean of 1 that differ by less than that are one."""
 
 
+def first_prior(problem: Problem) -> FloatArray:
+    """Return the prior that a mixture is first judged at: for a worst case the uniform one."""
+    return problem.utility.reference(problem.prior).array
+
+
 def search_rays(
     problem: Problem, utility: EstimationRisk, limits: Limits
 ) -> tuple[FloatArray, Mixture]:
@@ -60,7 +65,7 @@ def search_rays(
         If a linear program fails, or the rays leave the distribution undetermined.
     """
     k, rng = len(problem.domain), np.random.default_rng(0)
-    prior = np.full(k, 1 / k) if utility.worst_case else problem.prior.array
+    prior = first_prior(problem)
     column = WarmColumn(problem.cone, prior)
     R = np.ones((k, 1))
     eye = np.eye(k)
@@ -69,10 +74,9 @@ def search_rays(
             if n > 1 and limits.over():
                 break
             R = _with(R, _vertex(column, direction))
-    within, moving = limits.part(), utility.worst_case
-    last, idle = np.inf, 0
+    within, last, idle = limits.part(), np.inf, 0
     try:
-        found = best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=within)
+        found = best_mixture(RayMoments.of_rays(R), utility, prior, within)
     except SolverError:
         if limits.over():
             raise SolverError(f"too few rays were found: {limits.ended}") from None
@@ -84,7 +88,7 @@ def search_rays(
         last = found.risk
         if idle >= PATIENCE or limits.over():
             break
-        slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
+        slope = found.slope(utility)
         B = (found.inverse * slope) @ found.inverse
         weight = found.theta * (found.prior @ R)
         order = np.argsort(-weight)
@@ -100,7 +104,7 @@ def search_rays(
             R = _with(R, ray)
         if not new or R.shape[1] == before == kept.shape[1]:
             break
-        found = best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=within)
+        found = best_mixture(RayMoments.of_rays(R), utility, prior, within)
         if limits.over():  # it was cut short: the last one is better
             break
         best = R, found

@@ -88,6 +88,10 @@ class Mixture:
     risk: float
     rise: float = 0.0
 
+    def slope(self, utility: EstimationRisk) -> FloatArray:
+        """Return the derivative of the risk in the variance of each input, ``(n_inputs,)``."""
+        return utility.deviations(np.diag(self.inverse).copy(), self.prior).slope
+
 
 @dataclass(frozen=True)
 class _SaddleIterate:
@@ -115,14 +119,9 @@ class _SaddleIterate:
 
 
 def best_mixture(
-    rays: RayMoments,
-    utility: EstimationRisk,
-    prior: FloatArray,
-    *,
-    moving: bool,
-    limits: Limits | None = None,
+    rays: RayMoments, utility: EstimationRisk, prior: FloatArray, limits: Limits
 ) -> Mixture:
-    """Return the mixture of least risk: at a prior, or, if it is ``moving``, at the worst one.
+    """Return the mixture of least risk: at a prior, or, in the worst case, at the worst one.
 
     Every step has a mixture and a bound; limits end the steps.
 
@@ -133,8 +132,8 @@ def best_mixture(
     """
     start, kept = _start(rays)
     rays = rays.chosen(kept)
-    method = _SaddlePointMethod(rays, utility, prior, moving, start[kept])
-    point, model = method.run(limits or Limits())
+    method = _SaddlePointMethod(rays, utility, prior, start[kept])
+    point, model = method.run(limits)
     theta = np.zeros(len(start))
     theta[kept] = point.theta
     gain = np.zeros(len(start))
@@ -177,21 +176,17 @@ class _SaddlePointMethod:
     """The iterations."""
 
     def __init__(
-        self,
-        rays: RayMoments,
-        utility: EstimationRisk,
-        prior: FloatArray,
-        moving: bool,
-        theta: FloatArray,
+        self, rays: RayMoments, utility: EstimationRisk, prior: FloatArray, theta: FloatArray
     ) -> None:
-        self.model, self.moving, self.C = MixtureRisk(rays, utility, moving), moving, rays.equations
+        self.model, self.C = MixtureRisk(rays, utility), rays.equations
+        self.moving = utility.worst_case
         first = self.model.at(theta, prior, hessian=False)
         if not np.isfinite(first.value) or first.value <= 0:
             raise SolverError("the rays of the cone leave the distribution undetermined")
         self.unit = first.value  # the risk is divided by it
         mu = 0.1 / len(theta)
         y = np.linalg.lstsq(self.C.T, -first.gain / self.unit, rcond=None)[0].astype(np.float64)
-        k = len(prior) if moving else 0
+        k = len(prior) if self.moving else 0
         self.point = _SaddleIterate(
             theta,
             prior,

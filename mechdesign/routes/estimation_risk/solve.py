@@ -25,7 +25,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
-from mechdesign.routes.estimation_risk.ray_generation import search_rays
+from mechdesign.routes.estimation_risk.ray_generation import first_prior, search_rays
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits
@@ -121,17 +121,11 @@ def _listed(problem: Problem, classes: RayClasses | None, limits: Limits) -> Flo
     return R
 
 
-def _first_prior(problem: Problem, utility: EstimationRisk) -> FloatArray:
-    k = len(problem.domain)
-    return np.full(k, 1 / k) if utility.worst_case else problem.prior.array
-
-
 def _by_classes(
     problem: Problem, utility: EstimationRisk, classes: RayClasses, limits: Limits
 ) -> Mixture:
-    prior = _first_prior(problem, utility)
     rays = classes.moments()
-    found = best_mixture(rays, utility, prior, moving=utility.worst_case, limits=limits)
+    found = best_mixture(rays, utility, first_prior(problem), limits)
     mixture = classes.evened(found)
     if limits.over() or limits.gap > OPTIMAL:  # cut short, every class still has some weight
         mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
@@ -145,17 +139,17 @@ def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: L
     convexity the risk of any mixture is at least the current one plus the mean of the excess
     (g - u . r) / (p . r) over the mixture less its maximum over all rays.
     """
-    prior, moving, n = _first_prior(problem, utility), utility.worst_case, R.shape[1]
+    prior, n = first_prior(problem), R.shape[1]
     if n <= AT_ONCE:
-        return best_mixture(RayMoments.of_rays(R), utility, prior, moving=moving, limits=limits)
+        return best_mixture(RayMoments.of_rays(R), utility, prior, limits)
     chosen, within = _first_rays(R), limits.part()
     within.gap *= ENOUGH
     rays = RayMoments.of_rays(R[:, chosen])
-    found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+    found = best_mixture(rays, utility, prior, within)
     for round_ in range(1, ROUNDS + 1):
         theta = np.zeros(n)
         theta[chosen] = found.theta
-        slope = utility.deviations(np.diag(found.inverse).copy(), found.prior).slope
+        slope = found.slope(utility)
         output = found.prior @ R
         gain = slope @ (found.inverse @ R) ** 2 / output
         excess = (gain - found.potentials @ R) / output
@@ -172,7 +166,7 @@ def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: L
         useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
         chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
         rays = RayMoments.of_rays(R[:, chosen])
-        found = best_mixture(rays, utility, prior, moving=moving, limits=within)
+        found = best_mixture(rays, utility, prior, within)
         if limits.over():  # it was cut short: that before is better
             break
     return best
@@ -224,7 +218,7 @@ def _fewest(
     equations = [output * deviation[upper[0]] * deviation[upper[1]], r]
     targets = [equations[0] @ theta, np.ones(k)]
     if utility.worst_case:
-        slope = utility.deviations(np.diag(mixture.inverse).copy(), mixture.prior).slope
+        slope = mixture.slope(utility)
         equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / output**2)
         targets.append(equations[-1] @ theta)
     return _factors(equations, targets, theta)
@@ -274,7 +268,7 @@ def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
         data = EstimationData(A / np.diag(A)[:, None], tangents)
     if utility.worst_case:
         data = EstimationData(data.rows, data.tangents, _exact_prior(prior))
-    return Dual((), potential=mixture.potentials, search=search, estimation=data)
+    return Dual((), potentials=mixture.potentials, search=search, estimation=data)
 
 
 def _exact_prior(prior: FloatArray) -> tuple[Fraction, ...]:

@@ -24,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import FloatArray
 from mechdesign.routes.interior.band_cone import Band
@@ -34,7 +36,6 @@ from mechdesign.routes.interior.kernel import (
     dual_change,
     longest_step,
 )
-from mechdesign.routes.interior.small_blocks import factored, gram
 from mechdesign.routes.limits import Limits
 
 __all__ = ["BandIterate", "solve_band_program"]
@@ -126,15 +127,17 @@ def solve_band_program(
     program = _BandProgram(band, cost)
     point = best = program.start()
     limits, stagnation, stagnant = limits or Limits(), Stagnation(point.gap, PATIENCE), False
-    for _ in range(MOST_STEPS):
-        if point.gap <= goal or stagnant or limits.over():
-            break
-        following = program.step(point)
-        if following is None:
-            break
-        point = following
-        stagnant = stagnation.ends(point.gap)
-        best = min(point, best, key=lambda pair: pair.gap)
+    # with a few hundred outputs, threads that wait for each other cost more than they save
+    with threadpool_limits(1, "blas"):
+        for _ in range(MOST_STEPS):
+            if point.gap <= goal or stagnant or limits.over():
+                break
+            following = program.step(point)
+            if following is None:
+                break
+            point = following
+            stagnant = stagnation.ends(point.gap)
+            best = min(point, best, key=lambda pair: pair.gap)
     Q = (best.Z + band.base[:, None] * best.t) / band.prior[:, None]
     return Q, best.v, best.gap
 
@@ -236,7 +239,10 @@ class _BandKKT:
         else:
             matrix, self.coupling = -np.diag(stiffness), coupling
         self.diagonal = self.D.sum(axis=1)
-        self.factors = factored(matrix - gram(self.coupling, 1.0 / self.diagonal))
+        scaled = self.coupling / self.diagonal[:, None]
+        self.factors, self.pivots, failed = lapack.dgetrf(matrix - scaled.T @ self.coupling)
+        if failed:
+            raise np.linalg.LinAlgError("singular matrix")
         # residuals of the linear conditions: they hold at the start, rounding makes them drift
         self.input_residual = (
             program.band.prior - point.Z.sum(axis=1) - program.base * point.t.sum()
@@ -262,7 +268,7 @@ class _BandKKT:
             columns = self.output_residual - (self.D * force).sum(axis=0)
             right = np.concatenate([columns, right])
         right -= self.coupling.T @ (rows / self.diagonal)
-        found = self.factors.solve(right)
+        found: FloatArray = lapack.dgetrs(self.factors, self.pivots, right)[0]
         w, t = (found[:m], found[m:]) if program.band.tied else (np.zeros(m), found)
         v = (rows - self.coupling @ found) / self.diagonal
         Z = self.D * (force + v[:, None] + w) + self.S * t

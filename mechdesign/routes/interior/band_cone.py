@@ -42,14 +42,14 @@ class Cheapest:
     ----------
     cost
         Their reduced cost, for P . r = 1.
-    level
-        The multiplier of P . r = 1: inputs whose reduced cost is below it are at their high end.
+    potential
+        That of P . r = 1: inputs whose reduced cost is below it are at their high end.
     mean
         Their posterior mean.
     """
 
     cost: FloatArray
-    level: FloatArray
+    potential: FloatArray
     mean: FloatArray
 
     def joined(self, other: Cheapest, order: npt.NDArray[np.intp]) -> Cheapest:
@@ -58,7 +58,7 @@ class Cheapest:
         return Cheapest(*(np.concatenate(pair)[order] for pair in pairs))
 
     def _arrays(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.cost, self.level, self.mean
+        return self.cost, self.potential, self.mean
 
 
 @dataclass(frozen=True)
@@ -139,34 +139,34 @@ class Band:
             self._cheapest((f - decoders[n : n + step, None]) ** 2 - potentials, f)
             for n in range(0, len(decoders), step)
         ]
-        cost, level, mean = (np.concatenate(list(found)) for found in zip(*parts, strict=True))
-        return Cheapest(cost, level, mean)
+        cost, potential, mean = (np.concatenate(list(found)) for found in zip(*parts, strict=True))
+        return Cheapest(cost, potential, mean)
 
     def _cheapest(self, c: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return least cost, level and posterior mean for costs c of the inputs at each decoder."""
+        """Return least cost, potential and posterior mean at each decoder for costs c of inputs."""
         base, room = self.base, self.room
         if not self.tied:
             # the least ratio of cost to P . r: at ratio l the best column fills the inputs with
             # cost below l, and its own ratio is the next l
-            level = c @ base / base.sum()
+            potential = c @ base / base.sum()
             for _ in range(NEWTON_STEPS):
-                filled = np.where(c < level[:, None], room, 0.0)
+                filled = np.where(c < potential[:, None], room, 0.0)
                 total = base.sum() + filled.sum(axis=1)
                 lower = (c @ base + (filled * c).sum(axis=1)) / total
-                if (lower >= level).all():
+                if (lower >= potential).all():
                     break
-                level = lower
-            return level, level, (f @ base + filled @ f) / total
+                potential = lower
+            return potential, potential, (f @ base + filled @ f) / total
         left = 1.0 - float(base.sum())
         order = np.argsort(c, axis=1)
         filled = np.cumsum(room[order], axis=1)
         last = np.minimum((filled < left).sum(axis=1), c.shape[1] - 1)
         row = np.arange(len(c))
         cut = order[row, last]
-        level = c[row, cut]
-        above = c - level[:, None]
-        cost = level + np.maximum(above, 0.0) @ base + np.minimum(above, 0.0) @ (base + room)
+        potential = c[row, cut]
+        above = c - potential[:, None]
+        cost = potential + np.maximum(above, 0.0) @ base + np.minimum(above, 0.0) @ (base + room)
         before = np.where(last > 0, filled[row, last - 1], 0.0)
         in_order = np.cumsum((room * f)[order], axis=1)
         moment = np.where(last > 0, in_order[row, last - 1], 0.0)
-        return cost, level, f @ base + moment + (left - before) * f[cut]
+        return cost, potential, f @ base + moment + (left - before) * f[cut]

@@ -178,7 +178,8 @@ class HighsProgram:
         q = (starts[:-1, None] + np.arange(k)[None, :]).T  # the variable of Q[x, y]
         n_variables = int(starts[-1]) + self.worst_case
         body = sp.coo_array(sp.block_diag(columns))
-        parts = [_widened(body, n_variables)]
+        wide = (body.shape[0], n_variables)
+        parts = [sp.csr_array((body.data, (body.row, body.col)), shape=wide)]
         equal = [block.rows.equal for mine in blocks for block in mine]
         cost = np.zeros(n_variables)
         # the mean over an orbit of inputs: of the row sums, which is 1, and of the losses
@@ -316,8 +317,3 @@ def _solve_by_least(
     dual[kept] = -result.dual
     dual[row] = result.reduced[q]
     return np.asarray(change @ result.primal), dual
-
-
-def _widened(A: sp.coo_array, width: int) -> sp.csr_array:
-    """Return the matrix with empty columns added on the right."""
-    return sp.csr_array((A.data, (A.row, A.col)), shape=(A.shape[0], width))

@@ -59,7 +59,7 @@ class _Orbits(Reduced):
         return replace(
             answer,
             matrix=self.symmetry.expand(answer.matrix),
-            duals=tuple(self.symmetry.expand_dual(answer.duals)),
+            duals=tuple(map(self.symmetry.expand_dual, answer.duals)),
             route=f"{answer.route}, by symmetry",
             worst_case_multipliers=(
                 None if of_orbits is None else self.symmetry.expand_inputs(of_orbits)

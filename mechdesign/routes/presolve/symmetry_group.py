@@ -144,30 +144,20 @@ class Symmetry:
         whole: FloatArray = mean[self.pair_orbit]
         return whole
 
-    def reduced(self, matrix: FloatArray) -> FloatArray:
-        """Return the columns of the representatives of a channel, averaged over the group."""
-        count = np.bincount(self.pair_orbit.ravel())
-        mean = np.bincount(self.pair_orbit.ravel(), weights=matrix.ravel()) / count
-        columns: FloatArray = mean[self.pair_orbit[:, self.representatives]]
-        return columns
-
     def expand_inputs(self, totals: FloatArray) -> FloatArray:
         """Return multipliers of all inputs, ``(n_inputs,)``, from the totals of the orbits."""
         spread: FloatArray = (totals / self.orbit_size)[self.input_orbit]
         return spread
 
-    def expand_dual(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
+    def expand_dual(self, dual: FamilyDual) -> FamilyDual:
         """Return multipliers of rows of all outputs that prove the same bound.
 
         Parameters
         ----------
-        duals
+        dual
             Multipliers of rows of the representatives, for costs c_y (not n_y c_y) and potentials
             that are the same for all inputs of an orbit; ``output`` counts the representatives.
         """
-        return [self._expanded(dual) for dual in duals]
-
-    def _expanded(self, dual: FamilyDual) -> FamilyDual:
         priors = dict.fromkeys(dual.priors)
         places = {prior: n for n, prior in enumerate(priors)}
         found = []

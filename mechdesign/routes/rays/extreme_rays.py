@@ -136,7 +136,7 @@ def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _F
     most = float(u.sum() + ((gain - u @ rays)[occurs] / output[occurs]).max())
     value = loss_of(problem, utility, float(gain @ theta))
     limits.tell(1, value, loss_of(problem, utility, most))
-    dual = Dual((), potential=u, search="rays", priors=set_vertices(problem.cone))
+    dual = Dual((), potentials=u, search="rays", priors=set_vertices(problem.cone))
     notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
     return _Found(rays, theta, dual, most, notes)
 
@@ -154,7 +154,7 @@ def _by_local_search(problem: Problem, utility: ColumnUtility, limits: Limits) -
     loss = abs(loss_of(problem, utility, float(utility.gain(rays, problem.prior.array) @ theta)))
     goal = max(LEAST_GOAL, ENOUGH * limits.gap * loss)
     priced = boxes.price(u, goal, cuts, limits)
-    dual = Dual((), potential=u, search="boxes", tree=priced.tree)
+    dual = Dual((), potentials=u, search="boxes", tree=priced.tree)
     notes.append(f"the bound is from branch and bound over {priced.boxes} boxes")
     return _Found(rays, theta, dual, float(u.sum()) + priced.surplus, notes)
 
@@ -251,8 +251,8 @@ class _RayGeneration:
             raise UnsupportedError("objective", "a gain that can be priced", self.utility.name)
         u, priced = self._best
         if self.lifts.counts:
-            return Dual((), potential=u, search="sums")
-        return Dual((), potential=u, search="boxes", tree=priced.tree)
+            return Dual((), potentials=u, search="sums")
+        return Dual((), potentials=u, search="boxes", tree=priced.tree)
 
     def notes(self) -> list[str]:
         """Return what was done, in a sentence."""

@@ -29,7 +29,6 @@ from mechdesign.notions import Notion
 from mechdesign.routes.decoders.band_decoders import merge_columns
 from mechdesign.routes.interior.band import solve_band_program
 from mechdesign.routes.interior.band_cone import Band
-from mechdesign.routes.interior.small_blocks import factored, gram, multiplied
 from tests.strategies import examples
 
 FloatArray = npt.NDArray[np.float64]
@@ -131,20 +130,6 @@ def test_merging_costs_what_it_says(seed: int, budget: float) -> None:
     assert -1e-12 <= gain(Q) - gain(merged) <= budget + 1e-12
     assert all(a <= b for a, b in pairwise(means))
     assert merge_columns(Q, P @ Q, P * f @ Q, 1.0).shape[1] == 1
-
-
-@pytest.mark.parametrize("n", [1, 61, 63, 200, 330])
-def test_products_and_factors_by_blocks_are_those_in_one_go(n: int) -> None:
-    rng = np.random.default_rng(n)
-    A, B, weights = rng.normal(size=(70, n)), rng.normal(size=(n, 90)), rng.random(70)
-    assert np.allclose(multiplied(A, B), A @ B)
-    assert np.allclose(gram(A, weights), A.T @ np.diag(weights) @ A)
-    M = rng.normal(size=(n, n))
-    x = factored(M).solve(np.ones(n))
-    assert np.allclose(M @ x, 1, atol=1e-8)
-    M[:, -1] = 0
-    with pytest.raises(np.linalg.LinAlgError):
-        factored(M)
 
 
 @pytest.mark.parametrize("notion", [LIP(1), PML("0.5"), LDP(1)], ids=repr)

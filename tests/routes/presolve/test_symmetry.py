@@ -292,7 +292,7 @@ def test_orbits_carriers_and_means(drawn: tuple[Problem, list[list[int]]]) -> No
     whole = found.expand(columns)
     for action in found.actions:
         assert np.allclose(whole[np.ix_(action.inputs, action.outputs)], whole, atol=1e-15)
-    assert np.allclose(found.expand(found.reduced(whole)), whole, atol=1e-14)
+    assert np.allclose(found.expand(whole[:, found.representatives]), whole, atol=1e-14)
     cost = float((problem.prior.array[:, None] * D * whole).sum())
     per_rep = (problem.prior.array[:, None] * D)[:, found.representatives] * columns
     assert cost == pytest.approx(float(per_rep.sum(axis=0) @ found.multiplicity), rel=1e-12)
@@ -366,7 +366,7 @@ def test_a_bound_is_carried_whatever_the_weights() -> None:
     potential = np.array(
         [reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))]
     )
-    (dual,) = found.expand_dual([FamilyDual(0, tuple(multipliers))])
+    dual = found.expand_dual(FamilyDual(0, tuple(multipliers)))
     whole = cost.copy()
     b = [float(np.exp(-float(bound.exponent(family.epsilon)))) for bound in family.bounds]
     for m in dual.multipliers:
