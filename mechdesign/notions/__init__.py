@@ -9,6 +9,7 @@ from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
 from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
+from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
@@ -18,7 +19,6 @@ from mechdesign.notions.lip import LIP
 from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
 from mechdesign.notions.non_conic.approximate_lip import ApproximateLIP
-from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
 from mechdesign.notions.non_conic.maximal_leakage import MaximalLeakage
 from mechdesign.notions.non_conic.mutual_information import MutualInformationPrivacy
 from mechdesign.notions.pml import PML

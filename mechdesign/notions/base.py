@@ -13,7 +13,7 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
+from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.prior import Prior, prior_on
 

@@ -12,7 +12,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import Notion
-from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint
+from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Bound, Family
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior import Prior
@@ -29,7 +29,7 @@ class NonConicNotion(Notion):
     """A notion that is a constraint on the whole channel.
 
     A subclass states its
-    :class:`~mechdesign.notions.non_conic.channel_constraint.ChannelConstraint`. At the ends of its
+    :class:`~mechdesign.notions.channel_constraint.ChannelConstraint`. At the ends of its
     parameters, as epsilon or delta 0, a cone of columns may say the same: then :attr:`is_conic`
     is true and :meth:`family` returns its rows; else there are none.
     """

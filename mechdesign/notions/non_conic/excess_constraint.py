@@ -19,7 +19,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.exact import exp_lower, log_upper
-from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.notions.channel_constraint import ChannelConstraint, Columns, Stated
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior import Prior
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechdesign.exact import log_upper
-from mechdesign.notions.non_conic.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.notions.channel_constraint import ChannelConstraint, Columns, Stated
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
