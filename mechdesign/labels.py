@@ -154,7 +154,7 @@ def aligned(
         return [values[place] for place in places(labels, wanted, key, what)]
     if len(values) != len(wanted):
         expected = f"{len(wanted)} {entries}, one for each {what}"
-        raise InputError(key, expected, f"{len(values)}")
+        raise InputError(key, expected, f"{len(values)} {entries}")
     return list(values)
 
 

@@ -176,7 +176,8 @@ def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     with _inside(where):
         labels = domain
         if isinstance(table.get("secret"), dict) and "values" in table["secret"]:
-            labels = Domain(table["secret"]["values"])
+            with _inside("secret"):
+                labels = Domain(table["secret"]["values"])
         own = _with_files(own, folder, labels)
     notion: Notion = _build(own, where, "notion", NOTIONS, ("secret",))
     if "secret" not in table:

@@ -247,7 +247,7 @@ CASES: dict[str, Case] = {
         "1979-05-27",
     ),
     "prior too short": Case(
-        given_prior("probabilities = [0.5, 0.5]"), "prior.probabilities", "3 numbers", "2"
+        given_prior("probabilities = [0.5, 0.5]"), "prior.probabilities", "3 probabilities", "2"
     ),
     "prior empty": Case(
         given_prior("probabilities = []"), "prior.probabilities", "a list of numbers", "an empty"

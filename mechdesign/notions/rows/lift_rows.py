@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
+from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row, log_ratio
@@ -151,6 +151,10 @@ class LiftRows(Family):
 
         rows = LiftRows(self.name, PriorList(sums), self.upper, self.lower, self.epsilon)
         return rows, carry_back
+
+    def all_hold(self, numerators: AnyArray) -> bool:
+        """Return whether every column satisfies the rows, without a list of the vertices."""
+        return all(self.violation(column) is None for column in numerators.T.tolist())
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Compare the extreme entries with the extreme laws, exactly."""
