@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,19 +19,56 @@ from mechdesign.estimation.scores import Scores
 from mechdesign.prior import Prior
 from mechdesign.reports import ReportSource, Tally
 
-__all__ = ["METHODS", "EstimationTask", "estimate", "maximum_likelihood"]
+__all__ = ["METHODS", "EstimationTask", "estimate"]
 
 
 @dataclass(frozen=True)
-class EstimationTask:
-    """The parameters of :func:`estimate`, as a method receives them."""
+class EstimationTask(ABC):
+    """What is to be estimated, from what and how: the parameters that a method receives."""
 
-    model: ReportModel
-    reports: ReportData
+    inputs: Domain
     prior: Prior | None
     target: str
     tolerance: float | None
     progress: Progress | None
+
+    @abstractmethod
+    def unbiased(self) -> Estimate:
+        """Return the unbiased estimate."""
+
+    @abstractmethod
+    def distinct(self) -> DistinctReports:
+        """Return the distinct reports, with their counts and likelihoods."""
+
+    def maximum_likelihood(self) -> Estimate:
+        """Return the maximum-likelihood estimate, with its optimality gap and standard errors."""
+        observed = self.distinct()
+        found = fit(observed, self.tolerance, self.progress)
+        inverse, inside = observed_information(observed, found.distribution, found.gradient)
+        deviation = _InverseDeviation(found.distribution, inverse, observed.total, self.target)
+        notes = [
+            f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
+            f"{found.iterations} steps",
+            "standard errors from the observed information: approximate",
+        ]
+        if not inside.any():
+            notes[1] = "standard errors are not known: other distributions are as likely"
+        elif not inside.all():
+            notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
+        return Estimate(
+            inputs=self.inputs,
+            values=found.distribution,
+            standard_errors=deviation(np.eye(len(self.inputs))),
+            reports=observed.total,
+            method="maximum-likelihood",
+            unbiased=False,
+            simulated=observed.simulated,
+            target=self.target,
+            deviation=deviation,
+            notes=tuple(notes),
+            gap=found.gap,
+            iterations=found.iterations,
+        )
 
 
 def estimate(
@@ -89,7 +127,7 @@ def estimate(
     model = model_of(mechanism)
     check_target(target)
     estimator = choose(METHODS, method, "method")
-    return estimator(EstimationTask(model, reports, prior, target, tolerance, progress))
+    return estimator(SourceTask(model.inputs, prior, target, tolerance, progress, model, reports))
 
 
 @dataclass(frozen=True)
@@ -125,83 +163,40 @@ class _InverseDeviation:
         return np.sqrt(check_target(self.target)(moments, self.reports))
 
 
-def _unbiased(task: EstimationTask) -> Estimate:
-    tally, scores = task.model.tally(task.reports), task.model.scores(task.prior)
-    found = scores.frequencies(tally)
-    p = found.estimates
-    variance = check_target(task.target)(Moments(found.squares, p**2, p), tally.total)
-    return Estimate(
-        inputs=task.model.inputs,
-        values=p,
-        standard_errors=np.sqrt(variance),
-        reports=tally.total,
-        method="unbiased",
-        unbiased=True,
-        simulated=tally.simulated,
-        target=task.target,
-        deviation=_ScoreDeviation(scores, tally, task.target),
-    )
+@dataclass(frozen=True)
+class SourceTask(EstimationTask):
+    """Reports of one channel or mechanism."""
 
+    model: ReportModel
+    reports: ReportData
 
-def _projected(task: EstimationTask) -> Estimate:
-    return _unbiased(task).projected()
+    def unbiased(self) -> Estimate:
+        """Return the mean scores of the reports."""
+        tally, scores = self.model.tally(self.reports), self.model.scores(self.prior)
+        found = scores.frequencies(tally)
+        p = found.estimates
+        variance = check_target(self.target)(Moments(found.squares, p**2, p), tally.total)
+        return Estimate(
+            inputs=self.inputs,
+            values=p,
+            standard_errors=np.sqrt(variance),
+            reports=tally.total,
+            method="unbiased",
+            unbiased=True,
+            simulated=tally.simulated,
+            target=self.target,
+            deviation=_ScoreDeviation(scores, tally, self.target),
+        )
 
-
-def _clipped(task: EstimationTask) -> Estimate:
-    return _unbiased(task).clipped()
-
-
-def _maximum_likelihood(task: EstimationTask) -> Estimate:
-    return maximum_likelihood(
-        task.model.distinct(task.reports),
-        task.model.inputs,
-        target=task.target,
-        tolerance=task.tolerance,
-        progress=task.progress,
-    )
-
-
-def maximum_likelihood(
-    observed: DistinctReports,
-    inputs: Domain,
-    *,
-    target: str,
-    tolerance: float | None = None,
-    progress: Progress | None = None,
-) -> Estimate:
-    """Return the maximum-likelihood estimate, with its optimality gap and its standard errors."""
-    found = fit(observed, tolerance, progress)
-    inverse, inside = observed_information(observed, found.distribution, found.gradient)
-    deviation = _InverseDeviation(found.distribution, inverse, observed.total, target)
-    notes = [
-        f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
-        f"{found.iterations} steps",
-        "standard errors from the observed information: approximate",
-    ]
-    if not inside.any():
-        notes[1] = "standard errors are not known: other distributions are as likely"
-    elif not inside.all():
-        notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
-    return Estimate(
-        inputs=inputs,
-        values=found.distribution,
-        standard_errors=deviation(np.eye(len(inputs))),
-        reports=observed.total,
-        method="maximum-likelihood",
-        unbiased=False,
-        simulated=observed.simulated,
-        target=target,
-        deviation=deviation,
-        notes=tuple(notes),
-        gap=found.gap,
-        iterations=found.iterations,
-    )
+    def distinct(self) -> DistinctReports:
+        """Return the distinct reports of the model."""
+        return self.model.distinct(self.reports)
 
 
 METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {
-    "unbiased": _unbiased,
-    "maximum-likelihood": _maximum_likelihood,
-    "projected": _projected,
-    "clipped": _clipped,
+    "unbiased": lambda task: task.unbiased(),
+    "maximum-likelihood": lambda task: task.maximum_likelihood(),
+    "projected": lambda task: task.unbiased().projected(),
+    "clipped": lambda task: task.unbiased().clipped(),
 }
 """Every method by its name."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.estimation.estimands import check_target
-from mechdesign.estimation.estimate import maximum_likelihood
+from mechdesign.estimation.estimate import METHODS, EstimationTask
 from mechdesign.estimation.likelihood import Progress
 from mechdesign.estimation.options import choose
 from mechdesign.estimation.pooling import (
@@ -27,22 +26,16 @@ from mechdesign.reports import ReportSource, Tally
 
 __all__ = ["GROUP_METHODS", "estimate_groups"]
 
+GROUP_METHODS = METHODS
+"""Every method by its name: those of one mechanism serve several."""
+
 
 @dataclass(frozen=True)
-class GroupEstimationTask:
-    """The groups and the parameters of :func:`estimate_groups`, as a method receives them."""
+class GroupTask(EstimationTask):
+    """Reports of several groups, each with a channel or mechanism of its own."""
 
     models: list[ReportModel]
     reports: list[ReportData]
-    prior: Prior | None
-    target: str
-    tolerance: float | None
-    progress: Progress | None
-
-    @property
-    def inputs(self) -> Domain:
-        """The domain that all share."""
-        return self.models[0].inputs
 
     def tallies(self) -> list[Tally]:
         """Return the counts of each group."""
@@ -53,6 +46,41 @@ class GroupEstimationTask:
             except InputError as error:
                 raise error.inside_file(f"groups[{g}]") from None
         return found
+
+    def unbiased(self) -> Estimate:
+        """Return least squares on all reports, or the weighted average of the groups' estimates."""
+        tallies, prior, target = self.tallies(), self.prior, self.target
+        matrices = [matrix for model in self.models if (matrix := model.matrix) is not None]
+        found: PooledEstimate
+        if len(matrices) == len(tallies) and target in BORROWING:
+            found = JointLeastSquares(self.inputs, matrices, tallies, prior, target)
+        else:
+            found = InverseVarianceAverage(self.models, tallies, prior, target)
+        return Estimate(
+            inputs=self.inputs,
+            values=found.values,
+            standard_errors=found.errors(),
+            reports=found.tally.total,
+            method="unbiased",
+            unbiased=True,
+            simulated=found.tally.simulated,
+            target=target,
+            deviation=found,
+        )
+
+    def distinct(self) -> DistinctReports:
+        """Return the distinct reports of all groups, for the population."""
+        if self.target not in BORROWING:
+            raise InputError(
+                "target", "'population' for maximum likelihood of several groups", "'respondents'"
+            )
+        pairs = zip(self.models, self.reports, strict=True)
+        each = [model.distinct(reports) for model, reports in pairs]
+        return DistinctReports(
+            np.hstack([one.columns for one in each]),
+            np.concatenate([one.counts for one in each]),
+            any(one.simulated for one in each),
+        )
 
 
 def estimate_groups(
@@ -110,9 +138,11 @@ def estimate_groups(
     1        0.235294        0.055396
     """
     check_target(target)
-    estimator = choose(GROUP_METHODS, method, "method")
+    estimator = choose(METHODS, method, "method")
     models, reports = _checked(groups)
-    return estimator(GroupEstimationTask(models, reports, prior, target, tolerance, progress))
+    return estimator(
+        GroupTask(models[0].inputs, prior, target, tolerance, progress, models, reports)
+    )
 
 
 def _checked(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
@@ -127,62 +157,3 @@ def _checked(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
             expected = f"a mechanism on {models[0].inputs!r}"
             raise InputError(f"groups[{g}]", expected, f"one on {model.inputs!r}")
     return models, [reports for _, reports in groups]
-
-
-def _unbiased(task: GroupEstimationTask) -> Estimate:
-    tallies, prior, target = task.tallies(), task.prior, task.target
-    matrices = [matrix for model in task.models if (matrix := model.matrix) is not None]
-    found: PooledEstimate
-    if len(matrices) == len(tallies) and target in BORROWING:
-        found = JointLeastSquares(task.inputs, matrices, tallies, prior, target)
-    else:
-        found = InverseVarianceAverage(task.models, tallies, prior, target)
-    return Estimate(
-        inputs=task.inputs,
-        values=found.values,
-        standard_errors=found.errors(),
-        reports=found.tally.total,
-        method="unbiased",
-        unbiased=True,
-        simulated=found.tally.simulated,
-        target=task.target,
-        deviation=found,
-    )
-
-
-def _projected(task: GroupEstimationTask) -> Estimate:
-    return _unbiased(task).projected()
-
-
-def _clipped(task: GroupEstimationTask) -> Estimate:
-    return _unbiased(task).clipped()
-
-
-def _maximum_likelihood(task: GroupEstimationTask) -> Estimate:
-    if task.target not in BORROWING:
-        raise InputError(
-            "target", "'population' for maximum likelihood of several groups", "'respondents'"
-        )
-    pairs = zip(task.models, task.reports, strict=True)
-    each = [model.distinct(reports) for model, reports in pairs]
-    observed = DistinctReports(
-        np.hstack([one.columns for one in each]),
-        np.concatenate([one.counts for one in each]),
-        any(one.simulated for one in each),
-    )
-    return maximum_likelihood(
-        observed,
-        task.inputs,
-        target=task.target,
-        tolerance=task.tolerance,
-        progress=task.progress,
-    )
-
-
-GROUP_METHODS: dict[str, Callable[[GroupEstimationTask], Estimate]] = {
-    "unbiased": _unbiased,
-    "maximum-likelihood": _maximum_likelihood,
-    "projected": _projected,
-    "clipped": _clipped,
-}
-"""Every method by its name."""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.sampling import Randomness, source_of
+from mechdesign.reports import Reports
+from mechdesign.sampling import SIMULATION, Randomness, source_of
 
 __all__ = [
+    "GroupedReports",
     "budgets_of",
     "distinct",
     "each_group",
@@ -23,6 +28,9 @@ __all__ = [
     "rounded_down",
     "stream_of",
 ]
+
+MOST_SHOWN = 12
+"""Groups that a repr names, at most."""
 
 
 def exact_numbers(values: Iterable[Any], key: str) -> tuple[list[Fraction], Int64Array]:
@@ -146,8 +154,52 @@ def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], 
     return found, np.array([order[level] for level in down], dtype=np.int64)[places]
 
 
-def each_group(keys: Int64Array, progress: bool | None) -> Iterator[tuple[int, Int64Array]]:
-    """Yield each key with the numbers of its records, and show a bar over the records."""
+class Group(Protocol):
+    """The records of one group."""
+
+    @property
+    def reports(self) -> Reports:
+        """Their reports."""
+
+
+G = TypeVar("G", bound=Group)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedReports(Generic[G]):
+    """Reports in groups that were drawn alike. Its repr is a table.
+
+    Attributes
+    ----------
+    groups
+        The groups, smaller budgets first.
+    """
+
+    groups: tuple[G, ...]
+
+    def __len__(self) -> int:
+        return sum(len(group.reports) for group in self.groups)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether they were drawn from a seed: not for release."""
+        return any(group.reports.simulated for group in self.groups)
+
+    @abstractmethod
+    def _line(self, group: G) -> str:
+        """Return what the repr says of a group."""
+
+    def __repr__(self) -> str:
+        note = f"; {SIMULATION}" if self.simulated else ""
+        head = f"{type(self).__name__}({len(self)} records in {len(self.groups)} groups{note})"
+        lines = [head, *(f"  {self._line(group)}" for group in self.groups[:MOST_SHOWN])]
+        return "\n".join(lines if len(self.groups) <= MOST_SHOWN else [*lines, "  ..."])
+
+
+def each_group(
+    records: Any, keys: Int64Array, progress: bool | None
+) -> Iterator[tuple[int, Int64Array, Any]]:
+    """Yield each key with the numbers of its records and those records; show a bar over them."""
     from tqdm import tqdm
 
     order = np.argsort(keys, kind="stable")
@@ -159,17 +211,24 @@ def each_group(keys: Int64Array, progress: bool | None) -> Iterator[tuple[int, I
         for n, key in enumerate(found.tolist()):
             stop = starts[n + 1] if n + 1 < len(starts) else len(order)
             places = order[starts[n] : stop]
-            yield key, places
+            own = (
+                records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
+            )
+            yield key, places, own
             bar.update(len(places))
 
 
-def placed(error: InputError, places: Int64Array) -> InputError:
-    """Return an error about a record of a group as one about that record of all."""
-    head, _, tail = error.key.partition("[")
-    if not tail.rstrip("]").isdigit():
-        return error
-    n = int(places[int(tail.rstrip("]"))])
-    return type(error)(f"{head}[{n}]", error.expected, error.given, error.hint)
+@contextmanager
+def placed(places: Int64Array) -> Iterator[None]:
+    """Raise an error about a record of a group as one about that record of all."""
+    try:
+        yield
+    except InputError as error:
+        head, _, tail = error.key.partition("[")
+        if not tail.rstrip("]").isdigit():
+            raise
+        n = int(places[int(tail.rstrip("]"))])
+        raise type(error)(f"{head}[{n}]", error.expected, error.given, error.hint) from None
 
 
 def stream_of(rng: Randomness) -> np.random.Generator | None:

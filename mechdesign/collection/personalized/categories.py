@@ -11,7 +11,13 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
-from mechdesign.collection.personalized.budgets import budgets_of, each_group, placed, stream_of
+from mechdesign.collection.personalized.budgets import (
+    GroupedReports,
+    budgets_of,
+    each_group,
+    placed,
+    stream_of,
+)
 from mechdesign.designs.facade import design
 from mechdesign.errors import InputError, shown
 from mechdesign.estimation.groups import estimate_groups
@@ -21,7 +27,7 @@ from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
-from mechdesign.sampling import SIMULATION, Randomness
+from mechdesign.sampling import Randomness
 from mechdesign.solution import Solution
 
 __all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
@@ -61,25 +67,8 @@ class PersonalizedGroup:
     reports: Reports
 
 
-@dataclass(frozen=True, eq=False)
-class PersonalizedReports:
-    """Reports in groups of one budget; see :func:`privatize_each`.
-
-    Attributes
-    ----------
-    groups
-        The reports of each budget, smaller budgets first.
-    """
-
-    groups: tuple[PersonalizedGroup, ...]
-
-    def __len__(self) -> int:
-        return sum(len(group.reports) for group in self.groups)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether they were drawn from a seed: not for release."""
-        return any(group.reports.simulated for group in self.groups)
+class PersonalizedReports(GroupedReports[PersonalizedGroup]):
+    """Reports in groups of one budget; see :func:`privatize_each`."""
 
     def labels(self) -> list[Any]:
         """Return the reports as Python values, in the order of the records."""
@@ -115,14 +104,10 @@ class PersonalizedReports:
         pairs = [(group.mechanism, group.reports) for group in self.groups]
         return estimate_groups(pairs, method=method, prior=prior, target=target)
 
-    def __repr__(self) -> str:
-        note = f"; {SIMULATION}" if self.simulated else ""
-        lines = [f"PersonalizedReports({len(self)} records in {len(self.groups)} groups{note})"]
-        for group in self.groups[:12]:
-            how = group.solution.route if group.solution else type(group.mechanism).__name__
-            count = len(group.reports)
-            lines.append(f"  epsilon {fraction_text(group.epsilon):<8} {count:>9} records  {how}")
-        return "\n".join(lines if len(self.groups) <= 12 else [*lines, "  ..."])
+    def _line(self, group: PersonalizedGroup) -> str:
+        how = group.solution.route if group.solution else type(group.mechanism).__name__
+        count = len(group.reports)
+        return f"epsilon {fraction_text(group.epsilon):<8} {count:>9} records  {how}"
 
 
 def privatize_each(
@@ -195,18 +180,15 @@ def privatize_each(
         raise InputError("epsilons", expected, designs, "levels=16 rounds budgets down to 16")
     stream = stream_of(rng)
     groups: list[PersonalizedGroup] = []
-    for key, places in each_group(keys, progress):
+    for key, places, own in each_group(given, keys, progress):
         budget, place = divmod(key, len(distinct_priors))
         epsilon, prior = budgets[budget], distinct_priors[place]
         mechanism, solution = _mechanism_at(by, epsilon, prior)
         if groups and mechanism.inputs != groups[0].mechanism.inputs:
             expected = f"the same inputs at each budget, {groups[0].mechanism.inputs!r}"
             raise InputError("by", expected, repr(mechanism.inputs))
-        own = given[places] if isinstance(given, np.ndarray) else [given[n] for n in places]
-        try:
+        with placed(places):
             reports = mechanism.privatize(own, stream)
-        except InputError as error:
-            raise placed(error, places) from None
         groups.append(PersonalizedGroup(epsilon, prior, mechanism, solution, places, reports))
     return PersonalizedReports(tuple(groups))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.collection.personalized.budgets import (
+    GroupedReports,
     budgets_of,
     distinct,
     each_group,
@@ -23,7 +24,7 @@ from mechdesign.errors import InputError, shown
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.exact import fraction_text
 from mechdesign.reports import Reports
-from mechdesign.sampling import SIMULATION, Randomness
+from mechdesign.sampling import Randomness
 
 __all__ = ["NumberGroup", "NumberReports", "collect_numbers"]
 
@@ -54,25 +55,8 @@ class NumberGroup:
         return _pooled([self], "size")
 
 
-@dataclass(frozen=True, eq=False)
-class NumberReports:
-    """Two-valued reports of numbers, by safe range and budget; see :func:`collect_numbers`.
-
-    Attributes
-    ----------
-    groups
-        The reports of each range and budget.
-    """
-
-    groups: tuple[NumberGroup, ...]
-
-    def __len__(self) -> int:
-        return sum(len(group.reports) for group in self.groups)
-
-    @property
-    def simulated(self) -> bool:
-        """Whether they were drawn from a seed: not for release."""
-        return any(group.reports.simulated for group in self.groups)
+class NumberReports(GroupedReports[NumberGroup]):
+    """Two-valued reports of numbers, by safe range and budget; see :func:`collect_numbers`."""
 
     def values(self) -> list[float]:
         """Return the reports +-c as numbers, in the order of the records."""
@@ -131,17 +115,13 @@ class NumberReports:
         mean, n = self.mean(weights), len(self)
         return _estimate_of("sum", n * mean.value, n * mean.standard_error, weights, self.groups)
 
-    def __repr__(self) -> str:
-        note = f"; {SIMULATION}" if self.simulated else ""
-        lines = [f"NumberReports({len(self)} records in {len(self.groups)} groups{note})"]
-        for group in self.groups[:12]:
-            one = group.responder
-            ends = f"[{fraction_text(one.low)}, {fraction_text(one.high)}]"
-            lines.append(
-                f"  {ends:<20} epsilon {fraction_text(one.epsilon):<8} "
-                f"{len(group.reports):>9} records  +-{float(one.size):.6g}"
-            )
-        return "\n".join(lines if len(self.groups) <= 12 else [*lines, "  ..."])
+    def _line(self, group: NumberGroup) -> str:
+        one, count = group.responder, len(group.reports)
+        ends = f"[{fraction_text(one.low)}, {fraction_text(one.high)}]"
+        return (
+            f"{ends:<20} epsilon {fraction_text(one.epsilon):<8} "
+            f"{count:>9} records  +-{float(one.size):.6g}"
+        )
 
 
 def collect_numbers(
@@ -214,16 +194,13 @@ def collect_numbers(
     keys = (low_of * len(highs) + high_of) * len(budgets) + budget_of
     stream = stream_of(rng)
     groups = []
-    for key, places in each_group(keys, progress):
+    for key, places, own in each_group(records, keys, progress):
         rest, e = divmod(key, len(budgets))
         one = TwoValuedResponder(
             lows[rest // len(highs)], highs[rest % len(highs)], budgets[e], outside=outside
         )
-        own = records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
-        try:
+        with placed(places):
             groups.append(NumberGroup(one, places, one.privatize(own, stream)))
-        except InputError as error:
-            raise placed(error, places) from None
     return NumberReports(tuple(groups))
 
 
