@@ -53,15 +53,18 @@ def test_one_number_stands_for_all() -> None:
 
 def test_groups_cover_all_records_in_order() -> None:
     keys = np.array([4, 1, 4, 0, 1])
-    groups = [(key, places.tolist()) for key, places in each_group(keys, False)]
-    assert groups == [(0, [3]), (1, [1, 4]), (4, [0, 2])]
-    assert list(each_group(np.array([], dtype=np.int64), False)) == []
+    expected = [(0, [3], ["d"]), (1, [1, 4], ["b", "e"]), (4, [0, 2], ["a", "c"])]
+    for records in (list("abcde"), np.array(list("abcde"))):
+        groups = each_group(records, keys, False)
+        assert [(key, places.tolist(), list(own)) for key, places, own in groups] == expected
+    assert list(each_group([], np.array([], dtype=np.int64), False)) == []
 
 
 def test_errors_name_the_record_of_all() -> None:
-    error = InputError("records[1]", "a label", "none")
-    assert placed(error, np.array([5, 9])).key == "records[9]"
-    assert placed(InputError("epsilon", "more", "less"), np.array([5])).key == "epsilon"
+    for key, of_all in (("records[1]", "records[9]"), ("epsilon", "epsilon")):
+        with pytest.raises(InputError) as raised, placed(np.array([5, 9])):
+            raise InputError(key, "a label", "none")
+        assert raised.value.key == of_all
     for levels in ("8", 0, True, 2.5, []):
         with pytest.raises(InputError, match="levels"):
             rounded_down([Fraction(1)], np.array([0]), levels)
