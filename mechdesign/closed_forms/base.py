@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -22,6 +21,7 @@ __all__ = [
     "ClosedForm",
     "Formula",
     "Verdict",
+    "best_outputs",
     "best_when_informed",
     "decide",
     "lift_rows_at",
@@ -164,9 +164,13 @@ def decide(problem: Problem, universal: FloatArray) -> Formula:
     if utility is None:
         kept = universal[:, universal.max(axis=0) > 0]
         return Formula(kept, name_outputs(problem, kept.shape[1]))
-    outputs: Sequence[Label] = problem.outputs or ()
-    cost = utility.cost(problem.domain, problem.prior, outputs)
-    best = np.argmin(universal.T @ cost, axis=1)
+    cost = utility.cost(problem.domain, problem.prior, problem.outputs or ())
+    return best_outputs(problem, universal, universal.T @ cost)
+
+
+def best_outputs(problem: Problem, channel: FloatArray, cost: FloatArray) -> Formula:
+    """Send for each report the output of least cost; ``cost`` is ``(n_reports, n_outputs)``."""
+    outputs, best = problem.outputs or (), np.argmin(cost, axis=1)
     used = sorted(set(best.tolist()))
-    matrix = np.stack([universal[:, best == y].sum(axis=1) for y in used], axis=1)
+    matrix = np.stack([channel[:, best == y].sum(axis=1) for y in used], axis=1)
     return Formula(matrix, tuple(outputs[y] for y in used))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, best_outputs, decide
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 
@@ -34,13 +34,8 @@ class Unconstrained(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the identity, or the best output for each input."""
-        identity = np.eye(len(problem.domain))
-        utility = problem.utility
+        identity, utility = np.eye(len(problem.domain)), problem.utility
         if not isinstance(utility, LinearUtility):
             return decide(problem, identity)
-        outputs = problem.outputs or ()
-        loss = utility.loss(problem.domain, outputs).array
-        best = np.argmin(loss, axis=1)
-        used = sorted(set(best.tolist()))
-        matrix = (best[:, None] == np.array(used)[None, :]).astype(np.float64)
-        return Formula(matrix, tuple(outputs[y] for y in used))
+        loss = utility.loss(problem.domain, problem.outputs or ()).array
+        return best_outputs(problem, identity, loss)

@@ -52,34 +52,27 @@ class UniformSubsets(ClosedForm):
             return Verdict(False, "it is for inputs that are alike", relevant=False)
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal at the uniform prior only")
-        k = len(problem.domain)
+        k, ray = len(problem.domain), _best_ray(problem, utility)
         return Verdict(
             True,
-            f"at a uniform prior sets of {self._best_size(problem)} of {k} inputs are worth the "
+            f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the "
             "most among the extreme rays of LDP, for every utility to which all inputs are alike",
         )
 
     def formula(self, problem: Problem) -> Formula:
         """Return the cyclic shifts of the best set."""
-        k = len(problem.domain)
-        ray = _rays(problem)[:, self._best_size(problem) - 1]
-        shift = np.arange(k)
-        matrix = ray[(shift[:, None] - shift[None, :]) % k] / ray.sum()
-        return Formula(matrix, name_outputs(problem, k))
-
-    def _best_size(self, problem: Problem) -> int:
-        """Return the j whose ray is worth the most for its probability."""
-        utility, rays = problem.utility, _rays(problem)
-        if not isinstance(utility, ColumnUtility):
-            raise UnsupportedError("objective", "a sum of gains", utility.name)
-        prior = problem.prior.array
-        return 1 + int(np.argmax(utility.gain(rays, prior) / (prior @ rays)))
+        if not isinstance(problem.utility, ColumnUtility):
+            raise UnsupportedError("objective", "a sum of gains", problem.utility.name)
+        ray = _best_ray(problem, problem.utility)
+        shift = np.arange(len(ray))
+        matrix = ray[(shift[:, None] - shift[None, :]) % len(ray)] / ray.sum()
+        return Formula(matrix, name_outputs(problem, len(ray)))
 
 
-def _rays(problem: Problem) -> FloatArray:
-    """Return a ray with j entries 1 and the others e**-eps, for j = 1..k-1, as columns."""
-    notion, k = the_notion(problem, LDP), len(problem.domain)
-    low = math.exp(-notion.epsilon)
+def _best_ray(problem: Problem, utility: ColumnUtility) -> FloatArray:
+    """Return the ray of 1 and then e**-eps that is worth the most for its probability."""
+    low, k = math.exp(-the_notion(problem, LDP).epsilon), len(problem.domain)
     raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))[None, :]
-    rays: FloatArray = np.where(raised, 1.0, low)
-    return rays
+    rays, prior = np.where(raised, 1.0, low), problem.prior.array
+    best: FloatArray = rays[:, np.argmax(utility.gain(rays, prior) / (prior @ rays))]
+    return best

@@ -8,7 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.closed_forms.universal.facets import Decision, Facet, UndecidedError, forest_matrix
+from mechdesign.closed_forms.universal.facets import (
+    Decision,
+    Facet,
+    LowerBound,
+    UndecidedError,
+    forest_matrix,
+)
 from mechdesign.closed_forms.universal.lifts import (
     by_class,
     decide_lift,
@@ -76,9 +82,14 @@ def _decide(
             True, "all rows of the channel are equal", (Facet.positive(0),), np.ones((1, 1))
         )
     if lengths.n == 2:
-        return _two(lengths, free, classes, first)
+        bounds = two_lengths(lengths, free, classes)
+        return _forest(bounds, first, "a cone in two dimensions has two facets")
     if not free:
-        return _forest(lengths, first)
+        edges = find_forest(lengths)
+        if isinstance(edges, str):
+            return Decision(False, edges)
+        reason = "each entry of a column is bounded from below by at most one other"
+        return _forest(edges, first, reason)
     lift = one_lift(free)
     if lift is not None and not any(
         np.isfinite(lengths.into(c)).any() for c in range(lengths.n if sources else 0)
@@ -87,34 +98,11 @@ def _decide(
     return decide_mixed(lengths, free)
 
 
-def _two(
-    lengths: Lengths, lifts: Sequence[Numbered], classes: IntArray, first: Sequence[int]
-) -> Decision:
-    """Return the channel for two classes: a cone in the plane has two facets."""
-    found = two_lengths(lengths, lifts, classes)
-    facets = [Facet.positive(first[c]) if row is None else row[1] for c, row in enumerate(found)]
-    source = [None if row is None else 1 - c for c, row in enumerate(found)]
-    matrix = forest_matrix(source, [0.0 if row is None else row[0] for row in found])
-    return Decision(True, "a cone in two dimensions has two facets", tuple(facets), matrix)
-
-
-def _forest(lengths: Lengths, first: Sequence[int]) -> Decision:
-    """Decide for rows on ratios alone."""
-    found = find_forest(lengths)
-    if isinstance(found, str):
-        return Decision(False, found)
-    edges = found.edges
-    return Decision(
-        True,
-        "each entry of a column is bounded from below by at most one other",
-        tuple(
-            Facet.positive(first[c]) if edge is None else edge.facet for c, edge in enumerate(edges)
-        ),
-        forest_matrix(
-            [None if edge is None else edge.source for edge in edges],
-            [0.0 if edge is None else edge.length for edge in edges],
-        ),
-    )
+def _forest(bounds: Sequence[LowerBound | None], first: Sequence[int], reason: str) -> Decision:
+    """Return the channel where each entry is bounded from below by at most one other."""
+    pairs = zip(first, bounds, strict=True)
+    facets = tuple(Facet.positive(x) if b is None else b.facet for x, b in pairs)
+    return Decision(True, reason, facets, forest_matrix(bounds))
 
 
 def _pair_source(n: int, family: PairRows) -> PairSource:

@@ -15,6 +15,7 @@ from mechdesign.prior_sets import Weights
 __all__ = [
     "Decision",
     "Facet",
+    "LowerBound",
     "UndecidedError",
     "forest_matrix",
     "way_back",
@@ -90,7 +91,16 @@ class Decision:
     matrix: FloatArray | None = None
 
 
-def forest_matrix(source: Sequence[int | None], length: Sequence[float]) -> FloatArray:
+@dataclass(frozen=True)
+class LowerBound:
+    """A row that bounds an entry from below: q >= e**-length q_source."""
+
+    source: int
+    length: float
+    facet: Facet
+
+
+def forest_matrix(bounds: Sequence[LowerBound | None]) -> FloatArray:
     """Return the universal channel where each entry is bounded from below by at most one other.
 
     The slacks s_x = q_x - e**-length[x] q_source[x] >= 0, or s_x = q_x without a source, give the
@@ -101,14 +111,14 @@ def forest_matrix(source: Sequence[int | None], length: Sequence[float]) -> Floa
 
     Parameters
     ----------
-    source, length
-        For each input, what bounds it, and by how much.
+    bounds
+        What bounds each entry.
     """
-    n, lengths = len(source), np.array(length)
-    slack = np.where([i is None for i in source], 1.0, -np.expm1(-lengths))
+    n, lengths = len(bounds), np.array([0.0 if b is None else b.length for b in bounds])
+    slack = np.where([b is None for b in bounds], 1.0, -np.expm1(-lengths))
     matrix = np.zeros((n, n))
     for x in range(n):
-        way, start = way_back(source, x)
+        way, start = way_back(bounds, x)
         total = np.concatenate([[0.0], np.cumsum(lengths[way[:-1]])])
         matrix[x, way] = slack[way] * np.exp(-total)
         if start is not None:
@@ -116,12 +126,12 @@ def forest_matrix(source: Sequence[int | None], length: Sequence[float]) -> Floa
     return matrix
 
 
-def way_back(source: Sequence[int | None], x: int) -> tuple[list[int], int | None]:
+def way_back(bounds: Sequence[LowerBound | None], x: int) -> tuple[list[int], int | None]:
     """Return x, its source, the source of that, and so on, and the place where a cycle starts."""
     way, place = [x], {x: 0}
-    while (before := source[way[-1]]) is not None:
-        if before in place:
-            return way, place[before]
-        place[before] = len(way)
-        way.append(before)
+    while (bound := bounds[way[-1]]) is not None:
+        if bound.source in place:
+            return way, place[bound.source]
+        place[bound.source] = len(way)
+        way.append(bound.source)
     return way, None

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.closed_forms.universal.facets import Decision, Facet, UndecidedError
+from mechdesign.closed_forms.universal.facets import Decision, Facet, LowerBound, UndecidedError
 from mechdesign.closed_forms.universal.pairs import Lengths
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -172,19 +172,18 @@ def _between(p: Fraction, upper: LiftBound, lower: LiftBound | None) -> tuple[Fr
 
 def two_lengths(
     lengths: Lengths, families: Sequence[tuple[int, LiftRows]], classes: IntArray
-) -> list[tuple[float, Facet] | None]:
+) -> list[LowerBound | None]:
     """Return the tightest bound on q_1 / q_0 and that on q_0 / q_1, where there are two classes.
 
     Between two classes every row is such a bound. An upper one on the lift of x says, with z the
     other, q_x (1 - u P_x) <= u P_z q_z, and a lower one on that of z says P_x q_x <= (e**l - P_z)
     q_z: tightest where P_x is least, or largest, so that the ends of a set of priors suffice.
     """
-    found: list[tuple[float, Facet] | None] = []
+    found: list[LowerBound | None] = []
     for z, x in ((0, 1), (1, 0)):
-        candidates: list[tuple[float, Facet]] = []
+        candidates: list[LowerBound] = []
         if np.isfinite(lengths.into(z)[x]):
-            edge = lengths.edge(x, z)
-            candidates.append((edge.length, edge.facet))
+            candidates.append(lengths.edge(x, z))
         of_x, of_z = (int(lengths.members[c][0]) for c in (x, z))
         indicator = [int(c == x) for c in classes.tolist()]
         for n, family in families:
@@ -197,9 +196,9 @@ def two_lengths(
                     if side == "upper" and float(1 - p) > grown * float(p):
                         room = float(1 - p) - grown * float(p)
                         facet = lift_facet(n, family, side, of_x, prior)
-                        candidates.append((math.log1p(grown / room), facet))
+                        candidates.append(LowerBound(x, math.log1p(grown / room), facet))
                     if side == "lower" and float(p):
                         facet = lift_facet(n, family, side, of_z, prior)
-                        candidates.append((math.log1p(grown / float(p)), facet))
-        found.append(min(candidates, key=lambda pair: pair[0], default=None))
+                        candidates.append(LowerBound(x, math.log1p(grown / float(p)), facet))
+        found.append(min(candidates, key=lambda bound: bound.length, default=None))
     return found

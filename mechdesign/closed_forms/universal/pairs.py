@@ -20,12 +20,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import FloatArray, IntArray
-from mechdesign.closed_forms.universal.facets import Facet, UndecidedError, way_back
+from mechdesign._typing import AnyArray, FloatArray, IntArray
+from mechdesign.closed_forms.universal.facets import Facet, LowerBound, UndecidedError, way_back
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 
-__all__ = ["Edge", "Forest", "Length", "Lengths", "PairSource", "compare", "find_forest"]
+__all__ = ["Edge", "Length", "Lengths", "PairSource", "compare", "find_forest"]
 
 Length: TypeAlias = tuple[Fraction, Fraction]
 """(exponent, factor): the length ``exponent + ln(factor)``."""
@@ -47,16 +47,13 @@ class PairSource:
 
 
 @dataclass(frozen=True)
-class Edge:
-    """The shortest row from one class of inputs to another: ``factor * e**exponent`` bounds it.
+class Edge(LowerBound):
+    """The shortest row from one class of inputs to another, with its exact length.
 
-    ``length`` is right to its last bits even where the two parts cancel.
+    ``length`` is right to its last bits even where the two parts of ``exact`` cancel.
     """
 
-    source: int
     exact: Length
-    facet: Facet
-    length: float
 
 
 class Lengths:
@@ -90,15 +87,22 @@ class Lengths:
 
     def into(self, c: int) -> FloatArray:
         """Return the lengths of the shortest rows into a class, from each; inf for none."""
-        best = np.full(len(self.classes), np.inf)
-        for source, lengths in zip(self.sources, self._floats, strict=True):
+        return self._shortest(c, self._floats, np.full(len(self.classes), np.inf))
+
+    def _shortest(self, c: int, lengths: Sequence[AnyArray], none: AnyArray) -> AnyArray:
+        """Return the least length of a row into a class from each, given those of the bounds.
+
+        ``none`` has the infinite length for each input.
+        """
+        best = none.copy()
+        for source, of_bound in zip(self.sources, lengths, strict=True):
             index = source.family.index[:, self.members[c]]
-            np.minimum(best, lengths[index].min(axis=1), out=best)
+            np.minimum(best, of_bound[index].min(axis=1), out=best)
         if self.n == len(best):
             return best
-        found = np.full(self.n, np.inf)
+        found = none[: self.n].copy()
         np.minimum.at(found, self.classes, best)
-        found[c] = np.inf
+        found[c] = none[c]
         return found
 
     def edge(self, source: int, c: int) -> Edge:
@@ -120,7 +124,7 @@ class Lengths:
             raise ValueError(f"no row bounds class {c} by class {source}")
         (exponent, factor), rows, x, z = best
         total = exponent if factor == 1 else exponent + log_lower(factor)
-        return Edge(source, best[0], rows.facet(x, z), float(total))
+        return Edge(source, float(total), rows.facet(x, z), best[0])
 
     @cached_property
     def _units(self) -> tuple[int, list[npt.NDArray[np.object_]]] | None:
@@ -147,15 +151,8 @@ class Lengths:
         """
         if self._units is None:
             return None
-        best = np.full(len(self.classes), NONE, dtype=object)
-        for source, whole in zip(self.sources, self._units[1], strict=True):
-            np.minimum(best, whole[source.family.index[:, self.members[c]]].min(axis=1), out=best)
-        if self.n == len(best):
-            return best
-        found = np.full(self.n, NONE, dtype=object)
-        np.minimum.at(found, self.classes, best)
-        found[c] = NONE
-        return found
+        none = np.full(len(self.classes), NONE, dtype=object)
+        return self._shortest(c, self._units[1], none)
 
 
 def compare(a: Length, b: Length) -> int:
@@ -180,15 +177,10 @@ def _log(factor: Fraction) -> float:
     return 0.0 if factor == 1 else math.log(factor.numerator) - math.log(factor.denominator)
 
 
-@dataclass(frozen=True)
-class Forest:
-    """What bounds each class from below: one row each, None for q >= 0."""
+def find_forest(lengths: Lengths) -> list[Edge | None] | str:
+    """Return the rows that imply all others, one into each class; or why there are more.
 
-    edges: tuple[Edge | None, ...]
-
-
-def find_forest(lengths: Lengths) -> Forest | str:
-    """Return the rows that imply all others, one for each class; or why there are more.
+    None stands for q >= 0.
 
     Raises
     ------
@@ -220,12 +212,12 @@ def find_forest(lengths: Lengths) -> Forest | str:
             shortest = edges[c]
             first = missed if shortest is None else shortest.source
             return _both_bound(lengths, c, first, missed)
-    return Forest(tuple(edges))
+    return edges
 
 
 def _not_implied(lengths: Lengths, edges: Sequence[Edge | None], c: int) -> int | None:
     """Return a class from which the row into c is shorter than the way along edges."""
-    way, _ = way_back([None if edge is None else edge.source for edge in edges], c)
+    way, _ = way_back(edges, c)
     steps = [edge.exact for z in way[:-1] if (edge := edges[z]) is not None]
     into = lengths.whole_into(c)
     if into is not None:
