@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -188,15 +189,54 @@ def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path
     assert "matplotlib" in loaded(["solve", formula, "--plot", str(tmp_path / "channel.png")])
 
 
+MAP = runpy.run_path(str(LIBRARY.parent / "docs" / "map.py"))
+
+EVERY_FOLDER = pytest.mark.parametrize(
+    "folder",
+    sorted(path.parent for path in LIBRARY.rglob("__init__.py")),
+    ids=lambda folder: folder.relative_to(LIBRARY.parent).as_posix(),
+)
+
+TYPES_FROM_ABOVE = {("mechdesign.notions.rows", "family"): {"lift_rows", "pair_rows"}}
+"""The files above that one file names, for types only. A family is asked for itself as bounds on
+ratios or on lifts, so that nobody tests for its class: a base class with a method that returns one
+of its subclasses. That names them; nothing of them is imported when the program runs."""
+
+
+@EVERY_FOLDER
+def test_what_a_room_holds_has_floors_too(folder: Path) -> None:
+    """The files and sub-rooms of one room import each other in no circle, for types neither."""
+    name = ".".join(folder.relative_to(LIBRARY.parent).parts)
+    graph = dict(MAP["imports"](folder, name))
+    for (room, low), above in TYPES_FROM_ABOVE.items():
+        if room == name:
+            assert above <= graph[low], f"the exception for {low} is needed no more"
+            at_once = {module for module, inside, _ in imported(folder / f"{low}.py") if not inside}
+            assert not {f"{name}.{other}" for other in above} & at_once
+            graph[low] -= above
+    MAP["floors"](graph)  # which raises where there is a circle, and names it
+
+
+@EVERY_FOLDER
+def test_nothing_in_a_room_goes_through_its_front_door(folder: Path) -> None:
+    """What a folder re-exports lies above all that it holds."""
+    name = ".".join(folder.relative_to(LIBRARY.parent).parts)
+    held = {f"{name}.{entry}" for entry in MAP["entries"](folder)}
+    through = {
+        f"{file.relative_to(LIBRARY)} imports {module}"
+        for file in sorted(folder.rglob("*.py"))
+        if file.stem not in FRONT_DOORS
+        for module in MAP["imported"](ast.parse(file.read_text(encoding="utf-8")))
+        if module.rpartition(".")[0] == name and module not in held
+    }
+    assert through == set()
+
+
 MOST_FILES = 14
 """Of one folder: about a dozen. What needs more gets sub-folders."""
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [LIBRARY, *sorted(path.parent for path in LIBRARY.rglob("__init__.py"))],
-    ids=lambda folder: folder.relative_to(LIBRARY.parent).as_posix(),
-)
+@EVERY_FOLDER
 def test_a_folder_holds_about_a_dozen_files(folder: Path) -> None:
     modules = [path.stem for path in folder.glob("*.py") if path.stem not in FRONT_DOORS]
     assert len(modules) <= MOST_FILES, sorted(modules)
