@@ -100,7 +100,15 @@ def arrows(graph: Graph) -> list[tuple[str, str]]:
 
 BOX, LINE, GAP, MARGIN, BETWEEN = 30, 13, 18, 24, 34
 """Sizes in pixels: a box without sub-rooms, a line of sub-rooms, and the spaces around boxes."""
-FIGURES = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫"
+RADIUS = 9
+"""Of the disc with the number of a step."""
+
+
+def _disc(x: float, y: float, number: int) -> str:
+    return (
+        f'<circle class="disc" cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS}"/>'
+        f'<text class="step" x="{x:.0f}" y="{y + 4:.0f}" text-anchor="middle">{number}</text>'
+    )
 
 
 def _boxes(folder: Path, at: Mapping[str, int]) -> dict[str, tuple[float, float, int, int, str]]:
@@ -130,9 +138,9 @@ def _legend(x: float) -> list[str]:
     for number, (room, what) in enumerate(PATH):
         y = MARGIN + 40 + 38 * number
         lines += [
-            f'<text x="{x}" y="{y}" class="step">{FIGURES[number]}</text>',
-            f'<text x="{x + 24}" y="{y}" class="room">{escape(room)}</text>',
-            f'<text x="{x + 24}" y="{y + 15}" class="part">{escape(what)}</text>',
+            _disc(x + RADIUS, y - 4, number + 1),
+            f'<text x="{x + 28}" y="{y}" class="room">{escape(room)}</text>',
+            f'<text x="{x + 28}" y="{y + 15}" class="part">{escape(what)}</text>',
         ]
     y = MARGIN + 60 + 38 * len(PATH)
     for n, line in enumerate(
@@ -154,15 +162,16 @@ def draw(folder: Path = ROOT / "mechdesign", name: str = "mechdesign") -> str:
     boxes = _boxes(folder, at)
     right = max(x + width for x, _, width, _, _ in boxes.values()) + 40
     bottom = max(y + height for _, y, _, height, _ in boxes.values()) + MARGIN
-    steps = {room: FIGURES[number] for number, (room, _) in reversed(list(enumerate(PATH)))}
+    discs = {room: (boxes[room][0], boxes[room][1] + BOX / 2) for room, _ in PATH}
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right + 400:.0f} {bottom:.0f}" '
         'font-family="sans-serif">',
         "<title>Rooms of mechdesign, by what they import</title>",
         "<style>.room { font-size: 13px; font-weight: bold; fill: #1b2a41 }"
-        " .part { font-size: 11px; fill: #44546a } .step { font-size: 16px; fill: #b3541e }"
+        " .part { font-size: 11px; fill: #44546a }"
         " .box { fill: #eef3f8; stroke: #5b7c99 } .path { fill: #fdf0e3; stroke: #b3541e }"
-        " .arrow { stroke: #8fa3b5; fill: none }</style>",
+        " .arrow { stroke: #8fa3b5; fill: none } .disc { fill: #b3541e }"
+        " .step { font-size: 11px; font-weight: bold; fill: white }</style>",
         '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#8fa3b5"/></marker>',
         f'<rect width="{right + 400:.0f}" height="{bottom:.0f}" fill="white"/>',
@@ -178,22 +187,20 @@ def draw(folder: Path = ROOT / "mechdesign", name: str = "mechdesign") -> str:
             f'{end[0]:.0f},{end[1] - bend:.0f} {end[0]:.0f},{end[1]:.0f}"/>'
         )
     for room, (x, y, width, height, parts) in boxes.items():
-        kind = "path" if room in steps else "box"
-        label = escape(room) + (
-            f'<tspan class="step"> {steps[room]}</tspan>' if room in steps else ""
-        )
+        kind = "path" if room in discs else "box"
         lines += [
             f'<g data-room="{room}" data-floor="{at[room]}" data-parts="{parts}">',
             f'<rect class="{kind}" x="{x:.0f}" y="{y:.0f}" width="{width}" '
             f'height="{height}" rx="5"/>',
             f'<text class="room" x="{x + width / 2:.0f}" y="{y + 20:.0f}" text-anchor="middle">'
-            f"{label}</text>",
+            f"{escape(room)}</text>",
             f'<text class="part" x="{x + width / 2:.0f}" y="{y + 35:.0f}" text-anchor="middle">'
             f"{parts}</text>"
             if parts
             else "",
             "</g>",
         ]
+    lines += [_disc(x, y, number) for number, (x, y) in enumerate(discs.values(), start=1)]
     return "\n".join([*filter(None, lines), *_legend(right), "</svg>", ""])
 
 
