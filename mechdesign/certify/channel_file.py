@@ -318,7 +318,7 @@ def _verify_privacy(
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
     own = " (rows of the user's own, not a known notion)" if notion == LINEAR else ""
     about = called(table) if own else notion
-    about += " of the secret" if is_secret else ""
+    about += " of the sensitive attribute" if is_secret else ""
     return f"{about}: private as stated, exactly{own}; leakage {float(leakage):.10g}"
 
 

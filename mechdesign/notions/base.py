@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact, as_fraction
+from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.prior import Prior, prior_on
@@ -20,7 +20,7 @@ from mechdesign.prior import Prior, prior_on
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Notion", "budget", "cone_of", "is_infinite", "prior_for"]
+__all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_for"]
 
 
 class Notion(ABC):
@@ -167,6 +167,23 @@ class Notion(ABC):
         given = {k: v for k, v in self.to_table().items() if k != "notion"}
         inner = ", ".join(f"{key}={_shown(value)}" for key, value in given.items())
         return f"{type(self).__name__}({inner})"
+
+
+class BudgetNotion(Notion):
+    """A notion with one budget.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+    """
+
+    def __init__(self, epsilon: Exact) -> None:
+        self.epsilon = budget(epsilon)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table, numbers as exact text."""
+        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
 
 
 def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> Cone:

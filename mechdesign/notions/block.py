@@ -10,16 +10,15 @@ import numpy as np
 from mechdesign._typing import IntArray
 from mechdesign.domain import Domain, Label, clean_label, is_whole, plain_label
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.exact import Exact
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["BlockLDP"]
 
 
-class BlockLDP(Notion):
+class BlockLDP(BudgetNotion):
     """Block-structured LDP: Q(y|x) <= e**epsilon Q(y|x') for x, x' in one block and every y.
 
     Parameters
@@ -62,7 +61,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         block_rows: int | None = None,
         block_columns: int | None = None,
     ) -> None:
-        self.epsilon = budget(epsilon)
+        super().__init__(epsilon)
         by_size = block_rows is not None or block_columns is not None
         if (blocks is not None) == by_size:
             expected = "either blocks, or block_rows and block_columns"
@@ -115,12 +114,11 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair inside a block."""
         member = self.membership(domain)
-        index = np.where(member[:, None] == member[None, :], 0, FREE).astype(np.intp)
-        return PairRows(self.name, [Bound()], index, self.epsilon)
+        return PairRows.on(member[:, None] == member, self.name, self.epsilon)
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        table: dict[str, Any] = {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
+        table = super().to_table()
         if self.block_shape is not None:
             table["block_rows"], table["block_columns"] = self.block_shape
         else:

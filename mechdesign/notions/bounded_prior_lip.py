@@ -6,8 +6,8 @@ from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget
+from mechdesign.exact import Exact
+from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
@@ -16,7 +16,7 @@ from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 __all__ = ["BoundedPriorLIP"]
 
 
-class BoundedPriorLIP(Notion):
+class BoundedPriorLIP(BudgetNotion):
     """LIP for every prior in a set: what holds although the prior is only roughly known.
 
     Parameters
@@ -68,7 +68,7 @@ radius = 0.05               # total-variation distance from the centre
         center: Any = None,
         radius: Any = None,
     ) -> None:
-        self.epsilon = budget(epsilon)
+        super().__init__(epsilon)
         if isinstance(priors, PriorSet):
             self.priors = priors
             return
@@ -108,8 +108,4 @@ radius = 0.05               # total-variation distance from the centre
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {
-            "notion": self.name,
-            "epsilon": fraction_text(self.epsilon),
-            **self.priors.to_table(),
-        }
+        return {**super().to_table(), **self.priors.to_table()}

@@ -6,15 +6,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
 from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, budget, is_infinite
 from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["ContextAwareLDP"]
@@ -75,14 +73,9 @@ matrix = [
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair with a finite entry."""
-        matrix = self._ordered(domain)
-        levels = sorted({entry for row in matrix for entry in row if entry is not None})
-        number = {level: b for b, level in enumerate(levels)}
-        index = np.array(
-            [[FREE if entry is None else number[entry] for entry in row] for row in matrix],
-            dtype=np.intp,
+        return PairRows.of_levels(
+            self._ordered(domain), lambda e: Bound(base=e), self.name, Fraction(0)
         )
-        return PairRows(self.name, [Bound(base=level) for level in levels], index, Fraction(0))
 
     def _ordered(self, domain: Domain) -> list[list[Fraction | None]]:
         """Return the matrix in the order of the domain."""

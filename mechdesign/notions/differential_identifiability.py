@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InfeasibleError
-from mechdesign.exact import Exact, exp_lower, fraction_text
-from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.exact import exp_lower, fraction_text
+from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["DifferentialIdentifiability"]
 
 
-class DifferentialIdentifiability(Notion):
+class DifferentialIdentifiability(BudgetNotion):
     """Differential identifiability: P(x|y) <= e**epsilon P(x'|y) for every y and every x, x'.
 
     In terms of the channel, P_x Q(y|x) <= e**epsilon P_x' Q(y|x'). Since rows sum to 1 it is
@@ -48,9 +45,6 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
 """
     needs_prior = True
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     def family(self, domain: Domain, prior: Prior | None) -> PairRows:
         """Compile to one bound for each ratio of two prior probabilities."""
         prior = prior_for(self.name, domain, prior)
@@ -71,13 +65,4 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
             [prior[other] / prior[x] if prior[x] else None for other in range(len(prior))]
             for x in range(len(prior))
         ]
-        levels = sorted({factor for row in factors for factor in row if factor is not None})
-        number = {level: b for b, level in enumerate(levels)}
-        index = np.array(
-            [[FREE if f is None else number[f] for f in row] for row in factors], dtype=np.intp
-        )
-        return PairRows(self.name, [Bound(factor=level) for level in levels], index, self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
+        return PairRows.of_levels(factors, lambda f: Bound(factor=f), self.name, self.epsilon)

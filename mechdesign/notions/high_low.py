@@ -9,16 +9,15 @@ import numpy as np
 
 from mechdesign.domain import Domain, clean_label, plain_label
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.exact import Exact
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["HighLowLDP"]
 
 
-class HighLowLDP(Notion):
+class HighLowLDP(BudgetNotion):
     """High-low LDP: Q(y|x) <= e**epsilon Q(y|x') for sensitive x, every x' and every y.
 
     Parameters
@@ -49,7 +48,7 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
 """
 
     def __init__(self, epsilon: Exact, sensitive: Iterable[Any]) -> None:
-        self.epsilon = budget(epsilon)
+        super().__init__(epsilon)
         if isinstance(sensitive, str | dict) or not isinstance(sensitive, Iterable):
             raise InputError("sensitive", "a list of labels of the domain", shown(sensitive))
         self.sensitive = tuple(clean_label(label, "sensitive") for label in sensitive)
@@ -60,14 +59,10 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair that starts at a sensitive input."""
-        index = np.full((len(domain), len(domain)), FREE, dtype=np.intp)
-        index[[domain.index(label, "sensitive") for label in self.sensitive]] = 0
-        return PairRows(self.name, [Bound()], index, self.epsilon)
+        pairs = np.zeros((len(domain), len(domain)), dtype=bool)
+        pairs[[domain.index(label, "sensitive") for label in self.sensitive]] = True
+        return PairRows.on(pairs, self.name, self.epsilon)
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {
-            "notion": self.name,
-            "epsilon": fraction_text(self.epsilon),
-            "sensitive": [plain_label(x) for x in self.sensitive],
-        }
+        return {**super().to_table(), "sensitive": [plain_label(x) for x in self.sensitive]}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["LDP"]
 
 
-class LDP(Notion):
+class LDP(BudgetNotion):
     """Local differential privacy: Q(y|x) <= e**epsilon Q(y|x') for every y and every x, x'.
 
     Parameters
@@ -45,14 +41,6 @@ class LDP(Notion):
 epsilon = 1.0               # nats; Q(y|x) <= e^epsilon Q(y|x') for every y, x, x'
 """
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every ordered pair."""
-        index = np.zeros((len(domain), len(domain)), dtype=np.intp)
-        return PairRows(self.name, [Bound()], index, self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
+        return PairRows.on(np.ones((len(domain), len(domain))), self.name, self.epsilon)

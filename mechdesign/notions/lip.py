@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
@@ -15,7 +12,7 @@ from mechdesign.prior_sets import PriorList
 __all__ = ["LIP"]
 
 
-class LIP(Notion):
+class LIP(BudgetNotion):
     """Local information privacy: e**-epsilon <= P(x|y) / P(x) <= e**epsilon for every x and y.
 
     With the output law lambda = P . q of a column q: q_x <= e**epsilon lambda and
@@ -45,9 +42,6 @@ epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^e
 """
     needs_prior = True
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     @property
     def bounds_lift_from_below(self) -> bool:
         """True: every lift is at least e**-epsilon."""
@@ -57,7 +51,3 @@ epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^e
         """Compile to a bound on the lift from either side."""
         priors = PriorList([prior_for(self.name, domain, prior)])
         return LiftRows(self.name, priors, Bound(), Bound(), self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from mechdesign._typing import IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget
+from mechdesign.exact import Exact
+from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
@@ -25,7 +25,7 @@ __all__ = ["MetricPrivacy"]
 NAMES = ("absolute", "euclidean", "manhattan")
 
 
-class MetricPrivacy(Notion):
+class MetricPrivacy(BudgetNotion):
     """Metric privacy: Q(y|x) <= e**(epsilon d(x, x')) Q(y|x') for every y and every x, x'.
 
     Parameters
@@ -59,7 +59,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
 """
 
     def __init__(self, epsilon: Exact, distance: Any) -> None:
-        self.epsilon = budget(epsilon)
+        super().__init__(epsilon)
         if isinstance(distance, str):
             if distance not in NAMES:
                 expected = f"one of {', '.join(NAMES)}, or a matrix"
@@ -142,11 +142,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         distance: Any = self.distance
         if isinstance(distance, ExactTable):
             distance = distance.to_table()
-        return {
-            "notion": self.name,
-            "epsilon": fraction_text(self.epsilon),
-            "distance": distance,
-        }
+        return {**super().to_table(), "distance": distance}
 
 
 def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import Notion, budget, prior_for
+from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
@@ -15,7 +12,7 @@ from mechdesign.prior_sets import PriorList
 __all__ = ["PML"]
 
 
-class PML(Notion):
+class PML(BudgetNotion):
     """Pointwise maximal leakage: P(x|y) / P(x) <= e**epsilon for every x and y.
 
     Parameters
@@ -43,14 +40,7 @@ epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
 """
     needs_prior = True
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on the lift from above."""
         priors = PriorList([prior_for(self.name, domain, prior)])
         return LiftRows(self.name, priors, Bound(), None, self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

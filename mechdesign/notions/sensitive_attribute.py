@@ -1,4 +1,8 @@
-"""A secret that is not the input: S -> X -> Y with a known joint law of S and X."""
+"""Sensitive attributes: a notion about a latent variable S, where S - X - Y is a Markov chain.
+
+The joint distribution of S and the input X is known, and the output Y is made from X alone. Source:
+Jiang et al. 2021 (TIFS), Lemma 1.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
-from mechdesign.notions.rows.latent_rows import SecretRows
+from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 from mechdesign.prior_sets import Weights
 
@@ -234,14 +238,14 @@ class SensitiveAttributePrivacy(Notion):
         """The budget in nats; 0 for a notion that has none."""
         return getattr(self.notion, "epsilon", None) or Fraction(0)
 
-    def family(self, domain: Domain, prior: Prior | None) -> SecretRows:
+    def family(self, domain: Domain, prior: Prior | None) -> LatentRows:
         """Compile the rows of the notion on the secrets, and put them on the inputs."""
         given = prior_for(f"{self.name} of a secret", domain, prior)
         try:
             masses, laws = self.secret.aligned(domain).laws(given)
         except InputError as error:
             raise error.within("secret") from None
-        return SecretRows(self.notion.family(self.secret.domain, masses), laws)
+        return LatentRows(self.notion.family(self.secret.domain, masses), laws)
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
         """Return the notion with its numbers in the order of the secrets and of the domain."""

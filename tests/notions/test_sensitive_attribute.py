@@ -167,7 +167,7 @@ def test_rows_matrix_and_violation_say_the_same(
             excess.append(exact)
         if cone.violation(q) is not None:
             assert max(excess) > -1e-14
-            assert str(cone.violation(q)).endswith("of the secret")
+            assert str(cone.violation(q)).endswith("of the sensitive attribute")
         else:
             assert max(excess) < 1e-14
 

@@ -77,9 +77,10 @@ def check(
     if "secret" in table:
         secret = read_secret(statement, table)
         if secret.table["notion"] in NOT_OF_SECRETS:
-            raise CertificateError(f"{secret.table['notion']!r:.60} cannot be about a secret")
+            notion = secret.table["notion"]
+            raise CertificateError(f"{notion!r:.60} cannot be about a sensitive attribute")
         broken = check(secret.statement, secret.table, secret.columns(columns), shift)
-        return None if broken is None else f"of the secret: {broken}"
+        return None if broken is None else f"of the sensitive attribute: {broken}"
     if table["notion"] in WHOLE:
         return check_whole(statement, table, columns, shift)
     if is_linear(table):

@@ -10,10 +10,8 @@ import numpy as np
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import budget
 from mechdesign.notions.non_conic.base import NonConicNotion, slack
 from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
-from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
@@ -57,7 +55,8 @@ delta = 0.05                # but for so much probability
 """
 
     def __init__(self, epsilon: Exact, delta: Exact) -> None:
-        self.epsilon, self.delta = budget(epsilon), slack(delta)
+        super().__init__(epsilon)
+        self.delta = slack(delta)
 
     @property
     def is_conic(self) -> bool:
@@ -66,8 +65,7 @@ delta = 0.05                # but for so much probability
 
     def rows(self, domain: Domain, prior: Prior | None) -> PairRows:
         """Return the rows of LDP."""
-        index = np.zeros((len(domain), len(domain)), dtype=np.intp)
-        return PairRows(self.name, [Bound()], index, self.epsilon)
+        return PairRows.on(np.ones((len(domain), len(domain))), self.name, self.epsilon)
 
     def channel_constraint(self, domain: Domain, prior: Prior | None = None) -> ExcessConstraint:
         """Compile to one sum for each ordered pair of inputs."""
@@ -85,8 +83,4 @@ delta = 0.05                # but for so much probability
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {
-            "notion": self.name,
-            "epsilon": fraction_text(self.epsilon),
-            "delta": fraction_text(self.delta),
-        }
+        return {**super().to_table(), "delta": fraction_text(self.delta)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import budget, prior_for
+from mechdesign.notions.base import prior_for
 from mechdesign.notions.non_conic.base import NonConicNotion, slack
 from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
 from mechdesign.notions.rows.cone import Bound
@@ -57,7 +57,8 @@ delta = 0.05                # but for so much probability
     needs_prior = True
 
     def __init__(self, epsilon: Exact, delta: Exact) -> None:
-        self.epsilon, self.delta = budget(epsilon), slack(delta)
+        super().__init__(epsilon)
+        self.delta = slack(delta)
 
     @property
     def is_conic(self) -> bool:
@@ -82,8 +83,4 @@ delta = 0.05                # but for so much probability
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {
-            "notion": self.name,
-            "epsilon": fraction_text(self.epsilon),
-            "delta": fraction_text(self.delta),
-        }
+        return {**super().to_table(), "delta": fraction_text(self.delta)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,21 +12,19 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.notions.base import Notion
+from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.channel_constraint import ChannelConstraint
-from mechdesign.notions.rows.cone import Bound, Family
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.cone import Family
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import cvxpy as cp
 
 __all__ = ["NonConicNotion", "equal_rows", "no_rows", "slack"]
 
 
-class NonConicNotion(Notion):
+class NonConicNotion(BudgetNotion):
     """A notion that is a constraint on the whole channel.
 
     A subclass states its
@@ -79,18 +78,13 @@ class NonConicNotion(Notion):
 
 def no_rows(name: str, domain: Domain) -> PairRows:
     """Return a family that asks nothing of any column."""
-    k = len(domain)
-    return PairRows(name, [], np.full((k, k), FREE, dtype=np.intp), as_fraction(0))
+    return PairRows.on(np.zeros((len(domain), len(domain))), name, Fraction(0))
 
 
 def equal_rows(name: str, domain: Domain, prior: Prior | None = None) -> PairRows:
     """Return q_x <= q_x' for all inputs, or all of positive probability: equal rows of Q."""
-    k = len(domain)
-    index = np.zeros((k, k), dtype=np.intp)
-    if prior is not None:
-        never = prior.array == 0
-        index[never, :] = index[:, never] = FREE
-    return PairRows(name, [Bound()], index, as_fraction(0))
+    occurs = np.ones(len(domain), dtype=bool) if prior is None else prior.array > 0
+    return PairRows.on(np.outer(occurs, occurs), name, Fraction(0))
 
 
 def slack(value: Exact, key: str = "delta") -> Fraction:

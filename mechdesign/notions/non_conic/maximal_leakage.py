@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import budget
 from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
 from mechdesign.prior import Prior
@@ -45,9 +42,6 @@ class MaximalLeakage(NonConicNotion):
 epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) is at most e^epsilon
 """
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     @property
     def is_conic(self) -> bool:
         """Whether it makes all rows equal."""
@@ -60,7 +54,3 @@ epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) i
         rows = tuple(ExcessRow(x, 0, x, zero) for x in range(k))
         excess = Excess("largest", rows, Fraction(0), Fraction(1))
         return ExcessConstraint(self.name, k, [excess], self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

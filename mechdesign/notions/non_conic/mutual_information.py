@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.base import budget, prior_for
+from mechdesign.notions.base import prior_for
 from mechdesign.notions.non_conic.base import NonConicNotion, equal_rows
 from mechdesign.notions.non_conic.information_constraint import InformationConstraint
 from mechdesign.notions.rows.pair_rows import PairRows
@@ -46,9 +43,6 @@ epsilon = 0.25              # nats of information about X in Y, on average
 """
     needs_prior = True
 
-    def __init__(self, epsilon: Exact) -> None:
-        self.epsilon = budget(epsilon)
-
     @property
     def is_conic(self) -> bool:
         """Whether it makes the rows of all inputs that occur equal."""
@@ -61,7 +55,3 @@ epsilon = 0.25              # nats of information about X in Y, on average
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> InformationConstraint:
         """Compile to a bound on the information."""
         return InformationConstraint(self.name, prior_for(self.name, domain, prior), self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}

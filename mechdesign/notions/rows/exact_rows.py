@@ -135,11 +135,14 @@ class ExactRows:
 def _integers(row: Row) -> dict[int, int]:
     """Return left - r right times a common denominator, without zeros; r is just below e**a."""
     limit = exp_lower(row.exponent)
-    net = {x: Fraction(v) for x, v in row.left.items()}
+    both = (*row.left.values(), *row.right.values())
+    whole = math.lcm(*(v.denominator for v in both))
+    net = {
+        x: v.numerator * (whole // v.denominator) * limit.denominator for x, v in row.left.items()
+    }
     for x, v in row.right.items():
-        net[x] = net.get(x, Fraction(0)) - limit * v
-    whole = math.lcm(*(v.denominator for v in net.values()))
-    return {x: v.numerator * (whole // v.denominator) for x, v in net.items() if v}
+        net[x] = net.get(x, 0) - v.numerator * (whole // v.denominator) * limit.numerator
+    return {x: v for x, v in net.items() if v}
 
 
 def _terms(row: Row) -> dict[int, Fraction]:

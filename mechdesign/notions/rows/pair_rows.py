@@ -7,7 +7,7 @@ Acharya et al. 2020, Definition 2 (context-aware LDP), and all that specialises 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -66,6 +66,25 @@ class PairRows(Family):
         self.index = index.copy()
         np.fill_diagonal(self.index, FREE)
         self.size = len(index)
+
+    @classmethod
+    def on(cls, pairs: npt.ArrayLike, name: str, epsilon: Fraction) -> PairRows:
+        """Bound the ratios of some pairs by e**epsilon: those that are true in ``(size, size)``."""
+        return cls(name, [Bound()], np.where(pairs, 0, FREE), epsilon)
+
+    @classmethod
+    def of_levels(
+        cls,
+        levels: Sequence[Sequence[Fraction | None]],
+        bound: Callable[[Fraction], Bound],
+        name: str,
+        epsilon: Fraction,
+    ) -> PairRows:
+        """Give each pair the bound of its level, a number in a square table; None for no bound."""
+        known = sorted({level for row in levels for level in row if level is not None})
+        number = {level: b for b, level in enumerate(known)}
+        index = [[FREE if level is None else number[level] for level in row] for row in levels]
+        return cls(name, [*map(bound, known)], np.array(index, dtype=np.intp), epsilon)
 
     def ratio_rows(self) -> PairRows:
         """Return these rows."""

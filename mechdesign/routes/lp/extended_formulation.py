@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
-from mechdesign.notions.rows.latent_rows import SecretRows, about_secrets
+from mechdesign.notions.rows.latent_rows import LatentRows, on_latent
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
@@ -229,21 +229,21 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
 
 
 @extended_formulation.register
-def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
-    """One auxiliary variable w_s = B_s . q for each secret, and the inner rows on those.
+def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
+    """One auxiliary variable w_s = B_s . q for each value s, and the inner rows on those.
 
     A variable that an equation of the inner rows defines by w is defined by q instead.
     """
-    inner, n = family.inner, len(family.laws)
+    inner, n = family.inner, len(family.given_value)
     lifts = inner.lift_rows()
     own = () if lifts is None else lifts.priors.vertices()
     rows, B = extended_formulation(inner, own), sp.csr_array(family.array)
-    on_secrets, on_auxiliary = rows.A[:, :n], rows.A[:, n:]
+    on_values, on_auxiliary = rows.A[:, :n], rows.A[:, n:]
     defines = sp.diags_array(rows.equal.astype(np.float64))
     A = sp.block_array(
         [
             [B, -sp.eye_array(n), None],
-            [defines @ on_secrets @ B, on_secrets - defines @ on_secrets, on_auxiliary],
+            [defines @ on_values @ B, on_values - defines @ on_values, on_auxiliary],
         ],
         format="csr",
     )
@@ -251,7 +251,7 @@ def _secrets(family: SecretRows, _priors: tuple[Weights, ...] = ()) -> ExtendedF
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Take the inner rows as they are; the equations only define variables."""
-        return [about_secrets(found) for found in rows.carry_back(multipliers[n:], output)]
+        return [on_latent(found) for found in rows.carry_back(multipliers[n:], output)]
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
     return ExtendedFormulation(

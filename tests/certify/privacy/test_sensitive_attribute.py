@@ -112,7 +112,7 @@ def test_private_exactly_from_the_leakage_on(case: tuple[list[list[Fraction]], l
         if ratio > 1 + Fraction(1, 10**9):
             broken = check(stated, table, [q], least - Fraction(1, 10**12))
             assert broken is not None
-            assert broken.startswith("of the secret: output 0")
+            assert broken.startswith("of the sensitive attribute: output 0")
 
 
 @given(simplex(6), st.sampled_from(["ldp", "lip", "pml"]), st.data())
@@ -162,7 +162,7 @@ def test_the_file_proves_the_optimum(inner: Notion, objective: str, tmp_path: Pa
     verified = verify(document)
     assert document["status"] == "optimal"
     assert document["privacy"][0]["secret"] == ["ill", "well"]
-    assert f"{inner.name} of the secret: private as stated" in str(verified)
+    assert f"{inner.name} of the sensitive attribute: private as stated" in str(verified)
 
 
 def test_two_inputs_are_proved_by_the_binary_theorem(tmp_path: Path) -> None:
@@ -256,14 +256,14 @@ TAMPERING: dict[str, tuple[Change, str]] = {
             table_of(d).update(notion="bounded-prior-lip", priors=[["0.5", "0.5"]]),
             d["privacy"][0].update(notion="bounded-prior-lip"),
         ),
-        "cannot be about a secret",
+        "cannot be about a sensitive attribute",
     ),
     "a notion about the whole": (
         lambda d: (
             table_of(d).update(notion="mutual-information"),
             d["privacy"][0].update(notion="mutual-information"),
         ),
-        "cannot be about a secret",
+        "cannot be about a sensitive attribute",
     ),
     "weights on rows about inputs": (lambda d: first_rows(d).update(side="upper"), "not known"),
     "weights on ratios of inputs": (lambda d: first_rows(d).update(side="ratio"), "no row"),
