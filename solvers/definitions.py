@@ -164,10 +164,10 @@ def _bounded_prior(notion: BoundedPriorLIP, problem: Problem) -> ExactRows:
 
 def _secret(notion: SensitiveAttributePrivacy, problem: Problem) -> ExactRows:
     """Return the rows on Pr(y|s) = Sum_x P(x|s) Q(y|x), the secrets in the place of the inputs."""
-    given = np.array(notion.secret.given_input, dtype=object)
+    given = np.array(notion.attribute.given_input, dtype=object)
     joint = given.T * np.array(problem.prior.probabilities, dtype=object)
     masses = joint.sum(axis=1)
-    secrets = Problem(notion.secret.domain, notion.notion, HammingLoss(), prior=Prior(masses))
+    secrets = Problem(notion.attribute.domain, notion.notion, HammingLoss(), prior=Prior(masses))
     found: ExactRows = ROWS[type(notion.notion)](notion.notion, secrets) @ (joint / masses[:, None])
     return found
 

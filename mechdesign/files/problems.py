@@ -21,7 +21,7 @@ from mechdesign.files.data_files import (
     read_rows,
 )
 from mechdesign.files.disk import read_text
-from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
+from mechdesign.notions import NOTIONS, Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
 from mechdesign.utilities import UTILITIES, Utility
@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 Table = dict[str, Any]
+
+ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
+"""Either key states the sensitive attribute that a notion is about."""
 
 TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
 """What a problem file may hold."""
@@ -171,19 +174,23 @@ def read_privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
 
 
 def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
-    """Read one notion; with the key ``secret`` it is about that."""
-    own = {key: value for key, value in table.items() if key != "secret"}
+    """Read one notion; with a key of :data:`ATTRIBUTE_KEYS` it is about a sensitive attribute."""
+    keys = [key for key in ATTRIBUTE_KEYS if key in table]
+    if len(keys) > 1:
+        raise InputError(f"{where}.{keys[1]}", f"only one of {' and '.join(keys)}", "both")
+    own = {key: value for key, value in table.items() if key not in keys}
+    attribute, labels = table[keys[0]] if keys else None, domain
+    if isinstance(attribute, dict):
+        with _inside(f"{where}.{keys[0]}"):
+            attribute = SensitiveAttribute.from_table(attribute)
+        labels = attribute.domain
     with _inside(where):
-        labels = domain
-        if isinstance(table.get("secret"), dict) and "values" in table["secret"]:
-            with _inside("secret"):
-                labels = Domain(table["secret"]["values"])
         own = _with_files(own, folder, labels)
-    notion: Notion = _build(own, where, "notion", NOTIONS, ("secret",))
-    if "secret" not in table:
+    notion: Notion = _build(own, where, "notion", NOTIONS, ATTRIBUTE_KEYS)
+    if not keys:
         return notion
     with _inside(where):
-        return SensitiveAttributePrivacy(notion, table["secret"])
+        return SensitiveAttributePrivacy(notion, attribute)
 
 
 def _utility(section: Table, domain: Domain, outputs: list[Any] | None, folder: Path) -> Utility:

@@ -24,21 +24,22 @@ __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy"]
 
 
 class SensitiveAttribute:
-    """What is to be kept secret, where it is not the input: its values, and the joint law with it.
+    """What is to be protected, where it is not the input: its values, and its joint distribution.
 
-    The joint law is given in one of two ways, each number exactly as it is written.
+    The joint distribution with the input is given in one of two ways, each number exactly
+    as it is written.
 
     Parameters
     ----------
     values
         The values of S, in order: text or numbers; none twice.
     given_input
-        ``(n_inputs, n_secrets)`` numbers P(s|x): a row for each input, which sums to 1. Here and
+        ``(n_inputs, n_values)`` numbers P(s|x): a row for each input, which sums to 1. Here and
         below a DataFrame or a dict of dicts counts by label, lists by position.
     joint
-        ``(n_secrets, n_inputs)`` numbers P(s, x): a row for each secret. They sum to 1, and over
-        the secrets to the prior of the problem, each within 1e-6; only the P(s|x) that follow are
-        used, so that the law of X is the prior exactly.
+        ``(n_values, n_inputs)`` numbers P(s, x): a row for each value. They sum to 1, and over
+        the values to the prior of the problem, each within 1e-6; only the P(s|x) that follow are
+        used, so that the distribution of X is the prior exactly.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class SensitiveAttribute:
     Raises
     ------
     InputError
-        If neither or both laws are given, or one is no law.
+        If neither or both are given, or if one is no distribution.
 
     Examples
     --------
@@ -82,14 +83,14 @@ class SensitiveAttribute:
                 _distribution(row, f"given_input[{x}]", size) for x, row in enumerate(rows)
             )
         else:
-            rows, secrets, self.input_labels = _matrix(joint, "joint")
-            if secrets is not None:
-                rows = aligned(rows, secrets, values, "joint, rows", "value")
+            rows, row_labels, self.input_labels = _matrix(joint, "joint")
+            if row_labels is not None:
+                rows = aligned(rows, row_labels, values, "joint, rows", "value")
             self._marginal, self.given_input = _conditional(rows, size)
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> SensitiveAttribute:
-        """Return the secret that a table of a problem file states."""
+        """Return the attribute that a table of a problem file states."""
         for key in table:
             if key not in cls.KEYS:
                 expected = f"one of the keys {', '.join(cls.KEYS)}"
@@ -118,13 +119,13 @@ class SensitiveAttribute:
             found._marginal = tuple(self._marginal[x] for x in order)
         return found
 
-    def laws(self, prior: Prior) -> tuple[Prior, list[Weights]]:
-        """Return the law P(s) of the secret, and P(x|s), a row for each secret.
+    def distributions(self, prior: Prior) -> tuple[Prior, list[Weights]]:
+        """Return the distribution P(s) of the attribute, and P(x|s), a row for each value.
 
         Raises
         ------
         InputError
-            If they do not fit the prior of the input, or a secret has probability 0.
+            If they do not fit the prior of the input, or a value has probability 0.
         """
         if len(self.given_input) != len(prior):
             expected = f"{len(prior)} rows, one for each input"
@@ -133,7 +134,7 @@ class SensitiveAttribute:
             if abs(p - q) > SUM_TOLERANCE:
                 raise InputError(
                     "joint",
-                    f"numbers that sum over the secrets to the prior, {short_text(q)} of input {x}",
+                    f"numbers that sum over the values to the prior, {short_text(q)} of input {x}",
                     f"sum {short_text(p)}",
                     "given_input states P(s|x) alone",
                 )
@@ -144,7 +145,7 @@ class SensitiveAttribute:
         masses = [sum(row, Fraction(0)) for row in joint]
         for s, mass in enumerate(masses):
             if not mass:
-                expected = "secrets of positive probability"
+                expected = "values of positive probability"
                 value = shown(self.domain.labels[s])
                 raise InputError(f"values[{s}]", expected, f"{value} with 0", "leave it out")
         rows = zip(joint, masses, strict=True)
@@ -174,61 +175,62 @@ class SensitiveAttribute:
 
 
 class SensitiveAttributePrivacy(Notion):
-    """A notion about a secret S behind the input X, of which alone the output is made.
+    """A notion about a sensitive attribute S, where the output is made from the input X alone.
 
-    What the notion asks of Q(y|x), it asks of Pr(y|s) = Sum_x P(x|s) Q(y|x), with the secrets in
-    the place of the inputs, and P(s) in the place of the prior. LDP becomes Pr(y|s) <= e**epsilon
-    Pr(y|s') for all secrets, LIP e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0
-    occurs with no secret, so that nothing is asked of it.
+    What the notion asks of Q(y|x), it asks of Pr(y|s) = Sum_x P(x|s) Q(y|x), with the values of
+    S in the place of the inputs, and P(s) in the place of the prior. LDP becomes
+    Pr(y|s) <= e**epsilon Pr(y|s') for all s and s', LIP e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0
+    occurs with no value of S, so that nothing is asked of it.
 
     Parameters
     ----------
     notion
         A notion about single outputs and one prior: LDP and those with a budget for each pair, LIP,
         lift bounds, pointwise maximal leakage, differential identifiability. Inputs that it names
-        are secrets.
-    secret
-        The secret, or a table of its keys.
+        are values of S.
+    attribute
+        The sensitive attribute, or a table of its keys.
 
     Raises
     ------
     InputError
-        If the notion is another, or the secret is none.
+        If the notion is another, or the attribute is none.
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Lemma 1: no secret leaks more than X does, so that these
-    notions ask for less than the same about X. A secret that is X itself asks for the same.
+    Source: Jiang et al. 2021 (TIFS), Lemma 1: no attribute leaks more than X does, so that
+    these notions ask for less than the same about X. An attribute that is X itself asks for the
+    same.
 
     Examples
     --------
     >>> from mechdesign.channel import Channel
     >>> from mechdesign.notions.lip import LIP
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> secret = SensitiveAttribute(["ill", "well"], given_input=[[0.8, 0.2], [0.2, 0.8]])
-    >>> round(SensitiveAttributePrivacy(LIP(1), secret).leakage(warner, Prior([0.5, 0.5])), 6)
+    >>> illness = SensitiveAttribute(["ill", "well"], given_input=[[0.8, 0.2], [0.2, 0.8]])
+    >>> round(SensitiveAttributePrivacy(LIP(1), illness).leakage(warner, Prior([0.5, 0.5])), 6)
     0.356675
     """
 
-    title = "a notion about a secret behind the input"
+    title = "a notion about a sensitive attribute"
     allows_sensitive_attribute = False
     needs_prior = True
 
-    def __init__(self, notion: Notion, secret: SensitiveAttribute | Any) -> None:
-        expected = "a notion about single outputs and one prior, to be about a secret"
+    def __init__(self, notion: Notion, attribute: SensitiveAttribute | Any) -> None:
+        expected = "a notion about single outputs and one prior, to be about a sensitive attribute"
         if not isinstance(notion, Notion):
             raise InputError("notion", expected, shown_kind(notion))
         if not notion.allows_sensitive_attribute:
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
-        if not isinstance(secret, SensitiveAttribute | Mapping):
+        if not isinstance(attribute, SensitiveAttribute | Mapping):
             expected = "a table { values, given_input } or { values, joint }"
-            raise InputError("secret", expected, shown(secret))
+            raise InputError("secret", expected, shown(attribute))
         try:
-            self.secret = (
-                secret
-                if isinstance(secret, SensitiveAttribute)
-                else SensitiveAttribute.from_table(secret)
+            self.attribute = (
+                attribute
+                if isinstance(attribute, SensitiveAttribute)
+                else SensitiveAttribute.from_table(attribute)
             )
         except InputError as error:
             raise error.within("secret") from None
@@ -239,25 +241,25 @@ class SensitiveAttributePrivacy(Notion):
         return getattr(self.notion, "epsilon", None) or Fraction(0)
 
     def family(self, domain: Domain, prior: Prior | None) -> LatentRows:
-        """Compile the rows of the notion on the secrets, and put them on the inputs."""
-        given = prior_for(f"{self.name} of a secret", domain, prior)
+        """Compile the rows of the notion on the values of S, and state them for the inputs."""
+        given = prior_for(f"{self.name} of a sensitive attribute", domain, prior)
         try:
-            masses, laws = self.secret.aligned(domain).laws(given)
+            masses, given_value = self.attribute.aligned(domain).distributions(given)
         except InputError as error:
             raise error.within("secret") from None
-        return LatentRows(self.notion.family(self.secret.domain, masses), laws)
+        return LatentRows(self.notion.family(self.attribute.domain, masses), given_value)
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
-        """Return the notion with its numbers in the order of the secrets and of the domain."""
+        """Return the notion with its numbers in the order of the values and of the domain."""
         try:
-            secret = self.secret.aligned(domain)
+            attribute = self.attribute.aligned(domain)
         except InputError as error:
             raise error.within("secret") from None
-        return SensitiveAttributePrivacy(self.notion.aligned(secret.domain), secret)
+        return SensitiveAttributePrivacy(self.notion.aligned(attribute.domain), attribute)
 
     def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:
-        """Return the same notion of the same secret with another budget."""
-        return SensitiveAttributePrivacy(self.notion.at(epsilon), self.secret)
+        """Return the same notion of the same attribute with another budget."""
+        return SensitiveAttributePrivacy(self.notion.at(epsilon), self.attribute)
 
     @property
     def has_epsilon(self) -> bool:
@@ -267,20 +269,22 @@ class SensitiveAttributePrivacy(Notion):
     @property
     def heading(self) -> str:
         """What reports call the notion."""
-        return f"{self.notion.heading} of the secret"
+        return f"{self.notion.heading} of the sensitive attribute"
 
     def stated(self, domain: Domain, prior: Prior | None) -> SensitiveAttributePrivacy:
         """Return the same with the notion as a file states it, for the values of the attribute."""
-        masses, _ = self.secret.laws(prior_for(f"{self.name} of a secret", domain, prior))
-        inner = self.notion.stated(self.secret.domain, masses)
-        return SensitiveAttributePrivacy(inner, self.secret)
+        masses, _ = self.attribute.distributions(
+            prior_for(f"{self.name} of a sensitive attribute", domain, prior)
+        )
+        inner = self.notion.stated(self.attribute.domain, masses)
+        return SensitiveAttributePrivacy(inner, self.attribute)
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {**self.notion.to_table(), "secret": self.secret.to_table()}
+        return {**self.notion.to_table(), "secret": self.attribute.to_table()}
 
     def __repr__(self) -> str:
-        return f"SensitiveAttributePrivacy({self.notion!r}, {self.secret!r})"
+        return f"SensitiveAttributePrivacy({self.notion!r}, {self.attribute!r})"
 
 
 def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Labels | None]:
@@ -293,11 +297,11 @@ def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Label
 
 
 def _distribution(given: Any, key: str, size: int) -> Weights:
-    """Return numbers that sum to 1 exactly, normalised as those of a prior are."""
+    """Return numbers that sum to 1 exactly, normalized as those of a prior are."""
     numbers = exact_numbers(given, key)
     if len(numbers) != size:
         raise InputError(
-            key, f"{size} probabilities, one for each secret", f"{len(numbers)} numbers"
+            key, f"{size} probabilities, one for each value", f"{len(numbers)} numbers"
         )
     total = sum(numbers, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
@@ -306,10 +310,10 @@ def _distribution(given: Any, key: str, size: int) -> Weights:
 
 
 def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weights, ...]]:
-    """Return the law of the input, and P(s|x), a row for each input."""
+    """Return the distribution of the input, and P(s|x), a row for each input."""
     rows = [exact_numbers(row, f"joint[{s}]") for s, row in enumerate(joint)]
     if len(rows) != size:
-        raise InputError("joint", f"{size} rows, one for each secret", f"{len(rows)} rows")
+        raise InputError("joint", f"{size} rows, one for each value", f"{len(rows)} rows")
     for s, row in enumerate(rows):
         if len(row) != len(rows[0]):
             expected = "as many numbers in each row, one for each input"

@@ -270,7 +270,7 @@ def test_rows_of_a_sensitive_attribute() -> None:
     attribute = SensitiveAttribute(
         ["ill", "well"], given_input=[[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.2, 0.8]]
     )
-    domain, masses = attribute.domain, attribute.laws(Prior(PRIOR))[0]
+    domain, masses = attribute.domain, attribute.distributions(Prior(PRIOR))[0]
     inner = LinearNotion(rows_of(LDP("0.2"), domain, masses))
     solutions = [
         design(

@@ -602,7 +602,7 @@ def test_both_forms_of_the_joint_law_are_one() -> None:
     assert other != SensitiveAttribute(["ill", "well"], given_input=[[1, 0], [0, 1], [0, 1]])
     assert SensitiveAttributePrivacy(LIP(1), other) == SensitiveAttributePrivacy(LIP(1), SECRET)
     assert SensitiveAttributePrivacy(LIP(1), SECRET) != LIP(1)
-    masses, laws = SECRET.laws(PRIOR)
+    masses, laws = SECRET.distributions(PRIOR)
     assert list(masses) == [sum(row) for row in joint]
     assert all(sum(law) == 1 for law in laws)
 
@@ -651,6 +651,7 @@ def test_a_problem_file_states_it(tmp_path: Path) -> None:
         'secret = { values = ["ill", "well"], given_input = [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]] }',
         'secret = { values = ["ill", "well"], joint = [[0.18, 0.06, 0.2], [0.02, 0.24, 0.3]] }',
     ]
+    forms += [form.replace("secret", "sensitive_attribute", 1) for form in forms]
     for form in forms:
         assert read(tmp_path, form).privacy == (SensitiveAttributePrivacy(LIP("0.1"), SECRET),)
 
@@ -668,7 +669,7 @@ MISTAKES = {
         r"privacy.secret.given_input\[1\]: expected numbers that sum to 1, given sum 0.9"
     ),
     'secret = { values = ["a", "b"], given_input = [[1], [0], [1]] }': (
-        r"privacy.secret.given_input\[0\]: expected 2 probabilities, one for each secret"
+        r"privacy.secret.given_input\[0\]: expected 2 probabilities, one for each value"
     ),
     'secret = { values = ["a", "b"], given_input = [[1, "x"], [0, 1], [0, 1]] }': (
         r"privacy.secret.given_input\[0\]\[1\]: expected a finite number"
@@ -677,10 +678,10 @@ MISTAKES = {
         r"privacy.secret.given_input\[0\]\[1\]: expected a finite number >= 0"
     ),
     'secret = { values = ["a", "b"], given_input = [[1, 0], [1, 0], [1, 0]] }': (
-        r"privacy.secret.values\[1\]: expected secrets of positive probability, given 'b' with 0"
+        r"privacy.secret.values\[1\]: expected values of positive probability, given 'b' with 0"
     ),
     'secret = { values = ["a", "b"], joint = [[0.2, 0.3, 0.5]] }': (
-        "privacy.secret.joint: expected 2 rows, one for each secret"
+        "privacy.secret.joint: expected 2 rows, one for each value"
     ),
     'secret = { values = ["a", "b"], joint = [[0.2, 0.3, 0.1], [0, 0, 0.3]] }': (
         "privacy.secret.joint: expected numbers that sum to 1"
@@ -689,7 +690,11 @@ MISTAKES = {
         r"privacy.secret.joint\[1\]: expected as many numbers in each row"
     ),
     'secret = { values = ["a", "b"], joint = [[0.3, 0.1, 0.2], [0, 0.1, 0.3]] }': (
-        "privacy.secret.joint: .*sum over the secrets to the prior, 0.2 of input 0, given sum 0.3"
+        "privacy.secret.joint: .*sum over the values to the prior, 0.2 of input 0, given sum 0.3"
+    ),
+    "secret = {}\nsensitive_attribute = {}": "privacy.secret: expected only one of",
+    'sensitive_attribute = { values = ["a", "a"], given_input = [[1, 0]] }': (
+        "privacy.sensitive_attribute.values: .*differ"
     ),
     "secrt = 1": "privacy.secrt: .*secret",
 }
