@@ -179,8 +179,9 @@ class SensitiveAttributePrivacy(Notion):
 
     What the notion asks of Q(y|x), it asks of Pr(y|s) = Sum_x P(x|s) Q(y|x), with the values of
     S in the place of the inputs, and P(s) in the place of the prior. LDP becomes
-    Pr(y|s) <= e**epsilon Pr(y|s') for all s and s', LIP e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0
-    occurs with no value of S, so that nothing is asked of it.
+    Pr(y|s) <= e**epsilon Pr(y|s') for all s and s', and LIP becomes
+    e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0 occurs with no value of S, so
+    that nothing is asked of it.
 
     Parameters
     ----------
