@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from mechdesign.errors import InputError, shown
 
 __all__ = [
     "Table",
@@ -18,8 +21,11 @@ __all__ = [
     "html_matrix",
     "latex",
     "printable",
+    "row_of",
     "shortened",
 ]
+
+R = TypeVar("R")
 
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -105,17 +111,39 @@ class Table:
 
 
 class Tabular(ABC):
-    """A result that is printed as one table, in a notebook as HTML."""
+    """A result that is printed as one table, maybe under a line; in a notebook as HTML."""
+
+    indent: ClassVar[str] = ""
+    """What stands before each line of the table in plain text."""
 
     @abstractmethod
     def _table(self) -> Table:
         """Return the table."""
 
+    def _head(self) -> str:
+        """Return the line above the table; none if it is empty."""
+        return ""
+
     def __repr__(self) -> str:
-        return self._table().text()
+        head, table = self._head(), self._table().text(self.indent)
+        return f"{head}\n{table}" if head else table
 
     def _repr_html_(self) -> str:
-        return html_lines([], self._table().html())
+        head = self._head()
+        return html_lines([("", head)] if head else [], self._table().html())
+
+
+def row_of(rows: Mapping[str, R], name: str, key: str) -> R:
+    """Return the row of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none: the names are listed.
+    """
+    if name not in rows:
+        raise InputError(key, f"one of: {', '.join(rows)}", shown(name))
+    return rows[name]
 
 
 def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:

@@ -83,13 +83,24 @@ def _cuts(size: int) -> list[int]:
     return sorted({round(cut) for cut in np.geomspace(1, size - 1, MOST_LEVELS).tolist()})
 
 
+def _by_likelihood_ratio(
+    order: Int64Array, codes: Callable[[Sample], Int64Array], describe: Callable[[float], str]
+) -> Statistic:
+    """Return the statistic that ranks codes; those that ``order`` does not have come last."""
+    rank = np.full(int(order.max()) + 2, -len(order) - 1)
+    rank[order] = -np.arange(1, len(order) + 1)
+
+    def score(sample: Sample) -> FloatArray:
+        return rank[np.minimum(codes(sample), len(rank) - 1)].astype(np.float64)
+
+    return Statistic(score, [-float(cut) for cut in _cuts(len(order))], describe)
+
+
 def outputs(one: Sample, other: Sample) -> Iterator[Statistic]:
     """Propose sets of the reports with the largest likelihood ratios (Neyman-Pearson tests)."""
     order = _ranked(one.codes, other.codes)
     if len(order) > len(one):  # most reports occur once: their ratios are noise
         return
-    rank = np.full(int(order.max()) + 2, -len(order) - 1)
-    rank[order] = -np.arange(1, len(order) + 1)
 
     def describe(level: float) -> str:
         cut = round(-level)
@@ -97,10 +108,7 @@ def outputs(one: Sample, other: Sample) -> Iterator[Statistic]:
         more = f" or {cut - MOST_NAMED} others" if cut > MOST_NAMED else ""
         return f"the report is {'one of ' if cut > 1 else ''}{named}{more}"
 
-    def score(sample: Sample) -> FloatArray:
-        return rank[np.minimum(sample.codes, len(rank) - 1)].astype(np.float64)
-
-    yield Statistic(score, [-float(cut) for cut in _cuts(len(order))], describe)
+    yield _by_likelihood_ratio(order, lambda sample: sample.codes, describe)
 
 
 def half_lines(one: Sample, other: Sample) -> Iterator[Statistic]:
@@ -207,14 +215,11 @@ def _block(one: Sample, other: Sample, start: int, stop: int) -> Statistic:
         return np.asarray(sample.bits[:, start:stop] @ places)
 
     order = _ranked(codes(one), codes(other))
-    rank = np.full(1 << BLOCK, -len(order) - 1)
-    rank[order] = -np.arange(1, len(order) + 1)
 
     def describe(level: float) -> str:
         return f"parts {start} to {stop - 1} are as in {-level:.0f} of {len(order)} patterns"
 
-    levels = [-float(cut) for cut in _cuts(len(order))]
-    return Statistic(lambda sample: rank[codes(sample)].astype(np.float64), levels, describe)
+    return _by_likelihood_ratio(order, codes, describe)
 
 
 def likelihoods(one: Sample, other: Sample) -> Iterator[Statistic]:

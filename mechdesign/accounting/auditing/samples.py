@@ -156,17 +156,7 @@ def _of_arrays(arrays: list[npt.NDArray[Any]]) -> list[Sample]:
     if arrays[0].ndim == 1:
         values, codes = np.unique(np.concatenate(arrays), return_inverse=True)
         ends = np.cumsum([len(array) for array in arrays])[:-1]
-        numeric = values.dtype.kind in "biuf"
-        return [
-            Sample(
-                part.astype(np.int64),
-                lambda code: repr(values[code].item()),
-                np.zeros((len(part), 0), dtype=bool),
-                (),
-                array.astype(np.float64) if numeric else None,
-            )
-            for part, array in zip(np.split(codes, ends), arrays, strict=True)
-        ]
+        return _of_labels(np.split(codes, ends), values.tolist())
     flat = [array.reshape(len(array), -1) for array in arrays]
     if len({table.shape[1] for table in flat}) > 1:
         return _of_objects([array.tolist() for array in arrays])

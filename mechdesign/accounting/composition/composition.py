@@ -14,12 +14,12 @@ from mechdesign.accounting.composition.products import (
     pair_ratios,
     same_inputs,
 )
-from mechdesign.accounting.measure.max_ratio import Ratio, log_above
+from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
-from mechdesign.text import Table, html_lines
+from mechdesign.text import Table, Tabular, row_of
 
 __all__ = ["Composition", "CompositionRow", "compose", "lifts"]
 
@@ -46,8 +46,8 @@ class CompositionRow:
     source: str
 
 
-@dataclass(frozen=True)
-class Composition:
+@dataclass(frozen=True, repr=False)
+class Composition(Tabular):
     """The joint leakage of releases about one X.
 
     Attributes
@@ -71,22 +71,12 @@ class Composition:
     rows: tuple[CompositionRow, ...]
 
     def __getitem__(self, notion: str) -> CompositionRow:
-        for line in self.rows:
-            if line.notion == notion:
-                return line
-        known = ", ".join(line.notion for line in self.rows)
-        raise InputError("notion", f"one of: {known}", repr(notion))
+        return row_of({row.notion: row for row in self.rows}, notion, "notion")
 
     @property
     def matrix(self) -> tuple[tuple[float, ...], ...]:
         """The tightest matrix E of context-aware LDP, in nats, rounded up."""
         return tuple(tuple(log_above(ratio) for ratio in row) for row in self.ratios)
-
-    def __repr__(self) -> str:
-        return f"{self._head()}\n{self._table().text()}"
-
-    def _repr_html_(self) -> str:
-        return html_lines([("", self._head())], self._table().html())
 
     def _head(self) -> str:
         return (
@@ -154,8 +144,8 @@ def compose(
             each[channel] = pair_ratios(channel)
     inputs = range(len(listed[0].inputs))
     ratios = [[_product([each[c][x][z] for c in listed]) for z in inputs] for x in inputs]
-    total = log_above(_product(_largest(each[channel]) for channel in listed))
-    lines = [CompositionRow("ldp", log_above(_largest(ratios)), total, "sum")]
+    total = log_above(_product(largest(each[channel]) for channel in listed))
+    lines = [CompositionRow("ldp", log_above(largest(ratios)), total, "sum")]
     compared = len(listed[0].outputs) if len(listed) == 1 else 0
     if prior is not None:
         domain = listed[0].inputs
@@ -198,7 +188,7 @@ def _lift_rows(
     columns: list[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
 ) -> list[CompositionRow]:
     lowest, highest = lifts(columns, priors)
-    above, below = log_above(highest), log_above(1 / lowest if lowest else None)
+    above, below = log_above(highest), log_above(inverse(lowest))
     bound = lip_composition_bound(budgets, *_smallest(priors))
     one = isinstance(priors, PriorList) and len(priors.members) == 1
     return [
@@ -244,7 +234,7 @@ def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     for row in ratios:
         shares = [Fraction(0) if ratio is None else 1 / ratio for ratio in row]
         least = min(least, priors.extreme_mean(shares, largest=False))
-    return log_above(1 / least if least else None)
+    return log_above(inverse(least))
 
 
 def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> CompositionRow:
@@ -272,7 +262,7 @@ def _budgets(
     for channel in channels:
         if channel not in found:
             lowest, highest = lifts(max_ratio_columns([channel]), priors)
-            found[channel] = max(log_above(highest), log_above(1 / lowest if lowest else None))
+            found[channel] = max(log_above(highest), log_above(inverse(lowest)))
     return [found[channel] for channel in channels]
 
 
@@ -283,8 +273,3 @@ def _product(ratios: Iterable[Ratio]) -> Ratio:
             return None
         total *= ratio
     return total
-
-
-def _largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
-    flat = [ratio for row in ratios for ratio in row]
-    return None if None in flat else max(ratio for ratio in flat if ratio is not None)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.optimize
 
-from mechdesign.accounting.measure.max_ratio import Ratio
+from mechdesign.accounting.measure.max_ratio import Ratio, max_ratio
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
 
@@ -188,19 +188,8 @@ def pair_ratios(channel: Channel) -> list[list[Ratio]]:
     >>> pair_ratios(Channel.from_matrix([["3/4", "1/4"], ["1/2", "1/2"]]))
     [[Fraction(1, 1), Fraction(3, 2)], [Fraction(2, 1), Fraction(1, 1)]]
     """
-    columns = list(merged(channel.columns()))
-    inputs = range(len(channel.inputs))
-    return [[_largest_ratio(columns, x, other) for other in inputs] for x in inputs]
-
-
-def _largest_ratio(columns: list[Column], x: int, other: int) -> Ratio:
-    top, bottom = 0, 1
-    for column in columns:
-        if column[x] * bottom > top * column[other]:
-            top, bottom = column[x], column[other]
-            if bottom == 0:
-                return None
-    return Fraction(top, bottom)
+    rows = list(zip(*merged(channel.columns()), strict=True))
+    return [[max_ratio(row, other).factor for other in rows] for row in rows]
 
 
 def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, int]:

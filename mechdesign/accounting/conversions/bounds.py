@@ -8,7 +8,6 @@ exact value beside it.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -40,7 +39,7 @@ ROUNDING = 1e-12
 """The relative amount by which a bound is raised for its own rounding."""
 
 
-class ConversionBound(ABC):
+class ConversionBound:
     """A theorem: every channel that satisfies one notion has a bounded leakage under another."""
 
     source: ClassVar[str]
@@ -54,9 +53,12 @@ class ConversionBound(ABC):
         """Return whether the theorem is about these two notions."""
         return isinstance(notion, self.given) and isinstance(target, self.target)
 
-    @abstractmethod
     def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound on the epsilon of the target in nats; inf where there is none."""
+        """Return the bound on the epsilon of the target in nats; inf where there is none.
+
+        Unless a theorem says otherwise, it is the epsilon of the hypothesis.
+        """
+        return _epsilon(notion)
 
 
 class LDPToLIP(ConversionBound):
@@ -154,10 +156,6 @@ class ToAverages(ConversionBound):
     given = (LDP, LIP, PML)
     target = (MutualInformationPrivacy, MaximalLeakage)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound."""
-        return _epsilon(notion)
-
 
 class LeakageToInformation(ConversionBound):
     """Bound mutual information by maximal leakage."""
@@ -165,10 +163,6 @@ class LeakageToInformation(ConversionBound):
     source = "Issa, Wagner and Kamath 2020, Lemma 1"
     given = (MaximalLeakage,)
     target = (MutualInformationPrivacy,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound."""
-        return _epsilon(notion)
 
 
 class ApproximateLDPToLIP(ConversionBound):
@@ -210,10 +204,6 @@ class ByDefinition(ConversionBound):
     source = "the definitions"
     given = (LDP, LIP)
     target = (PML, AsymmetricLift)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
-        """Return the bound."""
-        return _epsilon(notion)
 
 
 BOUNDS: tuple[ConversionBound, ...] = (

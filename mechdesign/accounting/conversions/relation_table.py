@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, shown
 from mechdesign.notions import Notion
-from mechdesign.text import Table, html_lines
+from mechdesign.text import Table, Tabular, row_of
 
 __all__ = ["Implied", "Relations"]
 
@@ -50,8 +49,8 @@ class Implied:
         return f"{self.notion!r} implies {self.target}: exactly {tight} nats, bound {bound}"
 
 
-@dataclass(frozen=True)
-class Relations:
+@dataclass(frozen=True, repr=False)
+class Relations(Tabular):
     """What a guarantee implies under every other notion. Its repr is a table.
 
     Attributes
@@ -62,21 +61,13 @@ class Relations:
         One implied guarantee for each notion.
     """
 
+    indent = "  "
+
     notion: Notion
     rows: tuple[Implied, ...]
 
     def __getitem__(self, target: str) -> Implied:
-        for row in self.rows:
-            if row.target == target:
-                return row
-        known = [row.target for row in self.rows]
-        raise InputError("target", f"one of: {', '.join(known)}", shown(target))
-
-    def __repr__(self) -> str:
-        return f"{self._head()}\n{self._table().text('  ')}"
-
-    def _repr_html_(self) -> str:
-        return html_lines([("", self._head())], self._table().html())
+        return row_of({row.target: row for row in self.rows}, target, "target")
 
     def _head(self) -> str:
         return f"{self.notion!r} implies, in nats"

@@ -13,7 +13,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, exp_lower
 from mechdesign.notions.base import budget
-from mechdesign.text import Table
+from mechdesign.text import Table, Tabular
 
 __all__ = ["ErrorRegion", "Point", "TradeOff", "error_region", "trade_off"]
 
@@ -53,8 +53,8 @@ class ErrorRegion:
         return _above_line(missed, alarm, self.forward) and _above_line(alarm, missed, self.back)
 
 
-@dataclass(frozen=True)
-class TradeOff:
+@dataclass(frozen=True, repr=False)
+class TradeOff(Tabular):
     """The best tests between two inputs: the least missed detections at every false alarm rate.
 
     A test says x or x'. It misses when the input is x and it says x', and raises a false alarm
@@ -68,6 +68,8 @@ class TradeOff:
         The corners of the curve, exact, from no false alarm to nothing missed: between them it is
         linear, by tossing a coin. It is convex.
     """
+
+    indent = "  "
 
     x: Label
     other: Label
@@ -104,10 +106,12 @@ class TradeOff:
         """Return whether no test leaves a region: it does not just where the corners do not."""
         return all(region.holds(point) for point in self.points)
 
-    def __repr__(self) -> str:
+    def _head(self) -> str:
+        return f"Tests between inputs {self.x!r} and {self.other!r}"
+
+    def _table(self) -> Table:
         rows = [(f"{float(alarm):.6f}", f"{float(missed):.6f}") for alarm, missed in self.points]
-        table = Table(("false alarm", "missed"), rows, ">>").text("  ")
-        return f"Tests between inputs {self.x!r} and {self.other!r}\n{table}"
+        return Table(("false alarm", "missed"), rows, ">>")
 
 
 def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Label
-from mechdesign.errors import InputError, shown
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
-from mechdesign.text import Table, format_table, html_lines, shortened
+from mechdesign.text import Table, format_table, html_lines, row_of, shortened
 
 __all__ = ["Leakage", "Leakages"]
 
@@ -103,11 +102,7 @@ class Leakages:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, notion: str) -> Leakage:
-        for row in self.rows:
-            if row.notion == notion:
-                return row
-        known = ", ".join(row.notion for row in self.rows)
-        raise InputError("notion", f"one of: {known}", shown(notion))
+        return row_of({row.notion: row for row in self.rows}, notion, "notion")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, fit for JSON: exact numbers as text, infinite ones as ``"inf"``."""

@@ -14,6 +14,7 @@ from mechdesign.accounting.measure.max_ratio import (
     ColumnExtremes,
     JointExtremes,
     MaxRatio,
+    inverse,
     log_above,
     max_ratio,
 )
@@ -200,8 +201,7 @@ def _of_mechanism(
         rows.append(Leakage(own.name, log_above(factor), factor))
     if prior is not None:
         least, most = mechanism.lifts(prior)
-        below = None if least == 0 else 1 / least
-        sides = [("max-lift", most), ("min-lift", below)]
+        sides = [("max-lift", most), ("min-lift", inverse(least))]
         both = max((factor for _, factor in sides), key=_order)
         sides = [("lip", both), *sides, ("pml", most)]
         rows += [Leakage(name, log_above(factor), factor) for name, factor in sides]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +22,8 @@ __all__ = [
     "MaxRatio",
     "Ratio",
     "float_above",
+    "inverse",
+    "largest",
     "log_above",
     "max_ratio",
 ]
@@ -63,6 +65,17 @@ def float_above(value: Fraction) -> float:
     return near
 
 
+def inverse(value: Fraction) -> Ratio:
+    """Return 1 / value: None, for infinity, where the value is 0."""
+    return 1 / value if value else None
+
+
+def largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
+    """Return the largest ratio of a matrix; None where one is infinite."""
+    flat = [ratio for row in ratios for ratio in row]
+    return None if None in flat else max(ratio for ratio in flat if ratio is not None)
+
+
 @dataclass(frozen=True)
 class MaxRatio:
     """The largest of some ratios, and the index of the column where it is attained.
@@ -75,7 +88,9 @@ class MaxRatio:
 
 
 def max_ratio(
-    tops: Sequence[int], bottoms: Sequence[int], scale: Fraction = Fraction(1)
+    tops: Sequence[int | Fraction],
+    bottoms: Sequence[int | Fraction],
+    scale: Fraction = Fraction(1),
 ) -> MaxRatio:
     """Return the largest ``scale * top / bottom``, exactly; pairs with a top of 0 are left out.
 
@@ -84,6 +99,8 @@ def max_ratio(
     >>> max_ratio([2, 3, 0], [2, 1, 0])
     MaxRatio(factor=Fraction(3, 1), column=1)
     """
+    top: int | Fraction
+    bottom: int | Fraction
     best, top, bottom = None, 0, 1
     for y, (a, b) in enumerate(zip(tops, bottoms, strict=True)):
         if a == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.accounting.measure.max_ratio import Ratio, log_above
+from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, max_ratio
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
@@ -50,10 +50,7 @@ class SensitiveAttributeLeakage(Tabular):
     @property
     def ldp(self) -> float:
         """The least epsilon with Pr(y|s) <= e**epsilon Pr(y|s') for all values of S, in nats."""
-        flat = [ratio for row in self.ratios for ratio in row]
-        if None in flat:
-            return log_above(None)
-        return log_above(max(ratio for ratio in flat if ratio is not None))
+        return log_above(largest(self.ratios))
 
     @property
     def max_lift(self) -> float:
@@ -63,7 +60,7 @@ class SensitiveAttributeLeakage(Tabular):
     @property
     def min_lift(self) -> float:
         """The largest log inverse lift of a value of S, in nats."""
-        return log_above(1 / self.least if self.least else None)
+        return log_above(inverse(self.least))
 
     @property
     def lip(self) -> float:
@@ -121,8 +118,8 @@ def sensitive_attribute_leakage(
         for column in channel.columns()
     ]
     columns = [column for column in columns if any(column)]
-    values = range(len(distribution))
-    ratios = tuple(tuple(_ratio(columns, s, other) for other in values) for s in values)
+    rows = list(zip(*columns, strict=True))
+    ratios = tuple(tuple(max_ratio(row, other).factor for other in rows) for row in rows)
     lifts = [q / _dot(masses, column) for column in columns for q in column]
     prior = Prior([sum(entries, Fraction(0)) for entries in zip(*distribution, strict=True)])
     return SensitiveAttributeLeakage(
@@ -189,13 +186,3 @@ def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
 
 def _dot(weights: Sequence[Fraction], column: Sequence[Any]) -> Fraction:
     return sum((p * q for p, q in zip(weights, column, strict=True)), Fraction(0))
-
-
-def _ratio(columns: list[list[Fraction]], s: int, other: int) -> Ratio:
-    worst = Fraction(0)
-    for column in columns:
-        if column[s] and not column[other]:
-            return None
-        if column[s]:
-            worst = max(worst, column[s] / column[other])
-    return worst
