@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mechdesign.designs.progress import ProgressBar, tqdm_bar
 from mechdesign.errors import CertificateError, InputError, shown
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ __all__ = [
 ]
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
-
-DELAY = 0.5
-"""Seconds before a bar appears, so that short work shows none."""
 
 
 def complain(message: str) -> int:
@@ -110,7 +108,7 @@ def _end(number: int, _: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-class FileBar:
+class FileBar(ProgressBar):
     """Shows how much of a file was read, gone when the work is done; a context.
 
     Parameters
@@ -122,17 +120,9 @@ class FileBar:
     """
 
     def __init__(self, doing: str, shown: bool | None = None) -> None:
-        from tqdm import tqdm
-
-        self._doing, hidden = doing, None if shown is None else not shown
         form = "{desc} |{bar:20}| {percentage:3.0f}%, {elapsed}<{remaining}"
-        self._bar = tqdm(total=1.0, bar_format=form, delay=DELAY, disable=hidden, leave=False)
-
-    def __enter__(self) -> FileBar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.close()
+        super().__init__(tqdm_bar(shown, total=1.0, bar_format=form))
+        self._doing = doing
 
     def __call__(self, rows: int, share: float | None) -> None:
         """Show how far the work is."""

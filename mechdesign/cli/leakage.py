@@ -76,7 +76,7 @@ def _prior(text: str, inputs: Domain) -> Prior:
             return Prior([part.strip() for part in text.split(",")])
         except InputError as error:
             raise InputError("--prior", error.expected, error.given, error.hint) from None
-    from mechdesign.files.mechanism_settings import load_setting
+    from mechdesign.files.problems import load_setting
 
     setting = load_setting(text)
     if setting.domain != inputs:

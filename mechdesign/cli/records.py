@@ -126,7 +126,7 @@ def _known(number: float) -> float | None:
 
 def _mechanism(options: argparse.Namespace) -> int:
     from mechdesign.files import save_mechanism
-    from mechdesign.files.mechanism_settings import load_setting
+    from mechdesign.files.problems import load_setting
     from mechdesign.mechanisms import mechanism_for
 
     check_writable(options.output, None, options.problem)

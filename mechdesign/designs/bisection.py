@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, SolverError, UnsupportedError
 from mechdesign.exact import short_text
@@ -65,10 +66,7 @@ class Search:
         SolverError
             If it is not decided.
         """
-        from tqdm import tqdm
-
-        hidden = None if progress is None else not progress
-        with tqdm(desc="reach", unit=" budgets", disable=hidden, leave=False, delay=0.5) as bar:
+        with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
             self._check_possible(self._problem.at(most * self._step))
             first = min(most, max(1, int(1 / self._step)))
             n = 0

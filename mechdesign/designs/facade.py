@@ -22,7 +22,7 @@ from mechdesign.solution import Solution
 if TYPE_CHECKING:
     from mechdesign.routes.conic.user_terms import UserTerms
 
-__all__ = ["design"]
+__all__ = ["check_limits", "design"]
 
 
 def design(
@@ -110,15 +110,26 @@ def design(
     return answers.solution(considered, notes)
 
 
+def check_limits(gap: float | None, time_limit: float | None = None) -> None:
+    """Check what may end a search; None is no limit.
+
+    Raises
+    ------
+    InputError
+        If one of them is no number above 0.
+    """
+    for key, given, least in (("gap", gap, "> 0"), ("time_limit", time_limit, "> 0, in seconds")):
+        number = isinstance(given, int | float) and not isinstance(given, bool)
+        if given is not None and not (number and 0 < given < math.inf):
+            raise InputError(key, f"a number {least}", shown(given))
+
+
 @contextmanager
 def _limits(
     gap: float | None, time_limit: float | None, progress: bool | Callable[[Progress], None]
 ) -> Iterator[Limits]:
     """Check what ends the search, and let Ctrl-C end it too."""
-    for key, given, least in (("gap", gap, "> 0"), ("time_limit", time_limit, "> 0, in seconds")):
-        number = isinstance(given, int | float) and not isinstance(given, bool)
-        if given is not None and not (number and 0 < given < math.inf):
-            raise InputError(key, f"a number {least}", shown(given))
+    check_limits(gap, time_limit)
     limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
     with limits.interruptible():
         if progress is True:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
@@ -188,16 +189,13 @@ def _trace(
     problem: Problem, epsilons: Iterable[Any], steps: Steps, progress: bool | None, *, strict: bool
 ) -> Frontier:
     """Design at every budget, the smallest first; strictly, none may be infeasible."""
-    from tqdm import tqdm
-
     try:
         budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
     except TypeError:
         raise InputError("epsilons", "a list of budgets", shown(epsilons)) from None
     order = sorted(range(len(budgets)), key=budgets.__getitem__)
     found: dict[int, FrontierPoint] = {}
-    hidden = None if progress is None else not progress
-    for n in tqdm(order, desc="frontier", unit="budget", disable=hidden, leave=False, delay=0.5):
+    for n in tqdm_bar(progress, order, desc="frontier", unit="budget"):
         try:
             solution = steps.design(problem.at(budgets[n]), 1 / (len(order) - len(found)))
         except InfeasibleError as error:

@@ -6,14 +6,15 @@ processes, or over the machines of a cluster. Every channel is repaired and cert
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, TypeAlias, overload
 
+from mechdesign.designs.facade import check_limits
 from mechdesign.designs.many_tasks import Options, Parts, divided, run
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.errors import InputError, MechdesignError, shown
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
@@ -150,8 +151,7 @@ def design_each(
         raise InputError("errors", "'raise' or 'return'", shown(errors))
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
         raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
-    if gap is not None and not (type(gap) in (int, float) and 0 < gap < math.inf):
-        raise InputError("gap", "a number > 0", shown(gap))
+    check_limits(gap)
     return _each(problems, Options(route, gap), (n_jobs, backend), errors == "raise", progress)
 
 
@@ -164,11 +164,9 @@ def _each(
 ) -> Iterator[Answer]:
     """Solve window after window; the order is that of the problems."""
     from joblib import Parallel, delayed, effective_n_jobs
-    from tqdm import tqdm
 
     n_jobs, backend = workers
     total = len(problems) if isinstance(problems, Sized) else None
-    hidden = None if progress is None else not progress
     rest, first = iter(problems), 0
     try:
         processes = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator")
@@ -176,7 +174,9 @@ def _each(
         raise InputError("backend", "a backend of joblib", shown(backend)) from None
     with (
         processes as pool,
-        tqdm(total=total, desc="design", unit="problem", disable=hidden, delay=DELAY) as bar,
+        tqdm_bar(
+            progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True
+        ) as bar,
     ):
         while window := list(islice(rest, WINDOW)):
             tasks = divided(window, options, effective_n_jobs(n_jobs))

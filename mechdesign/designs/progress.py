@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from types import TracebackType
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from mechdesign.routes.limits import Progress
 
-__all__ = ["GapBar"]
+__all__ = ["GapBar", "ProgressBar", "tqdm_bar"]
 
 DELAY, PAUSE = 0.5, 0.1
 """Seconds before a bar appears, so that short work shows none, and between two looks of it."""
@@ -19,7 +19,36 @@ WIDEST = 1.0
 """The gap at which the bar is empty; it fills as the logarithm of the gap falls to its aim."""
 
 
-class GapBar:
+def tqdm_bar(shown: bool | None, work: Iterable[Any] | None = None, **options: Any) -> Any:
+    """Return a bar of tqdm that is gone when the work is done.
+
+    Parameters
+    ----------
+    shown
+        Whether to show it; None where standard error is a terminal.
+    work, options
+        What to iterate over, and further options of tqdm.
+    """
+    from tqdm import tqdm
+
+    hidden = None if shown is None else not shown
+    return tqdm(work, **{"disable": hidden, "delay": DELAY, "leave": False, **options})
+
+
+class ProgressBar:
+    """A context that ends with its bar."""
+
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.close()
+
+
+class GapBar(ProgressBar):
     """Shows the value, the bound and the gap of a search; a context.
 
     Parameters
@@ -31,22 +60,8 @@ class GapBar:
     """
 
     def __init__(self, aim: float, shown: bool | None = None) -> None:
-        from tqdm import tqdm
-
-        hidden = None if shown is None else not shown
+        super().__init__(tqdm_bar(shown, total=1.0, bar_format=FORMAT))
         self._aim, self._last = min(max(aim, 1e-12), WIDEST / 2), DELAY - PAUSE
-        self._bar = tqdm(total=1.0, bar_format=FORMAT, delay=DELAY, disable=hidden, leave=False)
-
-    def __enter__(self) -> GapBar:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._bar.close()
 
     def __call__(self, progress: Progress) -> None:
         """Show a round of the search."""

@@ -6,8 +6,8 @@ import math
 import time
 
 from mechdesign.designs.answers import Answers
-from mechdesign.designs.facade import design
-from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.designs.facade import check_limits, design
+from mechdesign.errors import CertificateError
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO, Attempt, plan
 from mechdesign.routes.base import RawSolution
@@ -42,10 +42,7 @@ class Steps:
     """
 
     def __init__(self, gap: float | None, time_limit: float | None) -> None:
-        for key, given in (("gap", gap), ("time_limit", time_limit)):
-            number = isinstance(given, int | float) and not isinstance(given, bool)
-            if given is not None and not (number and 0 < given < math.inf):
-                raise InputError(key, "a number > 0", shown(given))
+        check_limits(gap, time_limit)
         self._gap, self._start = gap, time.perf_counter()
         self._seconds = math.inf if time_limit is None else time_limit
         self._last: RawSolution | None = None

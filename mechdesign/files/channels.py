@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import Verified, digest, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
@@ -19,29 +19,51 @@ from mechdesign.files.problems import read_domain
 from mechdesign.prior import Prior
 from mechdesign.solution import Solution
 
-__all__ = ["SavedChannel", "checked_channel", "load_channel", "read_document", "save_solution"]
+if TYPE_CHECKING:
+    from mechdesign.mechanisms import Mechanism
+
+__all__ = [
+    "SavedChannel",
+    "SavedMechanism",
+    "checked_channel",
+    "load_channel",
+    "read_document",
+    "save_solution",
+]
 
 
 @dataclass(frozen=True)
-class SavedChannel:
-    """A channel file that was checked.
+class SavedMechanism:
+    """A file of a channel or of a structured mechanism that was checked.
 
     Attributes
     ----------
-    channel
-        The exact channel.
+    mechanism
+        What draws reports, and reads them.
     prior
-        The prior that it was designed for; None for a channel saved by itself.
+        The prior that it was designed for; None where it needs none, or is saved by itself.
     document
         Everything in the file.
     verified
         The claims that hold.
     """
 
-    channel: Channel
+    mechanism: Channel | Mechanism
     prior: Prior | None
     document: dict[str, Any]
     verified: Verified
+
+
+@dataclass(frozen=True)
+class SavedChannel(SavedMechanism):
+    """A channel file that was checked; see :class:`SavedMechanism`."""
+
+    mechanism: Channel
+
+    @property
+    def channel(self) -> Channel:
+        """The exact channel."""
+        return self.mechanism
 
 
 def save_solution(solution: Solution, path: str | os.PathLike[str]) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.certify import Verified, digest, verify
+from mechdesign.certify import digest, verify
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.channels import (
+    SavedMechanism,
     checked_channel,
     is_channel_file,
     read_document,
@@ -23,35 +23,12 @@ from mechdesign.files.channels import (
 from mechdesign.files.disk import write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.notions import NOTIONS
-from mechdesign.prior import Prior
 from mechdesign.solution import Solution
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism
 
 __all__ = ["SavedMechanism", "load_mechanism", "mechanism_document", "save", "save_mechanism"]
-
-
-@dataclass(frozen=True)
-class SavedMechanism:
-    """A file of a channel or of a structured mechanism that was checked.
-
-    Attributes
-    ----------
-    mechanism
-        What draws reports, and reads them.
-    prior
-        The prior that it was designed for; None where it needs none.
-    document
-        Everything in the file.
-    verified
-        The claims that hold.
-    """
-
-    mechanism: Channel | Mechanism
-    prior: Prior | None
-    document: dict[str, Any]
-    verified: Verified
 
 
 def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
@@ -122,8 +99,7 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     """
     document = read_document(Path(path))
     if is_channel_file(document):
-        saved = checked_channel(document)
-        return SavedMechanism(saved.channel, saved.prior, saved.document, saved.verified)
+        return checked_channel(document)
     from mechdesign.mechanisms.registry import restored
 
     verified = verify(document)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,14 +28,10 @@ from mechdesign.problem import Expected, Problem
 from mechdesign.utilities import UTILITIES, Utility
 
 __all__ = [
-    "TABLES",
-    "check_keys",
+    "Setting",
     "load_problem",
+    "load_setting",
     "read_domain",
-    "read_prior",
-    "read_privacy",
-    "read_toml",
-    "section_of",
 ]
 
 Table = dict[str, Any]
@@ -44,6 +41,25 @@ ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
 
 TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
 """What a problem file may hold."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What records are, and what must stay secret of them.
+
+    Attributes
+    ----------
+    domain
+        The inputs.
+    privacy
+        The notions.
+    prior
+        How likely the inputs are; None where the file does not say.
+    """
+
+    domain: Domain
+    privacy: list[Notion]
+    prior: Prior | None
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -63,14 +79,33 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         If no channel satisfies its notion.
     """
     file = Path(path)
-    table = read_toml(file)
+    table = _read_toml(file)
     try:
         return _problem(table, file.parent)
     except InputError as error:
         raise error.inside_file(str(file)) from None
 
 
-def read_toml(file: Path) -> Table:
+def load_setting(path: str | os.PathLike[str]) -> Setting:
+    """Read the tables ``[domain]``, ``[privacy]`` and ``[prior]`` of a problem file.
+
+    The other tables are not read, and the domain may be too large for a matrix.
+
+    Raises
+    ------
+    InputError
+        If it is not such a file; the message names the file, the key, what was expected and what
+        was given.
+    """
+    file = Path(path)
+    table = _read_toml(file)
+    try:
+        return _setting(table, file.parent)
+    except InputError as error:
+        raise error.inside_file(str(file)) from None
+
+
+def _read_toml(file: Path) -> Table:
     """Return the tables of a TOML file, numbers with a point as exact decimals.
 
     Raises
@@ -86,23 +121,30 @@ def read_toml(file: Path) -> Table:
         raise InputError(str(file), "a TOML file", error) from None
 
 
+def _setting(table: Table, folder: Path, *required: str) -> Setting:
+    _check_keys(table, "", TABLES, required=("domain", "privacy", *required))
+    domain = read_domain(_section(table, "domain"))
+    privacy = _privacy(table["privacy"], domain, folder)
+    prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
+    return Setting(domain, privacy, prior)
+
+
 def _problem(table: Table, folder: Path) -> Problem:
-    check_keys(table, "", TABLES, required=("domain", "privacy", "utility"))
-    domain = read_domain(section_of(table, "domain"))
+    setting = _setting(table, folder, "utility")
     outputs = None
     if "outputs" in table:
-        section = section_of(table, "outputs")
-        check_keys(section, "outputs", ("values",), required=("values",))
+        section = _section(table, "outputs")
+        _check_keys(section, "outputs", ("values",), required=("values",))
         outputs = _a_list(section["values"], "outputs.values")
     return Problem(
-        domain,
-        read_privacy(table["privacy"], domain, folder),
-        _utility(section_of(table, "utility"), domain, outputs, folder),
-        prior=read_prior(section_of(table, "prior"), domain, folder) if "prior" in table else None,
+        setting.domain,
+        setting.privacy,
+        _utility(_section(table, "utility"), setting.domain, outputs, folder),
+        prior=setting.prior,
         outputs=outputs,
         title=_text(table, "title"),
         source=_text(table, "source"),
-        expected=_expected(section_of(table, "expected")) if "expected" in table else None,
+        expected=_expected(_section(table, "expected")) if "expected" in table else None,
     )
 
 
@@ -117,11 +159,11 @@ def read_domain(section: Table) -> Domain:
         grid = section["grid"]
         if not isinstance(grid, dict):
             raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
-        check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
+        _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
         return Domain.grid(**grid)
 
 
-def read_prior(section: Table, domain: Domain, folder: Path) -> Prior:
+def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
     """Read a ``[prior]`` table; a file of data is looked for from ``folder``."""
     forms: dict[str, Callable[[], Prior]] = {
         "probabilities": lambda: Prior(section["probabilities"]),
@@ -145,7 +187,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     if not isinstance(data, dict):
         raise InputError("data", "a table { file, column }", shown(data))
     known = ("file", "column", "separator", "smoothing")
-    check_keys(data, "data", known, required=("file", "column"))
+    _check_keys(data, "data", known, required=("file", "column"))
     for key in ("file", "column", "separator"):
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"data.{key}", "text", shown(data[key]))
@@ -161,7 +203,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
         return Prior.from_counts(counts, data.get("smoothing", 0))
 
 
-def read_privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
+def _privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
     """Read a ``[privacy]`` table, or a list of them; data files are looked for from ``folder``."""
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
@@ -235,7 +277,7 @@ def _build(
         )
     keys = registry[name].keys()
     required = [key for key, needed in keys.items() if needed]
-    check_keys(table, where, (naming_key, *keys, *apart), required=required)
+    _check_keys(table, where, (naming_key, *keys, *apart), required=required)
     with _inside(where):
         return registry[name](**{key: v for key, v in table.items() if key != naming_key})
 
@@ -249,7 +291,7 @@ def _check_no_near_miss(table: Table, where: str, key: str) -> None:
 
 
 def _expected(section: Table) -> Expected:
-    check_keys(section, "expected", ("value", "rtol"), required=("value",))
+    _check_keys(section, "expected", ("value", "rtol"), required=("value",))
     value = as_fraction(section["value"], "expected.value")
     rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
     if rtol < 0:
@@ -266,7 +308,7 @@ def _inside(where: str) -> Any:
         raise error.within(where) from None
 
 
-def section_of(table: Table, key: str) -> Table:
+def _section(table: Table, key: str) -> Table:
     """Return the table under a key, or raise InputError if it is none."""
     if not isinstance(table[key], dict):
         raise InputError(key, f"a table [{key}]", shown(table[key]))
@@ -288,14 +330,14 @@ def _a_list(value: Any, key: str) -> list[Any]:
 
 
 def _one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
-    check_keys(section, where, forms)
+    _check_keys(section, where, forms)
     if len(section) != 1:
         given = " and ".join(section) or "none"
         raise InputError(where, f"exactly one of {', '.join(forms)}", given)
     return next(iter(section))
 
 
-def check_keys(
+def _check_keys(
     table: Table, where: str, known: Iterable[str], required: Iterable[str] = ()
 ) -> None:
     """Raise InputError unless a table has all keys that are required, and only known ones."""

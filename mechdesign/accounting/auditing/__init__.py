@@ -6,7 +6,7 @@ exact binomial bounds of Clopper and Pearson 1934.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from scipy.special import betaincinv
 
 from mechdesign.accounting.auditing.events import FAMILIES, Statistic
 from mechdesign.accounting.auditing.samples import Sample, read_samples
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.reports import ReportSource
@@ -185,11 +186,11 @@ def audit(
     chosen = _pairs(sampler, inputs, pairs)
     draw = _drawer(sampler, rng)
     tested = list(dict.fromkeys(x for pair in chosen for x in pair))
-    drawn = [draw(x, draws) for x in _bar(tested, "draw", progress)]
+    drawn = [draw(x, draws) for x in tqdm_bar(progress, tested, desc="draw")]
     samples = dict(zip(tested, read_samples(drawn, draws), strict=True))
     risk = (1 - confidence) / (2 * len(chosen))
     bounds, best = {}, None
-    for pair in _bar(chosen, "audit", progress):
+    for pair in tqdm_bar(progress, chosen, desc="audit"):
         found = _test(samples[pair[0]], samples[pair[1]], risk)
         bounds[pair] = found[0]
         if best is None or found[0] > best[1][0]:
@@ -253,13 +254,6 @@ def _drawer(sampler: Any, rng: Randomness) -> Sampler:
         raise InputError("rng", expected, shown(rng))
     found: Sampler = sampler
     return found
-
-
-def _bar(work: Sequence[Any], name: str, progress: bool | None) -> Iterator[Any]:
-    from tqdm import tqdm
-
-    hidden = None if progress is None else not progress
-    yield from tqdm(work, desc=name, disable=hidden, leave=False, delay=0.5)
 
 
 def _test(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[int, int], int]:

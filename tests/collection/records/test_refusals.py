@@ -21,7 +21,7 @@ from mechdesign.collection.records.policies import LabelReader, policy_of
 from mechdesign.collection.records.record_files import Cells
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.files.mechanism_settings import load_setting
+from mechdesign.files.problems import load_setting
 from mechdesign.notions import LDP
 from tests.records_support import identity, load, save
 from tests.strategies import examples
