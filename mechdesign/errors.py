@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = [
     "CertificateError",
@@ -18,9 +18,12 @@ __all__ = [
     "UnsupportedError",
     "did_you_mean",
     "listed",
+    "row_of",
     "shown",
     "shown_kind",
 ]
+
+R = TypeVar("R")
 
 
 class MechdesignError(Exception):
@@ -132,6 +135,19 @@ def listed(values: Any, key: str, expected: str) -> list[Any]:
     if no_list or not isinstance(values, Iterable):
         raise InputError(key, expected, shown(values))
     return list(values)
+
+
+def row_of(rows: Mapping[str, R], name: str, key: str) -> R:
+    """Return the row of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none: the names are listed.
+    """
+    if name not in rows:
+        raise InputError(key, f"one of: {', '.join(rows)}", shown(name))
+    return rows[name]
 
 
 def _short(given: object, limit: int = 120) -> str:

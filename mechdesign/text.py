@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-
-from mechdesign.errors import InputError, shown
 
 __all__ = [
     "Table",
@@ -21,11 +19,8 @@ __all__ = [
     "html_matrix",
     "latex",
     "printable",
-    "row_of",
     "shortened",
 ]
-
-R = TypeVar("R")
 
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
@@ -131,19 +126,6 @@ class Tabular(ABC):
     def _repr_html_(self) -> str:
         head = self._head()
         return html_lines([("", head)] if head else [], self._table().html())
-
-
-def row_of(rows: Mapping[str, R], name: str, key: str) -> R:
-    """Return the row of a name.
-
-    Raises
-    ------
-    InputError
-        If there is none: the names are listed.
-    """
-    if name not in rows:
-        raise InputError(key, f"one of: {', '.join(rows)}", shown(name))
-    return rows[name]
 
 
 def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:

@@ -16,10 +16,10 @@ from mechdesign.accounting.composition.products import (
 )
 from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import InputError, UnsupportedError, row_of
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
-from mechdesign.text import Table, Tabular, row_of
+from mechdesign.text import Table, Tabular
 
 __all__ = ["Composition", "CompositionRow", "compose", "lifts"]
 

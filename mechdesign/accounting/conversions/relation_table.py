@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mechdesign.channel import Channel
 from mechdesign.notions import Notion
-from mechdesign.text import Table, Tabular, row_of
+from mechdesign.text import Table, Tabular
 
 __all__ = ["Implied", "Relations"]
 

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Label
+from mechdesign.errors import row_of
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
-from mechdesign.text import Table, format_table, html_lines, row_of, shortened
+from mechdesign.text import Table, format_table, html_lines, shortened
 
 __all__ = ["Leakage", "Leakages"]
 
