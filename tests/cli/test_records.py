@@ -383,7 +383,7 @@ def test_a_prior_of_another_domain_is_refused(
 def test_a_bar_tells_the_rows_and_the_share(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mechdesign.cli.common.DELAY", 0)
+    monkeypatch.setattr("mechdesign.designs.progress.DELAY", 0)
     with FileBar("privatize", shown=True) as bar:
         for rows, share in ((1000, None), (2000, 0.5), (3000, 1.0)):
             bar(rows, share)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.channel import Channel
+from mechdesign.errors import row_of
 from mechdesign.notions import Notion
 from mechdesign.text import Table, Tabular
 
