@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Domain", "Label", "clean_label", "is_whole", "plain_label"]
+__all__ = ["Domain", "Label", "clean_label", "is_whole", "plain_label", "whole_number"]
 
 Label = Hashable
 """A label is text, a number, or a pair ``(row, column)``."""
@@ -55,6 +55,20 @@ def is_whole(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of a range.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number, or outside the range.
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        span = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InputError(key, f"a whole number {span}", shown(value))
+    return int(value)
 
 
 def plain_label(label: Label) -> Any:

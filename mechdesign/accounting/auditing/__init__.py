@@ -16,6 +16,7 @@ from scipy.special import betaincinv
 from mechdesign.accounting.auditing.events import FAMILIES, Statistic
 from mechdesign.accounting.auditing.samples import Sample, read_samples
 from mechdesign.designs.progress import tqdm_bar
+from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.reports import ReportSource
@@ -175,8 +176,7 @@ def audit(
       input   0: 993 of 10000 reports
       tested  2 ordered pairs of inputs
     """
-    if type(draws) is not int or draws < LEAST_DRAWS:
-        raise InputError("draws", f"a whole number >= {LEAST_DRAWS}", shown(draws))
+    draws = whole_number(draws, "draws", LEAST_DRAWS)
     expected = "a number between 0 and 1"
     if not 0 < as_fraction(confidence, "confidence", expected=expected) < 1:
         raise InputError("confidence", expected, shown(confidence))

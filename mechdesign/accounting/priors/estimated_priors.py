@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.facade import design
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
 from mechdesign.notions import LIP, BoundedPriorLIP
@@ -62,10 +62,7 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     chance = as_fraction(beta, "beta", expected="a number in (0, 1)")
     if not 0 < chance < 1:
         raise InputError("beta", "a number in (0, 1)", shown(beta))
-    counts: dict[str, Any] = {"size": size, "samples": samples}
-    for key, given in counts.items():
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise InputError(key, "a whole number >= 1", shown(given))
+    size, samples = whole_number(size, "size"), whole_number(samples, "samples")
     if size == 1:
         return Fraction(0)
     exact = sqrt_upper(log_upper((2**size - 2) / chance) / (2 * samples))

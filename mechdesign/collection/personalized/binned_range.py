@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.channel import Channel
 from mechdesign.collection.personalized.two_valued_response import OUTSIDE, exact_values
 from mechdesign.designs.facade import design
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.estimation.estimate import estimate
 from mechdesign.estimation.quantiles import Quantile
@@ -79,8 +79,7 @@ class BinnedRange:
         if self.low >= self.high:
             given = f"{fraction_text(self.high)} with low = {fraction_text(self.low)}"
             raise InputError("high", "a number above low", given)
-        if type(bins) is not int or not 2 <= bins <= MOST_BINS:
-            raise InputError("bins", f"a whole number from 2 to {MOST_BINS}", shown(bins))
+        bins = whole_number(bins, "bins", 2, MOST_BINS)
         if outside not in OUTSIDE:
             raise InputError("outside", "'refuse' or 'clip'", shown(outside))
         if (epsilon is None) == (channel is None):

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
+from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.mechanisms import Mechanism
 
@@ -218,6 +219,4 @@ def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:
     """
     if wanted is None:
         return max(1, min(CHUNK, int(CHUNK_BITS / max(mechanism.bits_per_report, 1))))
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
-        raise InputError("chunk", "a whole number >= 1", shown(wanted))
-    return wanted
+    return whole_number(wanted, "chunk")

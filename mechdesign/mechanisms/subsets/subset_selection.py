@@ -11,8 +11,8 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain, is_whole
-from mechdesign.errors import InputError, shown
+from mechdesign.domain import Domain, whole_number
+from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
@@ -86,7 +86,11 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
     ) -> None:
         super().__init__(inputs, epsilon)
         self._k = k = len(self.inputs)
-        self.size = j = best_size(k, self._notion.epsilon) if size is None else _whole_size(size, k)
+        self.size = j = (
+            best_size(k, self._notion.epsilon)
+            if size is None
+            else whole_number(size, "size", 1, k - 1)
+        )
         self._held = held_mass(self._notion.epsilon, on=j, off=k - j)
         # p - q in units of 1 / (2**62 (k - 1)), as q (k - 1) = j - p
         self._difference = k * self._held - j * WHOLE
@@ -216,10 +220,3 @@ def best_size(k: int, epsilon: Fraction) -> int:
     """
     j = np.arange(1, k)
     return 1 + int(np.argmax(j * (k - j) / (j * math.exp(epsilon) + k - j) ** 2))
-
-
-def _whole_size(size: Any, k: int) -> int:
-    """Return the size of sets of some of k inputs."""
-    if not is_whole(size) or not 1 <= size < k:
-        raise InputError("size", f"a whole number from 1 to {k - 1}", shown(size))
-    return int(size)

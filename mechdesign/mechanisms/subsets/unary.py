@@ -11,8 +11,8 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
-from mechdesign.domain import Domain, is_whole
-from mechdesign.errors import InputError, shown
+from mechdesign.domain import Domain, whole_number
+from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
@@ -53,7 +53,9 @@ class UnaryEncoding(LDPMechanism):
     ) -> None:
         super().__init__(inputs, epsilon)
         odds = exp_lower(self._notion.epsilon)
-        self._digits = self._fewest(odds) if digits is None else _whole_digits(digits)
+        self._digits = (
+            self._fewest(odds) if digits is None else whole_number(digits, "digits", 1, BITS)
+        )
         self._others = self._coin(odds, self._digits)
         self._held = self._own(self._others, self._digits)
         if self._difference <= 0:
@@ -180,10 +182,3 @@ class UnaryEncoding(LDPMechanism):
         low = zero / (least * zero + (1 - least) * one)
         high = one / (least * one + (1 - least) * zero)
         return low, high
-
-
-def _whole_digits(digits: Any) -> int:
-    """Return a number of binary digits from 1 to 62."""
-    if not is_whole(digits) or not 1 <= digits <= BITS:
-        raise InputError("digits", f"a whole number from 1 to {BITS}", shown(digits))
-    return int(digits)
