@@ -58,7 +58,7 @@ class Setting:
     """
 
     domain: Domain
-    privacy: list[Notion]
+    privacy: tuple[Notion, ...]
     prior: Prior | None
 
 
@@ -126,7 +126,7 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
     domain = read_domain(_section(table, "domain"))
     privacy = _privacy(table["privacy"], domain, folder)
     prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
-    return Setting(domain, privacy, prior)
+    return Setting(domain, tuple(privacy), prior)
 
 
 def _problem(table: Table, folder: Path) -> Problem:
