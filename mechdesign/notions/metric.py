@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import IntArray
+from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import Exact
@@ -113,29 +113,28 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         near = self._near(domain) if isinstance(self.distance, str) else None
         return PairRows(self.name, bounds, index, self.epsilon, near)
 
-    def _near(self, domain: Domain) -> tuple[IntArray, IntArray]:
-        """Return the pairs that have no other input on a shortest way between them.
+    def _near(self, domain: Domain) -> BoolArray:
+        """Return the pairs that have no other input on a shortest path between them.
 
-        Distances add up along such ways, so that the bounds at these pairs imply all others:
-        neighbours on a line, steps on a grid, and for Euclidean distances on it pairs whose steps
+        Distances add up along such paths, so that the bounds at these pairs imply all others:
+        neighbors on a line, steps on a grid, and for Euclidean distances on it pairs whose steps
         along the two sides have no common factor.
         """
         place = np.arange(len(domain)).reshape(domain.grid_shape or (1, -1))
         if domain.grid_shape is None:
             place[0] = sorted(range(len(domain)), key=(domain.numbers or ()).__getitem__)
         rows, columns = place.shape
-        pairs = []
+        near = np.zeros((len(domain), len(domain)), dtype=bool)
         for down in range(rows):
             for right in range(columns):
-                near = down + right == 1 if self.distance != "euclidean" else gcd(down, right) == 1
-                if near:
-                    corner, across = place[down:, right:], place[down:, : columns - right]
-                    pairs.append((place[: rows - down, : columns - right], corner))
-                    if down and right:
-                        pairs.append((place[: rows - down, right:], across))
-        x = np.concatenate([np.zeros(0, np.intp), *(a.ravel() for a, _ in pairs)])
-        other = np.concatenate([np.zeros(0, np.intp), *(b.ravel() for _, b in pairs)])
-        return np.concatenate([x, other]), np.concatenate([other, x])
+                if down + right == 1 if self.distance != "euclidean" else gcd(down, right) == 1:
+                    from_left, from_right = (
+                        place[: rows - down, : columns - right],
+                        place[: rows - down, right:],
+                    )
+                    near[from_left, place[down:, right:]] = True
+                    near[from_right, place[down:, : columns - right]] = True
+        return near | near.T
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -126,15 +126,15 @@ class Family(ABC):
 
     def all_hold(self, numerators: npt.NDArray[Any]) -> bool:
         """Return whether every column of ``(n_inputs, n_outputs)`` integers satisfies the rows."""
-        return bool(self._exact.holding(numerators).all())
+        return bool(self.holding(numerators).all())
 
     def links(self) -> sp.csr_array:
         """Return a graph on the inputs that joins those which share a row."""
         edges = [(min(row), x) for row in self._exact.integers for x in row]
-        return self._graph(edges)
+        return self._graph(*np.array(edges, dtype=np.intp).reshape(-1, 2).T)
 
-    def _graph(self, edges: Sequence[tuple[int, int]]) -> sp.csr_array:
-        x, other = np.array(edges, dtype=np.intp).reshape(-1, 2).T
+    def _graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
+        """Return the graph on the inputs with these edges."""
         return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
@@ -199,7 +199,7 @@ class Family(ABC):
             (first.setdefault(row, x), x)
             for x, row in enumerate(null_space(ties, self.size) if ties else ())
         ]
-        return self._graph([edge for edge in edges if edge[0] != edge[1]])
+        return self._graph(*np.array(edges, dtype=np.intp).reshape(-1, 2).T)
 
     def forced_equal(self) -> sp.csr_array:
         """Return a graph on the inputs that joins those whose rows of Q must be equal.
@@ -239,8 +239,8 @@ class Family(ABC):
         """
         return columns
 
-    def holding(self, columns: Int64Array) -> BoolArray:
-        """Say of each column whether it satisfies the rows for sure; no may mean perhaps."""
+    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return for each column whether it satisfies the rows, exactly."""
         return self._exact.holding(columns)
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:

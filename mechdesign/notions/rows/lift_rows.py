@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
+from mechdesign._typing import AnyArray, BoolArray, FloatArray, IntArray
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row, log_ratio
@@ -209,8 +209,7 @@ class LiftRows(Family):
     def _star(self, joined: bool) -> sp.csr_array:
         """Return a graph that joins all inputs to the first, or no edges."""
         others = np.arange(1, self.size if joined else 1)
-        ends = (np.zeros(len(others), dtype=np.intp), others)
-        return sp.csr_array((np.ones(len(others)), ends), shape=(self.size, self.size))
+        return self._graph(np.zeros_like(others), others)
 
     def equations(self) -> list[list[Fraction]]:
         """Return none: a bound of 1 makes all entries equal, and that is all."""
@@ -220,7 +219,7 @@ class LiftRows(Family):
         """Return all inputs where the lift is bounded from below, and any is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
 
-    def holding(self, columns: Int64Array) -> BoolArray:
+    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Compare the extreme entries with the extreme laws, exactly."""
         return np.array([self.violation(column) is None for column in columns.T.tolist()])
 

@@ -1,8 +1,9 @@
-"""Rows on ratios of two entries of a column: the E-matrix family.
+"""Bounds on ratios of two entries of a column: the E matrix of context-aware LDP.
 
     q_x <= factor * e**(base + slope * epsilon) * q_x'     for some ordered pairs (x, x')
 
-Acharya et al. 2020, Definition 2 (context-aware LDP), and all that specialises it.
+Acharya et al. 2020, Definition 2 (context-aware LDP), and its special cases: LDP, high-low,
+block-structured and metric privacy, differential identifiability.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
 
-Pairs = tuple[IntArray, IntArray]
-
 
 class PairRows(Family):
     """Bounds on ``q_x / q_x'`` for ordered pairs of inputs.
@@ -45,13 +44,13 @@ class PairRows(Family):
     epsilon
         Where the bounds stand.
     near
-        Pairs ``(x, x')``, as two arrays, from which all the others follow at any epsilon >= 0, as
-        those of neighbours do on a line: then only these are looked at. None: every pair is.
+        ``(size, size)`` truth values: pairs from which all the others follow at any epsilon >= 0,
+        as those of neighbors do on a line. Then only these are checked. None: every pair is.
 
     Notes
     -----
     A bound below 1 cannot be met, since rows sum to 1; the notions refuse such parameters. It may
-    be asked about, though, when the leakage of a channel is measured.
+    occur, though, when the leakage of a channel is measured.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class PairRows(Family):
         bounds: Sequence[Bound],
         index: IntArray,
         epsilon: Fraction,
-        near: Pairs | None = None,
+        near: BoolArray | None = None,
     ) -> None:
         self.name, self.bounds, self.epsilon, self.near = name, tuple(bounds), epsilon, near
         self.index = index.copy()
@@ -95,21 +94,22 @@ class PairRows(Family):
         return [exp_lower(b.exponent(self.epsilon)) * b.factor for b in self.bounds]
 
     @cached_property
-    def _raising(self) -> Raising | None:
-        """The rows in machine integers; None where a bound is below 1, as at a trial epsilon."""
-        x, other = self._pairs
-        used = np.unique(self.index[x, other]).tolist()
-        if any(self._limits[b] < 1 for b in used):
-            return None
-        limits = [max(limit, Fraction(1)) for limit in self._limits]
-        return Raising(self.index, limits, self.near)
+    def _checked(self) -> IntArray:
+        """The index on the pairs that are checked, from which the others follow."""
+        return self.index if self.near is None else np.where(self.near, self.index, FREE)
 
     @cached_property
-    def _pairs(self) -> Pairs:
-        if self.near is not None:
-            return self.near
-        x, other = np.nonzero(self.index != FREE)
+    def _pairs(self) -> tuple[IntArray, IntArray]:
+        x, other = np.nonzero(self._checked != FREE)
         return x, other
+
+    @cached_property
+    def _raising(self) -> Raising | None:
+        """The rows in machine integers; None where a bound is below 1, as at a trial epsilon."""
+        used = np.unique(self._checked[self._pairs]).tolist()
+        if any(self._limits[b] < 1 for b in used):
+            return None
+        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._limits])
 
     @cached_property
     def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
@@ -121,7 +121,7 @@ class PairRows(Family):
         sets: dict[tuple[int, ...], int] = {}
         groups = []
         for x in range(self.size):
-            row = self.index[x]
+            row = self._checked[x]
             for b in np.unique(row[row != FREE]):
                 members = row == b
                 members[x] = self._limits[b] >= 1
@@ -177,8 +177,7 @@ class PairRows(Family):
     def on_pairs(self, kept: BoolArray) -> PairRows:
         """Return the rows on some of the pairs, ``(size, size)`` truth values."""
         index = np.where(kept, self.index, FREE)
-        x, other = np.nonzero(index != FREE)
-        return PairRows(self.name, self.bounds, index, self.epsilon, (x, other))
+        return PairRows(self.name, self.bounds, index, self.epsilon, kept)
 
     def rows(self) -> Iterator[Row]:
         """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
@@ -208,15 +207,9 @@ class PairRows(Family):
 
     def restricted(self, inputs: IntArray) -> PairRows:
         """Return the rows on some of the inputs."""
-        index = self.index[np.ix_(inputs, inputs)]
-        near = None
-        if self.near is not None:
-            place = np.full(self.size, FREE)
-            place[inputs] = np.arange(len(inputs))
-            x, other = place[self.near[0]], place[self.near[1]]
-            inside = (x != FREE) & (other != FREE)
-            near = (x[inside], other[inside])
-        return PairRows(self.name, self.bounds, index, self.epsilon, near)
+        part = np.ix_(inputs, inputs)
+        near = None if self.near is None else self.near[part]
+        return PairRows(self.name, self.bounds, self.index[part], self.epsilon, near)
 
     def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
         """Bound two classes by the tightest bound on any of their pairs."""
@@ -239,19 +232,7 @@ class PairRows(Family):
         return PairRows(self.name, self.bounds, index, self.epsilon), carry_back
 
     def violation(self, column: Sequence[int]) -> str | None:
-        """Compare every entry with those that bound it, in integers."""
-        if self.near is None:
-            return self._group_violation(column)
-        x, other = self.near
-        bounds = self.index[x, other]
-        for a, z, b in zip(x.tolist(), other.tolist(), bounds.tolist(), strict=True):
-            limit = self._limits[b]
-            if column[a] * limit.denominator > limit.numerator * column[z]:
-                return f"{self.name} ratio x={a} to {z}"
-        return None
-
-    def _group_violation(self, column: Sequence[int]) -> str | None:
-        """Compare every entry with the least entry of each of its sets."""
+        """Compare every entry with the least entry of each of its sets, in integers."""
         groups, sets = self._grouped
         least = [min(column[z] for z in members) for members in sets]
         for x, b, s in groups:
@@ -261,16 +242,17 @@ class PairRows(Family):
                 return f"{self.name} ratio x={x} to {other}"
         return None
 
-    def all_hold(self, numerators: npt.NDArray[Any]) -> bool:
-        """Return whether every column satisfies the rows, exactly.
+    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Say of each column whether its rows hold.
 
-        Most are seen to in machine integers; what these cannot tell is compared exactly.
+        Most are seen to in machine integers; the others are compared exactly.
         """
-        unsure = np.arange(numerators.shape[1])
-        if numerators.dtype != object and self._raising is not None:
-            unsure = np.flatnonzero(~self._raising.holds(numerators))
-        columns = (numerators[:, y].tolist() for y in unsure)
-        return all(self.violation(column) is None for column in columns)
+        good = np.zeros(columns.shape[1], dtype=bool)
+        if columns.dtype != object and self._raising is not None:
+            good = self._raising.holds(columns)
+        for y in np.flatnonzero(~good).tolist():
+            good[y] = self.violation(columns[:, y].tolist()) is None
+        return good
 
     def estimate(self, numerators: npt.NDArray[Any]) -> float:
         """Return the largest ``(ln(q_x / q_x') - ln factor - base) / slope``."""
@@ -297,19 +279,14 @@ class PairRows(Family):
         """The largest base of a bound."""
         return max((float(bound.base) for bound in self.bounds), default=0.0)
 
-    def _pair_graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
-        return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
-
     def links(self) -> sp.csr_array:
         """Join the inputs of every constrained pair."""
-        return self._pair_graph(*self._pairs)
+        return self._graph(*self._pairs)
 
     def forced_equal(self) -> sp.csr_array:
         """Join pairs whose bound is 1: rows that sum to 1 and never exceed are equal."""
         ones = [b for b, limit in enumerate(self._limits) if limit == 1]
-        x, other = self._pairs
-        equal = np.isin(self.index[x, other], ones)
-        return self._pair_graph(x[equal], other[equal])
+        return self._graph(*np.nonzero(np.isin(self._checked, ones)))
 
     def equations(self) -> list[list[Fraction]]:
         """Return none: bounds of 1 make entries equal, and no more."""
@@ -337,12 +314,6 @@ class PairRows(Family):
         """
         return columns if self._raising is None else self._raising.raised(columns)
 
-    def holding(self, columns: npt.NDArray[np.int64]) -> BoolArray:
-        """Say of each column whether its rows hold for sure."""
-        if self._raising is None:
-            return np.zeros(columns.shape[1], dtype=bool)
-        return self._raising.holds(columns)
-
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
         """Give each weight the pair of its row."""
         x, other = np.nonzero(self.index != FREE)
@@ -359,7 +330,7 @@ class PairRows(Family):
         np.add.at(costs, (found.other, found.output), -found.weight * self.factors[b])
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve each broken row for t; a row whose slack does not grow with t cannot be mended."""
+        """Solve each broken row for t; no t satisfies a row whose slack does not grow with t."""
         groups, sets = self._grouped
         least = [min(column[z] for z in members) for members in sets]
         needed = 0

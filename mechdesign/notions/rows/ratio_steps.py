@@ -1,9 +1,10 @@
-"""Raising columns until every ratio holds: all outputs at once, in machine integers.
+"""Label-correcting repair of ratio bounds, as in Bellman-Ford, for all outputs at once.
 
-A row ``q_x <= m q_x'`` with m >= 1 asks ``q_x' >= q_x / m``. Entries are whole multiples of 2**-62,
-and so are the shares 1/m here, rounded up: what these steps leave satisfies the rows exactly. An
-entry may be larger than it need be by a unit, or by 2**-50 of its size where floats are used; and
-:meth:`Raising.holds` may say no where a row holds by less than a unit.
+A row ``q_x <= m q_x'`` with m >= 1 asks ``q_x' >= q_x / m``. In logarithms the least column above a
+given one that satisfies all rows is a longest-path problem on the graph of the pairs; here it is
+solved by raising entries until no row asks for more. Entries are integers, multiples of 2**-62, and
+so are the shares 1/m, rounded up: what is left satisfies the rows exactly. An entry may be larger
+than it need be by a unit, and :meth:`Raising.holds` may say no where a row holds by less than one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from mechdesign._typing import FloatArray, Int64Array, IntArray
+from mechdesign._typing import BoolArray, Int64Array, IntArray
 
 __all__ = ["FREE", "HALF", "LOW", "Raising", "share_above", "share_below"]
 
@@ -28,11 +28,10 @@ FREE = -1
 
 BITS, HALF = 62, 31
 LOW = (1 << HALF) - 1
-CHUNK = 1 << 18
+"""A product of two numbers below 2**62 is put together from halves of 31 bits."""
 
-ABOVE, BELOW = 1 + 2.0**-50, 1 - 2.0**-52
-WIDEST = (1 << BITS) - (1 << 20)
-"""Shares up to this stay below 1 when they are rounded up."""
+CHUNK = 1 << 18
+"""Entries of a temporary array: it stays in the cache of a processor."""
 
 
 def share_above(q: Int64Array, share: Int64Array | np.int64) -> Int64Array:
@@ -74,21 +73,15 @@ class Raising:
         ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none.
     limits
         The bounds, all at least 1.
-    near
-        Pairs ``(x, x')`` from which the others follow; None for all that are bounded.
     """
 
-    def __init__(
-        self, index: IntArray, limits: Sequence[Fraction], near: tuple[IntArray, IntArray] | None
-    ) -> None:
-        self._index, self._near = index, near
+    def __init__(self, index: IntArray, limits: Sequence[Fraction]) -> None:
+        self._index = index
         shares = [-((-limit.denominator << BITS) // limit.numerator) for limit in limits]
         self._shares = np.array(shares, dtype=np.int64)
 
     @cached_property
     def _pairs(self) -> tuple[IntArray, IntArray]:
-        if self._near is not None:
-            return self._near
         x, other = np.nonzero(self._index != FREE)
         return x, other
 
@@ -99,7 +92,7 @@ class Raising:
         None where there would be many: then the rows are better taken one target at a time.
         """
         size, found = len(self._index), []
-        if self._near is not None or len(self._shares) > size // 4 + 8:
+        if len(self._shares) > size // 4 + 8:
             return None
         for b, share in enumerate(self._shares):
             bounded = self._index == b
@@ -116,10 +109,10 @@ class Raising:
         return found
 
     @cached_property
-    def _pulls(self) -> list[tuple[int, IntArray, FloatArray]]:
-        """For each input, those that it must not fall behind, with the share of each, rounded up.
+    def _pulls(self) -> list[tuple[int, IntArray, Int64Array]]:
+        """For each input, those that it must not fall behind, with the share of each.
 
-        In an order in which neighbours are close, so that what one raises is seen by the next.
+        They are in an order in which neighbors are close, so that one sweep carries far.
         """
         x, other = self._pairs
         size = len(self._index)
@@ -127,19 +120,13 @@ class Raising:
         order = reverse_cuthill_mckee(sp.csr_array(graph + graph.T), symmetric_mode=True).tolist()
         by_target = np.argsort(other, kind="stable")
         ends = np.searchsorted(other[by_target], np.arange(size + 1)).tolist()
-        share = self._float_shares[self._index[x, other]]
+        share = self._shares[self._index[x, other]]
         found = []
         for z in order:
             part = by_target[ends[z] : ends[z + 1]]
             if len(part):
                 found.append((z, x[part], share[part][:, None]))
         return found
-
-    @cached_property
-    def _float_shares(self) -> FloatArray:
-        """The shares as floats, rounded up by enough to cover a product in floats as well."""
-        shares: FloatArray = np.ldexp(self._shares.astype(np.float64), -BITS) * ABOVE
-        return shares
 
     def raised(self, columns: Int64Array) -> Int64Array:
         """Return ``(n_inputs, n_outputs)`` columns raised by the least that makes all rows hold.
@@ -150,50 +137,29 @@ class Raising:
         if not len(bad):
             return columns
         q = columns.copy()
-        part = q[:, bad]
-        if self._blocks is not None:
-            q[:, bad] = self._raised_by_blocks(part, self._blocks)
-        elif int(self._shares[self._index[self._pairs]].max()) > WIDEST:
-            q[:, bad] = self._raised_by_pairs(part)
-        else:
-            q[:, bad] = self._raised_in_floats(part)
+        raised = self._raised_by_blocks if self._blocks is not None else self._raised_by_inputs
+        q[:, bad] = raised(q[:, bad])
         return q
 
-    def _raised_by_blocks(self, q: Int64Array, blocks: Blocks) -> Int64Array:
+    def _raised_by_blocks(self, q: Int64Array) -> Int64Array:
         while True:
             before = q.copy()
-            for share, sources, targets in blocks:
+            for share, sources, targets in self._blocks or ():
                 q[targets] = np.maximum(q[targets], share_above(q[sources].max(axis=0), share))
             if (q == before).all():
                 return q
 
-    def _raised_by_pairs(self, q: Int64Array) -> Int64Array:
-        x, other = self._pairs
-        shares = self._shares[self._index[x, other]]
+    def _raised_by_inputs(self, q: Int64Array) -> Int64Array:
+        """Sweep over the inputs forth and back; as shares are at most 1, no maximum grows."""
         while True:
             before = q.copy()
-            for a, z, share in zip(x.tolist(), other.tolist(), shares, strict=True):
-                np.maximum(q[z], share_above(q[a], share), out=q[z])
+            for steps in (self._pulls, self._pulls[::-1]):
+                for z, sources, shares in steps:
+                    np.maximum(q[z], share_above(q[sources], shares).max(axis=0), out=q[z])
             if (q == before).all():
                 return q
 
-    def _raised_in_floats(self, q: Int64Array) -> Int64Array:
-        """Work on whole numbers that floats hold, after a first rounding down to such.
-
-        Products are rounded up, by 2**-50 of their size at most, and so are still below what they
-        are a share of: raising ends, and the rows then hold for these numbers exactly.
-        """
-        F = np.floor(q.astype(np.float64) * BELOW)
-        F = np.where(q < 1 << 52, q, F)
-        while True:
-            before = F.copy()
-            for steps in (self._pulls, self._pulls[::-1]):
-                for z, sources, shares in steps:
-                    np.maximum(F[z], np.ceil((F[sources] * shares).max(axis=0)), out=F[z])
-            if (before == F).all():
-                return F.astype(np.int64)
-
-    def holds(self, columns: Int64Array) -> npt.NDArray[np.bool_]:
+    def holds(self, columns: Int64Array) -> BoolArray:
         """Return for each column whether all its rows hold for sure."""
         good = np.ones(columns.shape[1], dtype=bool)
         if self._blocks is not None:
@@ -202,14 +168,10 @@ class Raising:
                 good &= above <= columns[targets].min(axis=0)
             return good
         x, other = self._pairs
-        bound = self._index[x, other]
-        step, floats = max(1, CHUNK // columns.shape[1]), columns.astype(np.float64)
+        shares = self._shares[self._index[x, other]][:, None]
+        step = max(1, CHUNK // columns.shape[1])
         for first in range(0, len(x), step):
-            left, right = x[first : first + step], other[first : first + step]
-            b = bound[first : first + step]
-            # floats settle most rows; those that they cannot tell are compared in integers
-            unsure = floats[left] * self._float_shares[b][:, None] > floats[right] * BELOW
-            row, y = np.nonzero(unsure)
-            above = share_above(columns[left[row], y], self._shares[b[row]])
-            good[y[above > columns[right[row], y]]] = False
+            part = slice(first, first + step)
+            above = share_above(columns[x[part]], shares[part])
+            good &= (above <= columns[other[part]]).all(axis=0)
         return good

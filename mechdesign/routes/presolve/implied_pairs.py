@@ -71,8 +71,7 @@ def thin_pairs(family: PairRows) -> PairRows:
     if family.near is None:
         kept = finite & ~implied_pairs(family.lengths())
     else:
-        kept = np.zeros_like(finite)
-        kept[family.near] = True
+        kept = finite & family.near
     return family if (kept == finite).all() else family.on_pairs(kept)
 
 
