@@ -4,7 +4,8 @@ A row ``q_x <= m q_x'`` with m >= 1 asks ``q_x' >= q_x / m``. In logarithms the 
 given one that satisfies all rows is a longest-path problem on the graph of the pairs; here it is
 solved by raising entries until no row asks for more. Entries are integers, multiples of 2**-62, and
 so are the shares 1/m, rounded up: what is left satisfies the rows exactly. An entry may be larger
-than it need be by a unit, and :meth:`Raising.holds` may say no where a row holds by less than one.
+than it need be by a unit, or by 2**-50 of its size where floats are used; and :meth:`Raising.holds`
+may say no where a row holds by less than a unit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from mechdesign._typing import BoolArray, Int64Array, IntArray
+from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 
 __all__ = ["FREE", "HALF", "LOW", "Raising", "share_above", "share_below"]
 
@@ -29,6 +30,12 @@ FREE = -1
 BITS, HALF = 62, 31
 LOW = (1 << HALF) - 1
 """A product of two numbers below 2**62 is put together from halves of 31 bits."""
+
+ABOVE, BELOW = 1 + 2.0**-50, 1 - 2.0**-52
+"""Factors that cover the rounding of a product of floats, and of a conversion to a float."""
+
+WIDEST = (1 << BITS) - (1 << 20)
+"""Shares up to this stay below 1 when they are rounded up by :data:`ABOVE`."""
 
 CHUNK = 1 << 18
 """Entries of a temporary array: it stays in the cache of a processor."""
@@ -109,8 +116,8 @@ class Raising:
         return found
 
     @cached_property
-    def _pulls(self) -> list[tuple[int, IntArray, Int64Array]]:
-        """For each input, those that it must not fall behind, with the share of each.
+    def _pulls(self) -> list[tuple[int, IntArray, FloatArray]]:
+        """For each input, those that it must not fall behind, with the share of each, rounded up.
 
         They are in an order in which neighbors are close, so that one sweep carries far.
         """
@@ -120,13 +127,19 @@ class Raising:
         order = reverse_cuthill_mckee(sp.csr_array(graph + graph.T), symmetric_mode=True).tolist()
         by_target = np.argsort(other, kind="stable")
         ends = np.searchsorted(other[by_target], np.arange(size + 1)).tolist()
-        share = self._shares[self._index[x, other]]
+        share = self._float_shares[self._index[x, other]]
         found = []
         for z in order:
             part = by_target[ends[z] : ends[z + 1]]
             if len(part):
                 found.append((z, x[part], share[part][:, None]))
         return found
+
+    @cached_property
+    def _float_shares(self) -> FloatArray:
+        """The shares as floats, rounded up by enough to cover a product in floats as well."""
+        shares: FloatArray = np.ldexp(self._shares.astype(np.float64), -BITS) * ABOVE
+        return shares
 
     def raised(self, columns: Int64Array) -> Int64Array:
         """Return ``(n_inputs, n_outputs)`` columns raised by the least that makes all rows hold.
@@ -136,8 +149,13 @@ class Raising:
         bad = np.flatnonzero(~self.holds(columns))
         if not len(bad):
             return columns
+        if self._blocks is not None:
+            raised = self._raised_by_blocks
+        elif int(self._shares[self._index[self._pairs]].max()) > WIDEST:
+            raised = self._raised_by_pairs
+        else:
+            raised = self._raised_in_floats
         q = columns.copy()
-        raised = self._raised_by_blocks if self._blocks is not None else self._raised_by_inputs
         q[:, bad] = raised(q[:, bad])
         return q
 
@@ -149,15 +167,31 @@ class Raising:
             if (q == before).all():
                 return q
 
-    def _raised_by_inputs(self, q: Int64Array) -> Int64Array:
-        """Sweep over the inputs forth and back; as shares are at most 1, no maximum grows."""
+    def _raised_by_pairs(self, q: Int64Array) -> Int64Array:
+        x, other = self._pairs
+        shares = self._shares[self._index[x, other]]
         while True:
             before = q.copy()
-            for steps in (self._pulls, self._pulls[::-1]):
-                for z, sources, shares in steps:
-                    np.maximum(q[z], share_above(q[sources], shares).max(axis=0), out=q[z])
+            for a, z, share in zip(x.tolist(), other.tolist(), shares, strict=True):
+                np.maximum(q[z], share_above(q[a], share), out=q[z])
             if (q == before).all():
                 return q
+
+    def _raised_in_floats(self, q: Int64Array) -> Int64Array:
+        """Sweep over the inputs forth and back, on integers that floats hold, rounded down first.
+
+        Products are rounded up, by 2**-50 of their size at most, and so are still below what they
+        are a share of: raising ends, and the rows then hold for these numbers exactly.
+        """
+        F = np.floor(q.astype(np.float64) * BELOW)
+        F = np.where(q < 1 << 52, q, F)
+        while True:
+            before = F.copy()
+            for steps in (self._pulls, self._pulls[::-1]):
+                for z, sources, shares in steps:
+                    np.maximum(F[z], np.ceil((F[sources] * shares).max(axis=0)), out=F[z])
+            if (before == F).all():
+                return F.astype(np.int64)
 
     def holds(self, columns: Int64Array) -> BoolArray:
         """Return for each column whether all its rows hold for sure."""
@@ -168,10 +202,14 @@ class Raising:
                 good &= above <= columns[targets].min(axis=0)
             return good
         x, other = self._pairs
-        shares = self._shares[self._index[x, other]][:, None]
-        step = max(1, CHUNK // columns.shape[1])
+        bound = self._index[x, other]
+        step, floats = max(1, CHUNK // columns.shape[1]), columns.astype(np.float64)
         for first in range(0, len(x), step):
-            part = slice(first, first + step)
-            above = share_above(columns[x[part]], shares[part])
-            good &= (above <= columns[other[part]]).all(axis=0)
+            left, right = x[first : first + step], other[first : first + step]
+            b = bound[first : first + step]
+            # floats settle most rows; those that they cannot tell are compared in integers
+            unsure = floats[left] * self._float_shares[b][:, None] > floats[right] * BELOW
+            row, y = np.nonzero(unsure)
+            above = share_above(columns[left[row], y], self._shares[b[row]])
+            good[y[above > columns[right[row], y]]] = False
         return good
