@@ -1,23 +1,27 @@
-"""From a solver's answer to an exact channel that is private to the last bit.
+"""Exact repair: from a solver's answer to an integer channel that satisfies every row of a cone.
 
-Solvers return columns that break rows by 1e-10 or so, and mix zeros with 1e-13: as ratios, by
-anything. The repair works on integers over 2**62:
+Solvers return columns that break rows by 1e-10 or so, and that have 1e-13 where a zero is meant: in
+ratios, these are errors of any size. Columns here are integers over 2**62, and the steps are:
 
-1. drop columns that are empty up to noise, and noise where a column may be zero;
-2. cut a few units of the 2**62 off every row, in proportion, and mend each column by the least
-   raise that makes it satisfy its rows exactly: entry by entry for ratio rows, by a constant for
-   lift rows, after which the column gets its size back;
-3. give every row what it lacks to 2**62, in one proportion over the outputs, which is nearly a
-   constant column and so strictly inside the cone; check everything exactly; if a row still
-   breaks, or a sum is too large, cut more. The first cut is none.
+1. **Rounding.** Entries that are noise become 0 where the column may be zero, empty columns are
+   dropped, rows that must be equal are averaged, and each entry is rounded down to an integer.
+2. **Raising.** Each column is raised to the least one above it that satisfies its rows exactly:
+   entry by entry for bounds on ratios, by a constant for other rows. Before that, all entries are
+   reduced by one factor 1 - cut / 2**62, so that raised rows of Q still sum to 2**62 at most.
+3. **Normalization.** What a row of Q lacks to 2**62 is added over the outputs in one proportion for
+   all inputs, which is nearly a constant column and so inside the cone. All rows are then checked
+   exactly. If one is broken, or if a row of Q sums to more, the cut is enlarged and 2 is repeated.
 
-A budget of 0 about a secret makes equations of rows, which no raise mends: such columns are put on
-a grid of whole numbers that obey them. It ends, at the latest with a channel that ignores its
-input. Entries that must be zero in
-a column because of its support, as in high-low and block notions, stay zero.
+Invariants: entries stay integers >= 0, the zeros that the support of a column asks for stay, and
+nothing is returned that the exact check has not passed. It terminates, as the cut grows at least
+fourfold from round to round and ends at 2**62; what is returned then is the channel that ignores
+its input, which every cone contains.
 
-A rule on the whole channel is mended after that, by mixing with a channel that ignores its input:
-what it bounds is convex, and least there.
+A budget of 0 about a sensitive attribute makes equations of rows, which no raise satisfies: such
+columns are rounded to a grid of integers that satisfy the equations (:mod:`equations`).
+
+A constraint on the whole channel is satisfied after that, by mixing with a channel that ignores its
+input: what it bounds is convex, and least there.
 """
 
 from __future__ import annotations
@@ -38,24 +42,41 @@ __all__ = ["EMPTY", "mixed", "repair"]
 
 
 WHOLE = 1 << BITS
+"""What each row of Q sums to."""
+
 EMPTY = 1e-10
-"""A column whose entries are all below this is noise."""
+"""A column whose entries are all below this is noise: solvers are this accurate, or less."""
 
 NOISE = 1e-11
 """An entry below this may be set to zero, if its column can be zero there."""
 
 FIRST_CUT = 1 << 10
+"""The first cut where sums are right and rows are broken: some hundred units, 2e-16 of an entry."""
+
 GROWTH = 4
+"""By how much a cut that was too small grows: there are 31 rounds at most, and the cut that serves
+is at most four times too large."""
+
 SMALL_SHARE = 1e-3
+"""Outputs with less than this part of the largest share get none of what rows lack: they would feel
+its rounding more than others."""
+
 FIRST_SHARE = 2.0**-46
+"""The first part of a constant channel that is mixed in where rows are equations: 1e-14, which the
+rounding to the grid can break."""
 
 SMALL_ENTRY = 1e-6
-"""Entries below this would feel what rows lack: then their largest entries take it, if they can."""
+"""Entries below this would be changed, in proportion, by what rows lack: then the largest entries
+of the rows take it, if they can."""
 
-BALANCE_ROUNDS, MOST_MOVED = 6, 1 << 20
+BALANCE_ROUNDS = 6
+"""How often what rows lack is given to their largest entries, each time raising others by less."""
+
+MOST_MOVED = 1 << 20
+"""Units by which this may move an entry, 2e-13: rounding and noise, not the answer."""
 
 MOST_HIGH = (1 << 32) - 1
-"""Sums from 2**63 on are taken for a little less, so that they fit machine integers."""
+"""Sums from 2**63 on are replaced by one a little below, so that they fit machine integers."""
 
 
 def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
@@ -85,65 +106,72 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
         Q = np.tile(Q.sum(axis=0) + (not Q.any()), (len(Q), 1))
         total = Q.sum(axis=1, keepdims=True)
     Q = Q / total
-    flat = _flat(cone, Q)
-    if flat is not None:
-        return flat, kept
+    on_equations = _on_equations(cone, Q)
+    if on_equations is not None:
+        return on_equations, kept
     component = cone.components()
-    whole_columns = np.floor(Q * float(WHOLE)).astype(np.int64)
+    rounded = np.floor(Q * float(WHOLE)).astype(np.int64)
     cut = 0
     while cut < WHOLE:
-        columns = _settled(cone, _cut(whole_columns, cut), classes)
+        columns = _raised(cone, _cut(rounded, cut), classes)
         if cut == 0 and Q[Q > 0].min() < SMALL_ENTRY:
             balanced = _balanced(cone, columns, classes)
             if balanced is not None:
                 return balanced, kept
         lack = _lack(columns)
         if lack.min() >= 0:
-            _fill(columns, lack, component, Q)
+            _normalize(columns, lack, component, Q)
             if _all_hold(cone, columns):
                 return columns, kept
+        # A row of Q that sums to too much asks for a cut of twice the excess, as raising may undo
+        # a part of it; broken rows ask for a first cut, or for four times the last one.
         least = int(lack.min())
         cut = max(cut - 2 * least, GROWTH * cut, FIRST_CUT if least >= 0 else 1)
     return _constant(Q), kept
 
 
 def mixed(
-    cone: Cone, rules: Sequence[ChannelConstraint | None], rows: Int64Array, prior: Prior
+    cone: Cone, constraints: Sequence[ChannelConstraint | None], rows: Int64Array, prior: Prior
 ) -> Int64Array:
-    """Return a channel that obeys the rules as well: (1 - t) Q + t 1 w, w the law of the output.
+    """Return a channel (1 - t) Q + t 1 w that satisfies constraints on the whole channel as well.
+
+    The row w is the distribution of the output.
 
     Parameters
     ----------
     cone
         The columns allowed.
-    rules
-        What is asked of the channel as a whole.
+    constraints
+        What is asked of the channel as a whole; None for nothing.
     rows
         ``(n_inputs, n_outputs)`` integers whose rows sum to 2**62, with columns that the cone
         allows.
     prior
-        The law of the input.
+        The distribution of the input.
 
     Returns
     -------
     numerators
-        Such integers, for which every rule holds, exactly, at the least t = 2**n / 2**62 that does.
+        Such integers, which satisfy every constraint exactly, at the least t = 2**n / 2**62 with
+        which they do.
     """
-    asked = [rule for rule in rules if rule is not None]
+    asked = [constraint for constraint in constraints if constraint is not None]
     given = rows.tolist()
     mean = [math.floor(prior.mean(column)) for column in zip(*given, strict=True)]
     mean[mean.index(max(mean))] += WHOLE - sum(mean)
     trial, part = given, 1
-    while part <= WHOLE and not _rules_hold(cone, asked, trial):
+    while part <= WHOLE and not _constraints_hold(cone, asked, trial):
         trial = [_between(row, mean, part) for row in given]
         part *= 2
     return np.array(trial, dtype=np.int64)
 
 
-def _rules_hold(cone: Cone, rules: list[ChannelConstraint], rows: list[list[int]]) -> bool:
+def _constraints_hold(
+    cone: Cone, constraints: list[ChannelConstraint], rows: list[list[int]]
+) -> bool:
     columns = [list(column) for column in zip(*rows, strict=True)]
     return all(cone.violation(column) is None for column in columns) and all(
-        rule.violation(columns) is None for rule in rules
+        constraint.violation(columns) is None for constraint in constraints
     )
 
 
@@ -154,11 +182,11 @@ def _between(row: list[int], mean: list[int], part: int) -> list[int]:
     return mixture
 
 
-def _flat(cone: Cone, Q: FloatArray) -> Int64Array | None:
-    """Return a channel whose columns obey the equations of a flat cone; None if there are none.
+def _on_equations(cone: Cone, Q: FloatArray) -> Int64Array | None:
+    """Return a channel whose columns satisfy the equations of the cone; None if it has none.
 
     It is mixed with one that ignores its input, for the entries that the equations would make
-    negative and for the rows that can be loosened.
+    negative, and for the rows that are no equations.
     """
     basis, share = cone.flat_basis(), FIRST_SHARE
     while basis is not None and share < 1:
@@ -187,10 +215,10 @@ def _lack(columns: Int64Array) -> Int64Array:
 
 
 def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array | None:
-    """Let the largest entry of each row take what the row lacks; None if that does not work.
+    """Add what each row lacks to its largest entry; None if that does not work.
 
-    With a large epsilon the large entries hardly matter to the small ones, and the small ones are
-    what the loss is made of.
+    With a large epsilon the largest entries bound the small ones loosely, and the small ones make
+    up the loss.
     """
     trial, inputs = columns, np.arange(len(columns))
     for _ in range(BALANCE_ROUNDS):
@@ -203,12 +231,12 @@ def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array 
         trial = trial.copy()
         largest = trial.argmax(axis=1)
         trial[inputs, largest] = np.maximum(0, trial[inputs, largest] + lack)
-        trial = _settled(cone, trial, classes)
+        trial = _raised(cone, trial, classes)
     return None
 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
-    """Zero what is negative, and what is noise where the column may be zero."""
+    """Set to zero what is negative, and what is noise where the column may be zero."""
     Q = np.where(np.isfinite(matrix), np.maximum(matrix, 0.0), 0.0)
     support, before = Q > NOISE, None
     while before is None or (support != before).any():
@@ -220,7 +248,7 @@ def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
 
 
 def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
-    """Make rows equal that must be."""
+    """Average the rows of Q that must be equal."""
     n_classes = int(classes.max()) + 1
     if n_classes == len(classes):
         return Q
@@ -230,8 +258,12 @@ def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
     return means[classes]
 
 
-def _settled(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array:
-    """Raise columns until they satisfy their rows; one that cannot is left as far as it got."""
+def _raised(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array:
+    """Raise columns until they satisfy their rows; where that fails, as far as it was possible.
+
+    Entries of one column may be raised by several families and by equal classes in turn; a path of
+    bounds visits each input once, so that as many rounds as inputs suffice.
+    """
     alone = len(cone.families) == 1 and int(classes.max()) + 1 == len(classes)
     for _ in range(1 if alone else len(columns) + 2):
         before = columns
@@ -259,11 +291,11 @@ def _tied(columns: Int64Array, classes: IntArray) -> Int64Array:
 
 
 def _lifted(cone: Cone, column: list[int]) -> list[int]:
-    """Mend a column by a constant, if it can be, and give it back the size that it had."""
+    """Raise a column by a constant, if that satisfies its rows, and scale it to its former size."""
     if cone.violation(column) is None:
         return column
     raised, step = _plus_constant(cone, column)
-    if 0 < step < WHOLE:  # the same column and constant with the size it had: nearer its mean
+    if 0 < step < WHOLE:  # scaled rows still hold but for rounding, which a second step settles
         size = sum(column)
         grown = sum(raised)
         raised, _ = _plus_constant(cone, [q * size // grown for q in raised])
@@ -271,21 +303,26 @@ def _lifted(cone: Cone, column: list[int]) -> list[int]:
 
 
 def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
-    """Add the least constant, on the support or everywhere, that mends the column."""
+    """Add the least constant, on the support or else everywhere, with which all rows hold.
+
+    A raise on the support that one family needs may break a row of another; a raise everywhere
+    breaks none, as constants satisfy all rows.
+    """
     on_support = [int(entry > 0) for entry in column]
     for direction in (on_support, [1] * len(column)):
         needed = [family.raise_needed(column, direction) for family in cone.families]
         steps = [step for step in needed if step is not None]
-        if len(steps) == len(needed):
-            step = max(steps)
-            return [q + step * d for q, d in zip(column, direction, strict=True)], step
+        step = max(steps) if len(steps) == len(needed) else 0
+        raised = [q + step * d for q, d in zip(column, direction, strict=True)]
+        if step and cone.violation(raised) is None:
+            return raised, step
     return column, 0
 
 
-def _fill(columns: Int64Array, lack: Int64Array, component: IntArray, Q: FloatArray) -> None:
-    """Share out what each row lacks, in place, in one proportion for all inputs of a component.
+def _normalize(columns: Int64Array, lack: Int64Array, component: IntArray, Q: FloatArray) -> None:
+    """Add what each row lacks, in place, in one proportion for all inputs of a component.
 
-    Only outputs that most inputs of the component can give get a share, so that zeros stay.
+    Only outputs that most inputs of the component can produce get a share, so that zeros stay.
     """
     for part in range(int(component.max()) + 1):
         inputs = np.flatnonzero(component == part)
@@ -299,7 +336,7 @@ def _fill(columns: Int64Array, lack: Int64Array, component: IntArray, Q: FloatAr
 
 
 def _constant(Q: FloatArray) -> Int64Array:
-    """Return the channel that gives the mean of the rows, whatever the input."""
+    """Return the channel whose rows are all the mean row."""
     shares = np.floor(Q.mean(axis=0) * 2.0**52).astype(np.int64).tolist()
     row = [WHOLE * share // sum(shares) for share in shares]
     row[row.index(max(row))] += WHOLE - sum(row)

@@ -32,8 +32,9 @@ from mechdesign import (
     Problem,
 )
 from mechdesign.certify.privacy.check import check
-from mechdesign.notions import Cone, Notion
-from mechdesign.repair import repair
+from mechdesign.notions import Cone, Notion, Row
+from mechdesign.notions.rows.linear_rows import LinearRows
+from mechdesign.repair import _plus_constant, repair
 from mechdesign.routes.conic.cvxpy_solver import OPTIONS
 from tests.strategies import (
     KINDS,
@@ -351,6 +352,24 @@ def test_raw_answers_are_not_private_and_repaired_ones_are(
     assert after >= best * (1 - 1e-12)
     off = max(excess, float(np.abs(raw.sum(axis=1) - 1).max()))
     assert after <= best * (1 + (loss if loss is not None else 1e-6 + 100 * off))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_raise_for_one_family_breaks_no_other(swapped: bool) -> None:
+    """Here a raise on the support satisfies the first, and breaks the second; constants do not."""
+    one, zero = Fraction(1), Fraction(0)
+    first = Row("first", {0: one}, zero, {1: Fraction(2)})
+    second = Row("second", {1: one}, zero, {0: Fraction(1, 4), 2: Fraction(3, 4)})
+    families = [LinearRows([row], 3, zero) for row in (first, second)]
+    cone = Cone(families[::-1] if swapped else families)
+    column = [4000, 1000, 0]
+    assert (
+        cone.violation([q + 2000 * d for q, d in zip(column, [1, 1, 0], strict=True)]) == "second"
+    )
+    raised, step = _plus_constant(cone, column)
+    assert cone.violation(raised) is None
+    assert step > 0
+    assert raised == [q + step for q in column]
 
 
 def test_infeasible_notions_have_no_cone_to_repair_into() -> None:
