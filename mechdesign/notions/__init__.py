@@ -1,4 +1,4 @@
-"""Privacy notions: each compiles to named rows on the columns of a channel, or to a rule on it all.
+"""Privacy notions, as cones of columns or as convex constraints on the whole channel.
 
 To add one, write its class in a file of its own and name it in :data:`NOTIONS`.
 """

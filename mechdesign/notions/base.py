@@ -24,7 +24,7 @@ __all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_
 
 
 class Notion(ABC):
-    """A statement of what must stay secret.
+    """A privacy notion: what outputs may reveal.
 
     A subclass takes the keys of its ``[privacy]`` table as constructor arguments and compiles to
     one family of rows. Everything else, the cvxpy constraints, the exact check and the exact

@@ -1,11 +1,11 @@
-"""Rules: what a notion asks of a channel as a whole, where no cone of columns says it.
+"""Convex constraints on a channel as a whole, for notions that no cone of columns states.
 
     Sum_y h(q_y) <= limit          h convex, h(t q) = t h(q), least on constant columns
 
-There are two kinds: h the largest of some linear excesses (`excess_rule`), and h the information
-that an output gives (`information_rule`). Both sums never grow when outputs are merged or
-randomised, and a channel that ignores its input has the least of all, so that mixing with one mends
-a rule.
+There are two kinds: h the largest of some linear excesses (`excess_constraint`), and h the
+information that an output gives (`information_constraint`). Both sums never grow when outputs are merged or
+randomized, and a channel that ignores its input has the least of all, so that mixing with one
+satisfies any constraint.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Columns: TypeAlias = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Stated:
-    """A rule in cvxpy.
+    """A constraint on the whole channel in cvxpy.
 
     Attributes
     ----------
     constraints
         All of it.
     rows
-        For excesses, the one whose dual is ``(n_rows, n_outputs)`` weights on the rows.
+        For excesses, the one whose dual is ``(n_rows, n_outputs)`` multipliers of the rows.
     information
-        For information, the one whose dual is the price of a nat.
+        For information, the one whose dual is the multiplier of the bound.
     """
 
     constraints: tuple[cp.Constraint, ...]
@@ -67,7 +67,7 @@ class ChannelConstraint(ABC):
 
     @abstractmethod
     def at(self, epsilon: Fraction) -> ChannelConstraint:
-        """Return the same rule at another epsilon."""
+        """Return the same constraint at another epsilon."""
 
     @abstractmethod
     def violation(self, columns: Columns) -> str | None:
@@ -75,22 +75,22 @@ class ChannelConstraint(ABC):
 
     @abstractmethod
     def min_epsilon(self, columns: Columns) -> Fraction | None:
-        """Return the least epsilon at which the rule holds, to 150 bits; None if none does."""
+        """Return the least epsilon at which it holds, to 150 bits; None if there is none."""
 
     @abstractmethod
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
-        """State the rule in cvxpy, for a channel ``Q`` of shape ``(n_inputs, n_outputs)``."""
+        """State the constraint in cvxpy, for a channel ``Q`` of shape ``(n_inputs, n_outputs)``."""
 
     def holds(self, channel: Channel) -> bool:
-        """Return whether the exact channel satisfies the rule, exactly."""
+        """Return whether the exact channel satisfies the constraint, exactly."""
         return self.violation(channel.columns()) is None
 
     @abstractmethod
     def binds(self) -> bool:
-        """Return whether any channel breaks the rule: if any does, the identity does. Exact."""
+        """Return whether any channel breaks it, exactly: if any does, the identity does."""
 
     def leakage(self, channel: Channel) -> float:
-        """Return the smallest float epsilon at which the exact channel satisfies the rule."""
+        """Return the smallest float epsilon at which the exact channel satisfies the constraint."""
         columns = channel.columns()
 
         def holds(epsilon: Fraction) -> bool:

@@ -47,7 +47,7 @@ class LinearNotion(Notion):
 
     Examples
     --------
-    An answer may count twice as much against its neighbour as the other way round:
+    An answer may count twice as much against its neighbor as the other way round:
 
     >>> from itertools import pairwise
     >>> from mechdesign import Channel, Domain

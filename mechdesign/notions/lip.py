@@ -1,4 +1,4 @@
-"""Local information privacy: no output changes the odds of any input much."""
+"""Local information privacy (LIP): bounds on the lift of every input, from above and below."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["LIP"]
 class LIP(BudgetNotion):
     """Local information privacy: e**-epsilon <= P(x|y) / P(x) <= e**epsilon for every x and y.
 
-    With the output law lambda = P . q of a column q: q_x <= e**epsilon lambda and
+    With the output probability lambda = P . q of a column q: q_x <= e**epsilon lambda and
     lambda <= e**epsilon q_x. An input of prior 0 is protected like any other.
 
     Parameters

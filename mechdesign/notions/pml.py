@@ -1,4 +1,4 @@
-"""Pointwise maximal leakage: no output raises the odds of any input much."""
+"""Pointwise maximal leakage (PML): a bound on the lift of every input, from above."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class ApproximateLIP(NonConicNotion):
 
         e**-epsilon Pr(Y in S|x) - delta <= Pr(Y in S) <= e**epsilon Pr(Y in S|x) + delta
 
-    for all x and S. With the worst S for each side, and lambda the law of Y:
+    for all x and S. With the worst S for each side, and lambda the output distribution:
 
         Sum_y (Q[x,y] - e**epsilon lambda_y)_+ <= e**epsilon delta,
         Sum_y (lambda_y - e**epsilon Q[x,y])_+ <= delta             for every x.
@@ -73,10 +73,10 @@ delta = 0.05                # but for so much probability
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ExcessConstraint:
         """Compile to two sums for each input."""
         P, k = prior_for(self.name, domain, prior), len(domain)
-        law, none = k, Fraction(0)
+        output, none = k, Fraction(0)
         excesses = []
         for x in range(k):
-            upper, lower = ExcessRow(x, 0, x, law), ExcessRow(x, 0, law, x)
+            upper, lower = ExcessRow(x, 0, x, output), ExcessRow(x, 0, output, x)
             excesses.append(Excess("excess-upper", (upper,), none, self.delta))
             excesses.append(Excess("excess-lower", (lower,), self.delta, none))
         return ExcessConstraint(self.name, k, excesses, self.epsilon, P)

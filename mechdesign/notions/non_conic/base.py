@@ -1,4 +1,4 @@
-"""Notions about the channel as a whole, which no cone of columns states."""
+"""Non-conic notions: constraints on the whole channel, which no cone of columns states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class NonConicNotion(BudgetNotion):
 
     @abstractmethod
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint:
-        """Compile to a rule.
+        """Compile to a constraint on the whole channel.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class NonConicNotion(BudgetNotion):
         return self.rows(domain, prior) if self.is_conic else no_rows(self.name, domain)
 
     def rows(self, domain: Domain, prior: Prior | None) -> Family:
-        """Return the rows that say the same as the rule, where :attr:`is_conic`."""
+        """Return the rows that say the same as the constraint, where :attr:`is_conic`."""
         return equal_rows(self.name, domain)
 
     def constraints(
@@ -63,7 +63,7 @@ class NonConicNotion(BudgetNotion):
         Q
             A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
         domain, prior
-            What the rule refers to.
+            What the constraint refers to.
         """
         return list(self.channel_constraint(domain, prior).state(Q).constraints)
 

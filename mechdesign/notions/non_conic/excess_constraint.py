@@ -1,9 +1,9 @@
-"""Rules on sums of linear excesses: how far outputs speak for one input and against another.
+"""Constraints on sums of linear excesses, such as hockey-stick divergences between rows of Q.
 
     Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+  <=  plain + e**epsilon scaled
 
-With left and right single entries, the output law or zero, this states approximate LDP and LIP (one
-row a sum) and maximal leakage (a row for each input).
+With left and right single entries, the output probability or zero, this states approximate LDP and
+LIP (one row a sum) and maximal leakage (a row for each input).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ ZERO, ONE = Fraction(0), Fraction(1)
 class ExcessRow(NamedTuple):
     """One linear excess, ``left . q - e**epsilon right . q``.
 
-    ``left`` and ``right`` name an entry by its input, the output law P . q by ``size``, and zero by
-    ``size + 1``; ``x`` and ``other`` are what a certificate calls the row.
+    ``left`` and ``right`` name an entry by its input, the output probability P . q by ``size``,
+    and zero by ``size + 1``; ``x`` and ``other`` are what a certificate calls the row.
     """
 
     x: int
@@ -72,7 +72,7 @@ class ExcessConstraint(ChannelConstraint):
     epsilon
         Where the bounds stand.
     prior
-        The law of the input, if rows speak of the output law.
+        The distribution of the input, if rows refer to the output probability.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ExcessConstraint(ChannelConstraint):
         self._shares = [int(p * self._unit) for p in shares]
 
     def at(self, epsilon: Fraction) -> ExcessConstraint:
-        """Return the same rule at another epsilon."""
+        """Return the same constraint at another epsilon."""
         return ExcessConstraint(self.name, self.size, self.excesses, epsilon, self.prior)
 
     def _forms(self, columns: Columns) -> tuple[list[list[int]], int]:
@@ -107,45 +107,35 @@ class ExcessConstraint(ChannelConstraint):
 
     def violation(self, columns: Columns) -> str | None:
         """Add up each sum with e**epsilon rounded down, which makes it larger."""
-        factor = exp_lower(self.epsilon)
-        top, bottom = factor.numerator, factor.denominator
         forms, whole = self._forms(columns)
         for excess in self.excesses:
-            total = sum(
-                max(0, *(v[row.left] * bottom - v[row.right] * top for row in excess.rows))
-                for v in forms
-            )
-            if total > (excess.plain * bottom + excess.scaled * top) * whole:
+            if self._exceeds(excess, forms, whole):
                 first = excess.rows[0]
                 return f"{self.name} {excess.side} x={first.x} against {first.other}"
         return None
 
+    def _exceeds(self, excess: Excess, forms: Sequence[list[int]], whole: int) -> bool:
+        factor = exp_lower(self.epsilon)
+        top, bottom = factor.numerator, factor.denominator
+        total = sum(
+            max(0, *(v[row.left] * bottom - v[row.right] * top for row in excess.rows))
+            for v in forms
+        )
+        return total > (excess.plain * bottom + excess.scaled * top) * whole
+
     def binds(self) -> bool:
         """Add up each sum for the identity, over the outputs at which it can be positive."""
-        factor, unit, law = exp_lower(self.epsilon), self._unit, self.size
-        top, bottom = factor.numerator, factor.denominator
-
-        def value(form: int, y: int) -> int:
-            return unit * (form == y) if form != law else self._shares[y]
-
+        identity = [[int(x == y) for x in range(self.size)] for y in range(self.size)]
+        forms, whole = self._forms(identity)
         for excess in self.excesses:
-            lefts = {row.left for row in excess.rows}
-            total = sum(
-                max(
-                    0,
-                    *(
-                        value(row.left, y) * bottom - value(row.right, y) * top
-                        for row in excess.rows
-                    ),
-                )
-                for y in (range(self.size) if law in lefts else lefts)
-            )
-            if total > (excess.plain * bottom + excess.scaled * top) * unit:
+            lefts = {row.left for row in excess.rows}  # inputs, or the output probability
+            positive = forms if self.size in lefts else [forms[x] for x in lefts]
+            if self._exceeds(excess, positive, whole):
                 return True
         return False
 
     def min_epsilon(self, columns: Columns) -> Fraction | None:
-        """Return the logarithm of the least factor that every sum can bear."""
+        """Return the logarithm of the least factor at which every sum is within its bound."""
         forms, whole = self._forms(columns)
         factor: Fraction | None = ONE
         for excess in self.excesses:
@@ -176,7 +166,7 @@ class ExcessConstraint(ChannelConstraint):
         return np.array([shrink * float(e.plain) + float(e.scaled) for e in self.excesses])
 
     def part(self, sums: IntArray) -> ExcessConstraint:
-        """Return the rule on some of its sums only."""
+        """Return the constraint on some of its sums only."""
         kept = [self.excesses[j] for j in sums.tolist()]
         return ExcessConstraint(self.name, self.size, kept, self.epsilon, self.prior)
 

@@ -1,4 +1,4 @@
-"""The rule that an output gives little information about the input, on average."""
+"""The constraint I(X; Y) <= epsilon on the mutual information of input and output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InformationConstraint(ChannelConstraint):
     name
         The notion.
     prior
-        The law P of the input; an input of probability 0 is not spoken of.
+        The distribution P of the input; inputs of probability 0 do not matter.
     epsilon
         The bound.
     """
@@ -37,7 +37,7 @@ class InformationConstraint(ChannelConstraint):
         self.size = len(prior)
 
     def at(self, epsilon: Fraction) -> InformationConstraint:
-        """Return the same rule at another epsilon."""
+        """Return the same constraint at another epsilon."""
         return InformationConstraint(self.name, self.prior, epsilon)
 
     def violation(self, columns: Columns) -> str | None:
@@ -56,9 +56,9 @@ class InformationConstraint(ChannelConstraint):
         whole, total = sum(column[0] for column in columns), ZERO
         for column in columns:
             terms = [p * q for p, q in zip(self.prior, column, strict=True)]
-            law = sum(terms, ZERO)
+            mean = sum(terms, ZERO)
             total += sum(
-                (term * log_upper(q / law) for term, q in zip(terms, column, strict=True) if term),
+                (term * log_upper(q / mean) for term, q in zip(terms, column, strict=True) if term),
                 ZERO,
             )
         return max(ZERO, total / whole)
@@ -69,7 +69,7 @@ class InformationConstraint(ChannelConstraint):
 
         likely = np.flatnonzero(self.prior.array > 0)
         P = self.prior.array[likely]
-        law = cp.reshape(P @ Q[likely, :], (1, Q.shape[1]), order="C")
-        given, free = cp.multiply(P[:, None], Q[likely, :]), P[:, None] @ law
+        mean = cp.reshape(P @ Q[likely, :], (1, Q.shape[1]), order="C")
+        given, free = cp.multiply(P[:, None], Q[likely, :]), P[:, None] @ mean
         information = cp.sum(cp.rel_entr(given, free)) <= float(self.epsilon)
         return Stated((information,), information=information)

@@ -13,7 +13,7 @@ __all__ = ["MutualInformationPrivacy"]
 
 
 class MutualInformationPrivacy(NonConicNotion):
-    """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda the law of Y.
+    """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda = P Q.
 
     It is an average: a rare input, or a rare output, may tell everything. An input of prior 0 is
     not protected at all.

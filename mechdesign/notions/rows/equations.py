@@ -1,8 +1,9 @@
-"""Cones that are flat: columns that obey equations, and whole numbers that do so exactly.
+"""Gauss-Jordan elimination in rationals: columns that satisfy equations, and integers that do so.
 
-A budget of 0 about a secret makes Pr(y|s) the same for all secrets, equations on every column that
-no mixing loosens. The columns that obey them are the combinations of a rational basis. Of these,
-those whose free entries are multiples of its common denominator are whole numbers.
+A budget of 0 about a sensitive attribute makes Pr(y|s) the same for all its values s: equations on
+every column, which no mixing loosens. The columns that satisfy them are the combinations of a
+rational basis. Of these, those whose free entries are multiples of its common denominator are
+integers.
 """
 
 from __future__ import annotations

@@ -232,10 +232,10 @@ class Family(ABC):
             positive = wider
 
     def raised(self, columns: Int64Array) -> Int64Array:
-        """Raise entries of columns as far as that alone is sure to mend rows.
+        """Raise entries of columns as far as that is sure to satisfy rows.
 
         ``columns`` are integers from 0 to 2**62, shape ``(n_inputs, n_outputs)``. In general a
-        larger entry mends one row and breaks another, and nothing is raised.
+        larger entry satisfies one row and breaks another, and nothing is raised.
         """
         return columns
 

@@ -1,4 +1,4 @@
-"""Rows on the ratio of an entry to the output law: the lift family.
+"""Bounds on the lift: rows on the ratio of an entry of a column to the output probability.
 
     q_x <= e**upper * (P . q)   and   P . q <= e**lower * q_x    for every x and every P of a set
 
@@ -28,6 +28,9 @@ __all__ = ["LiftRows"]
 
 LARGEST_EXPONENT = 700.0
 """e to this is a float."""
+
+MOST_PRIORS = 64
+"""How often the worst prior of a set may change while a column is raised."""
 
 
 class LiftRows(Family):
@@ -86,13 +89,13 @@ class LiftRows(Family):
         """Yield the rows of every vertex of the set."""
         vertices = self.priors.vertices()
         for number, prior in enumerate(vertices):
-            law = {z: p for z, p in enumerate(prior) if p}
+            mean = {z: p for z, p in enumerate(prior) if p}
             tail = f" prior {number + 1}" if len(vertices) > 1 else ""
             for side, bound in self.sides():
                 exponent = bound.exponent(self.epsilon)
                 for x in range(self.size):
                     entry = {x: Fraction(1)}
-                    left, right = (entry, law) if side == "upper" else (law, entry)
+                    left, right = (entry, mean) if side == "upper" else (mean, entry)
                     name = f"{self.name} {side} x={x}{tail}"
                     yield Row(name, left, exponent, right, bound.slope)
 
@@ -101,10 +104,10 @@ class LiftRows(Family):
         unit = sp.eye_array(self.size)
         blocks = []
         for prior in self.priors.vertices():
-            law = np.tile(np.array([float(p) for p in prior]), (self.size, 1))
+            mean = np.tile(np.array([float(p) for p in prior]), (self.size, 1))
             for side, bound in self.sides():
                 shrink = math.exp(-float(bound.exponent(self.epsilon)))
-                block = shrink * unit - law if side == "upper" else shrink * law - unit
+                block = shrink * unit - mean if side == "upper" else shrink * mean - unit
                 blocks.append(sp.csr_array(block))
         return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
 
@@ -125,7 +128,7 @@ class LiftRows(Family):
         return LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
 
     def restricted(self, inputs: IntArray) -> LiftRows:
-        """Return no rows, as there are none; rows on the law would join all inputs."""
+        """Return no rows, as there are none; rows on P . q would join all inputs."""
         if self.sides():
             raise ValueError("lift rows join all inputs: there is no part to restrict them to")
         part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
@@ -157,17 +160,17 @@ class LiftRows(Family):
         return all(self.violation(column) is None for column in numerators.T.tolist())
 
     def violation(self, column: Sequence[int]) -> str | None:
-        """Compare the extreme entries with the extreme laws, exactly."""
+        """Compare the extreme entries with the extreme P . q, exactly."""
         whole = self.priors.denominator
         if self._upper is not None:
             limit, most = self._upper, max(column)
-            law = self._law(column, largest=False)
-            if most * whole * limit.denominator > limit.numerator * law:
+            mean = self._mean(column, largest=False)
+            if most * whole * limit.denominator > limit.numerator * mean:
                 return f"{self.name} upper x={list(column).index(most)}"
         if self._lower is not None:
             limit, least = self._lower, min(column)
-            law = self._law(column, largest=True)
-            if law * limit.denominator > limit.numerator * least * whole:
+            mean = self._mean(column, largest=True)
+            if mean * limit.denominator > limit.numerator * least * whole:
                 return f"{self.name} lower x={list(column).index(least)}"
         return None
 
@@ -178,15 +181,15 @@ class LiftRows(Family):
             if not any(column):
                 continue
             if self.upper is not None:
-                law = self._law(column, largest=False)
-                worst = max(worst, self._excess(self.upper, max(column) * whole, law))
+                mean = self._mean(column, largest=False)
+                worst = max(worst, self._excess(self.upper, max(column) * whole, mean))
             if self.lower is not None:
-                law = self._law(column, largest=True)
-                worst = max(worst, self._excess(self.lower, law, min(column) * whole))
+                mean = self._mean(column, largest=True)
+                worst = max(worst, self._excess(self.lower, mean, min(column) * whole))
         return worst
 
-    def _law(self, column: Sequence[int], *, largest: bool) -> int:
-        """Return the extreme law of a column times the denominator of the priors."""
+    def _mean(self, column: Sequence[int], *, largest: bool) -> int:
+        """Return the extreme P . q of a column times the denominator of the priors."""
         return sum(map(mul, self.priors.extreme_numerators(column, largest=largest), column))
 
     @property
@@ -199,7 +202,7 @@ class LiftRows(Family):
         return (log_ratio(left, right) - float(bound.base)) / float(bound.slope)
 
     def links(self) -> sp.csr_array:
-        """Join all inputs: the law involves every one, or is compared with every one."""
+        """Join all inputs: P . q involves every one, or is compared with every one."""
         return self._star(bool(self.sides()))
 
     def forced_equal(self) -> sp.csr_array:
@@ -220,11 +223,11 @@ class LiftRows(Family):
         return positive | positive.any(axis=0) if self.lower is not None else positive
 
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Compare the extreme entries with the extreme laws, exactly."""
+        """Compare the extreme entries with the extreme P . q, exactly."""
         return np.array([self.violation(column) is None for column in columns.T.tolist()])
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Give each weight the side, the input and the prior of its row."""
+        """Give each multiplier the side, the input and the prior of its row."""
         vertices, found, row = self.priors.vertices(), [], 0
         for number in range(len(vertices)):
             for side, _ in self.sides():
@@ -246,44 +249,32 @@ class LiftRows(Family):
             costs[:, y] += of_mean * weight * table[which]
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve the worst row of each side for t, and again while the worst prior changes.
-
-        Of the inputs that are raised by the same, the extreme entry asks for most.
-        """
+        """Solve the rows of the worst prior of each side for t, again while that prior changes."""
         raised, total = list(column), 0
-        for _ in range(64):
-            parts: dict[int, list[int]] = {}
-            for q, d in zip(raised, direction, strict=True):
-                parts.setdefault(d, []).append(q)
-            extremes = [(moved, min(part), max(part)) for moved, part in parts.items()]
-            needed = self._raise_once(raised, direction, extremes)
-            if needed is None or needed == 0:
+        for _ in range(MOST_PRIORS):
+            needed = self._raise_once(raised, direction)
+            if not needed:
                 return None if needed is None else total
             total += needed
             raised = [q + needed * d for q, d in zip(raised, direction, strict=True)]
         return None
 
-    def _raise_once(
-        self,
-        column: Sequence[int],
-        direction: Sequence[int],
-        extremes: list[tuple[int, int, int]],
-    ) -> int | None:
-        """Return what the rows at the worst prior of each side ask for."""
+    def _raise_once(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Return the least t for the rows at the worst prior of each side."""
         needed, whole = 0, self.priors.denominator
         for limit, upper in ((self._upper, True), (self._lower, False)):
             if limit is None:
                 continue
             prior = self.priors.extreme_numerators(column, largest=not upper)
-            law, drift = sum(map(mul, prior, column)), sum(map(mul, prior, direction))
+            mean, drift = sum(map(mul, prior, column)), sum(map(mul, prior, direction))
             top, bottom = limit.numerator, limit.denominator
-            for moved, least, most in extremes:
+            for q, d in set(zip(column, direction, strict=True)):
                 if upper:
-                    lack = most * bottom * whole - top * law
-                    gain = top * drift - moved * bottom * whole
+                    lack = q * bottom * whole - top * mean
+                    gain = top * drift - d * bottom * whole
                 else:
-                    lack = law * bottom - top * least * whole
-                    gain = moved * top * whole - drift * bottom
+                    lack = mean * bottom - top * q * whole
+                    gain = d * top * whole - drift * bottom
                 if lack > 0:
                     if gain <= 0:
                         return None

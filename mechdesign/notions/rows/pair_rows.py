@@ -310,12 +310,12 @@ class PairRows(Family):
         """Raise every entry to the least that the others' bounds allow, until nothing changes.
 
         The scaled rows e**-a q_x <= factor q_x' are broken by a solver's absolute tolerance, so
-        that raising q_x' by as much mends them, however large a is.
+        that raising q_x' by as much satisfies them, however large a is.
         """
         return columns if self._raising is None else self._raising.raised(columns)
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Give each weight the pair of its row."""
+        """Give each multiplier the pair of its row."""
         x, other = np.nonzero(self.index != FREE)
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output]
