@@ -3,9 +3,9 @@
     Sum_y h(q_y) <= limit          h convex, h(t q) = t h(q), least on constant columns
 
 There are two kinds: h the largest of some linear excesses (`excess_constraint`), and h the
-information that an output gives (`information_constraint`). Both sums never grow when outputs are merged or
-randomized, and a channel that ignores its input has the least of all, so that mixing with one
-satisfies any constraint.
+information that an output gives (`information_constraint`). Both sums never grow when outputs are
+merged or randomized, and a channel that ignores its input has the least of all, so that mixing with
+one satisfies any constraint.
 """
 
 from __future__ import annotations
