@@ -17,7 +17,7 @@ from mechdesign._typing import AnyArray
 from mechdesign.domain import Domain, Label, clean_label, is_whole
 from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
-from mechdesign.labels import aligned, places, split_matrix
+from mechdesign.labels import aligned, labels_of, places, split_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Labels, Reports, Tally, check_counts
 from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
@@ -35,6 +35,9 @@ HALF = BITS // 2
 MASK = (1 << HALF) - 1
 
 DUST = 1e-200
+
+MOST_DECIMALS = 1074
+"""Decimals after which those of a double are all zeros."""
 
 ROW_TOLERANCE = 1e-9
 """How far from 1 a given float row may sum before it is refused as a mistake."""
@@ -290,7 +293,7 @@ class Channel:
         >>> coin.then(coin).probability(0, 0)
         Fraction(5, 8)
         """
-        if other.inputs.labels != self.outputs:
+        if as_channel(other, "other").inputs.labels != self.outputs:
             expected = f"a channel on the outputs {self.outputs!r}"
             raise InputError("other", expected, f"one on {other.inputs.labels!r}")
         product = self._numerators.astype(object) @ other._numerators.astype(object)
@@ -310,6 +313,8 @@ class Channel:
         >>> Channel.from_matrix([["1/2", "1/4", "1/4"]]).merge({1: "rest", 2: "rest"}).outputs
         (0, 'rest')
         """
+        if not isinstance(names, Mapping):
+            raise InputError("names", "a dict from old labels to new ones", shown_kind(names))
         renamed = {self._output_index(old): clean_label(new, "names") for old, new in names.items()}
         labels = [renamed.get(y, label) for y, label in enumerate(self.outputs)]
         kept = list(dict.fromkeys(labels))
@@ -405,6 +410,8 @@ class Channel:
         50\% \& more & 1.00 & 0.00 \\
         \end{tabular}
         """
+        if not is_whole(digits) or not 0 <= digits <= MOST_DECIMALS:
+            raise InputError("digits", f"a whole number from 0 to {MOST_DECIMALS}", shown(digits))
         lines = [["", *map(latex, self.outputs)]]
         for label, row in zip(self.inputs, self.matrix.tolist(), strict=True):
             lines.append([latex(label), *(f"{entry:.{digits}f}" for entry in row)])
@@ -457,6 +464,9 @@ def _entry_of(value: Any, key: str) -> Fraction:
 def _rows(matrix: Any, key: str) -> list[list[Any]]:
     expected = "a matrix: a list of rows"
     rows = listed(matrix, key, expected)
+    if any(labels_of(part, key) is not None for part in (matrix, *rows)):
+        hint = "Channel.from_matrix takes probabilities by label"
+        raise InputError(key, "integers by position", "a matrix with labels", hint)
     return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
 
 
@@ -520,7 +530,7 @@ def _inputs(inputs: Domain | Iterable[Any] | None, size: int) -> Domain:
 
 
 def _outputs(outputs: Iterable[Any] | None, size: int) -> tuple[Label, ...]:
-    labels = tuple(range(size)) if outputs is None else tuple(outputs)
+    labels = range(size) if outputs is None else listed(outputs, "outputs", "a list of labels")
     clean = tuple(clean_label(label, "outputs") for label in labels)
     if len(clean) != size:
         raise InputError("outputs", f"{size} labels, one for each column", f"{len(clean)} labels")

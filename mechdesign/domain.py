@@ -260,13 +260,11 @@ class Domain:
         """
         import numpy as np
 
-        if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-            raise InputError(key, "a list of labels of the domain", shown(values))
         if isinstance(values, np.ndarray):
             if values.ndim == 1 and values.dtype.kind in "iu" and self._is_range():
                 return self._own_codes(values, key)
             values = values.tolist()
-        given = list(values)
+        given = listed(values, key, "a list of labels of the domain")
         try:
             found = [self._index.get(value) for value in given]
         except TypeError:  # something that is no label, as a list

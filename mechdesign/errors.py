@@ -164,4 +164,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     "did you mean 'epsilon'?"
     """
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"did you mean '{near[0]}'?" if near else ""
+    return f"did you mean {near[0]!r}?" if near else ""

@@ -14,7 +14,17 @@ from typing import Any, TypeVar
 from mechdesign.domain import Label, clean_label
 from mechdesign.errors import InputError, listed, shown
 
-__all__ = ["Labels", "Split", "aligned", "by_label", "labels_of", "places", "split", "split_matrix"]
+__all__ = [
+    "Labels",
+    "Split",
+    "aligned",
+    "by_label",
+    "check_index",
+    "labels_of",
+    "places",
+    "split",
+    "split_matrix",
+]
 
 Labels = tuple[Label, ...]
 
@@ -43,6 +53,22 @@ def labels_of(given: Any, key: str = "labels") -> Labels | None:
     if index is None or callable(index):  # lists and arrays; `index` is a method of lists
         return None
     return _different(index, key)
+
+
+def check_index(records: Any, given: Any, key: str) -> None:
+    """Check that numbers for records carry the index of the records, where both carry one.
+
+    Raises
+    ------
+    InputError
+        If the two differ: records count by position, so that one would get the number of another.
+    """
+    one, other = (getattr(entries, "index", None) for entries in (records, given))
+    if one is None or other is None or callable(one) or callable(other):
+        return
+    if list(one) != list(other):
+        hint = "to_numpy() counts by position"
+        raise InputError(key, "the index of the records, in their order", "another index", hint)
 
 
 def split(given: Any, key: str, expected: str) -> Split:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
 
@@ -188,7 +188,9 @@ class Prior:
         >>> Prior.from_data(["no", "yes", "no"], Domain(["yes", "no"]))
         Prior('yes': 1/3, 'no': 2/3)
         """
-        found = Counter(domain.index(value, f"record {row}") for row, value in enumerate(values, 1))
+        domain = Domain.of(domain)
+        records = listed(values, "values", "a list of labels of the domain")
+        found = Counter(domain.index(v, f"record {row}") for row, v in enumerate(records, 1))
         counts = {label: found[x] for x, label in enumerate(domain)}
         return cls.from_counts(counts, smoothing)
 

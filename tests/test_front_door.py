@@ -16,6 +16,7 @@ import mechdesign as md
 from mechdesign import Channel, Domain, InputError, MechdesignError, Prior, Problem
 
 WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+PROBLEM = Problem(["a", "b"], md.LDP(1), md.HammingLoss())
 HOSTILE = "<script>alert('x')</script> & \"more\""
 
 
@@ -106,6 +107,27 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "Distortion": md.Distortion,
     "PosteriorMeanSquaredError": md.PosteriorMeanSquaredError,
     "design": md.design,
+    "design by a route": lambda v: md.design(PROBLEM, route=v),
+    "design with symmetries": lambda v: md.design(PROBLEM, symmetries=v),
+    "design_many": lambda v: md.design_many(v, n_jobs=1, progress=False),
+    "trace_frontier": lambda v: md.trace_frontier(v, [1], progress=False),
+    "BinnedRange": lambda v: md.BinnedRange(0, 1, 2, channel=v),
+    "Channel.then": WARNER.then,
+    "Channel.merge": WARNER.merge,
+    "Channel.to_latex": WARNER.to_latex,
+    "compose": md.compose,
+    "product": md.accounting.product,
+    "adaptive": lambda v: md.accounting.adaptive(v, v),
+    "compose_sequence": lambda v: md.accounting.compose_sequence(v, [0.5, 0.5]),
+    "approximate_delta": lambda v: md.accounting.approximate_delta([WARNER], 1, interval=v),
+    "tightest_matrix": md.tightest_matrix,
+    "trade_off": lambda v: md.trade_off(v, "yes", "no"),
+    "error_region": md.accounting.error_region,
+    "sensitive_attribute_leakage": lambda v: md.accounting.sensitive_attribute_leakage(
+        [[0.5, 0.5]], v
+    ),
+    "normal_quantile": lambda v: md.estimation.normal_quantile(0.9, v),
+    "survey": lambda v: md.estimation.survey(WARNER, [3, 4], v),
 }
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -124,6 +146,16 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "Problem": lambda a, b: Problem(2, a, b),
     "Problem with a prior": lambda a, b: Problem(a, md.LIP(1), md.HammingLoss(), prior=b),
     "Problem with outputs": lambda a, b: Problem(a, md.LDP(1), md.HammingLoss(), outputs=b),
+    "Prior.from_data": Prior.from_data,
+    "total_variation": md.accounting.total_variation,
+    "log_ratio_bound": md.accounting.log_ratio_bound,
+    "family_bound": md.accounting.family_bound,
+    "first_bound_radius": lambda a, b: md.accounting.first_bound_radius(1.0, a, b),
+    "prior_mismatch": lambda a, b: md.accounting.prior_mismatch(a, b, [0.5, 0.5]),
+    "privacy_profile": md.accounting.privacy_profile,
+    "relations": lambda a, b: md.relations(a, domain=b),
+    "implied": lambda a, b: md.implied(md.LDP(1), a, b),
+    "universal_channel": md.universal_channel,
     "leakage": lambda a, b: md.LIP(1).leakage(a, b),
     "value": lambda a, b: md.HammingLoss().value(a, b),
     "Channel with inputs": lambda a, b: Channel.from_matrix(a, inputs=b),

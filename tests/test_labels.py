@@ -292,6 +292,62 @@ def test_numbers_of_a_series_are_read_as_they_print() -> None:
     assert prior_ball({"b": 3, "a": 1}, 0.05).labels == ("b", "a")
 
 
+def test_a_set_of_numbers_has_no_order_and_is_refused() -> None:
+    channel = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    with pytest.raises(InputError, match=r"values: expected 2 numbers.*given a set"):
+        mean(channel, [3, 4], {7, 0.25})
+    with pytest.raises(InputError, match=r"epsilons: expected a list.*given a set"):
+        md.privatize_each([0, 1], {1, 2}, Problem(2, md.LDP(1), md.HammingLoss()))
+
+
+def test_integers_of_a_channel_count_by_position_and_carry_no_labels() -> None:
+    half = 1 << 62
+    rows = [pd.Series({1: half, 0: 0}), pd.Series({0: half, 1: 0})]
+    for given_rows in (rows, pd.DataFrame([[half, 0], [0, half]])):
+        with pytest.raises(InputError, match=r"numerators.*(labels|text)"):
+            md.Channel(given_rows)
+    assert md.Channel([[half, 0], [0, half]]).probability(0, 0) == 1
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_numbers_of_people_are_those_of_their_records(order: list[int]) -> None:
+    people = pd.Index(["Ann", "Bob", "Cid"])
+    problem = Problem(2, md.LDP(1), md.HammingLoss())
+    epsilons = pd.Series([0.5, 1, 2], index=people).iloc[order]
+    records, numbers = pd.Series([0, 1, 1], index=people), pd.Series([1.0, 2, 3], index=people)
+    priors = pd.Series([Prior([0.5, 0.5])] * 3, index=people).iloc[order]
+    calls: list[Callable[[], Any]] = [
+        lambda: md.privatize_each(records, epsilons, problem, rng=1),
+        lambda: md.privatize_each(records, 1, problem, priors=priors, rng=1),
+        lambda: md.collect_numbers(numbers, epsilons, 0, 4, rng=1),
+        lambda: md.collect_numbers(numbers, 1, 0, epsilons + 4, rng=1),
+    ]
+    for call in calls:
+        if order == [0, 1, 2]:
+            call()
+        else:
+            with pytest.raises(InputError, match="the index of the records, in their order"):
+                call()
+    md.privatize_each(records.tolist(), epsilons, problem, rng=1)  # a list has no index
+    with pytest.raises(InputError, match="epsilons: expected a list of numbers"):
+        md.privatize_each([0, 1], {0: 0.5, 1: 2}, problem)
+
+
+@pytest.mark.parametrize("method", ["unbiased", "maximum-likelihood", "projected", "clipped"])
+def test_a_prior_that_does_not_fit_is_refused_by_every_method(method: str) -> None:
+    channel = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
+    for prior in ([0.2, 0.3, 0.5], {"a": 0.5, "c": 0.5}):
+        with pytest.raises(InputError, match="prior: expected"):
+            md.estimate(channel, [3, 4], method=method, prior=prior)
+
+
+def test_two_priors_are_compared_by_label_whatever_they_come_as() -> None:
+    p, q = {"a": 0.2, "b": 0.8}, pd.Series([0.6, 0.4], index=["b", "a"])
+    assert total_variation(p, q) == total_variation([0.2, 0.8], [0.4, 0.6]) == Fraction(1, 5)
+    with pytest.raises(InputError, match="no input"):
+        total_variation(p, {"a": 0.2, "c": 0.8})
+
+
 def test_functions_of_two_labels_are_exact() -> None:
     numbers = [0, 0.1, 0.4]
     utility = md.Distortion(lambda x, y: Fraction(repr(x)) - Fraction(repr(y)) if x > y else 0)

@@ -16,6 +16,9 @@ KEYS = {*FORMAT, "domain", "channel", "digest"}
 CHANNEL_KEYS = {"inputs", "outputs", "matrix", "bits", "numerators"}
 
 
+GRID_KEYS = {"rows", "columns", "spacing"}
+
+
 def verify_bare_channel(document: dict[str, Any]) -> Verified:
     """Check the integers of a channel without a problem, whose digest fits.
 
@@ -25,7 +28,10 @@ def verify_bare_channel(document: dict[str, Any]) -> Verified:
         If they are no channel on the inputs, or the file holds anything that is not checked here,
         such as a claim of privacy.
     """
+    domain = document.get("domain", {})
     extra = (document.keys() - KEYS) | (document["channel"].keys() - CHANNEL_KEYS)
+    extra |= domain.keys() - {"values"} if "grid" not in domain else domain.keys() - {"grid"}
+    extra |= domain.get("grid", {}).keys() - GRID_KEYS
     if extra:
         raise CertificateError(f"a channel without a problem claims {min(extra)!r:.60}")
     labels, points, spacing = read_domain(document["domain"])

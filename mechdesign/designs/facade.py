@@ -100,7 +100,7 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
-    _check_problem(problem)
+    check_problem(problem)
     own = _own_terms(problem, constraints, objective)
     problem = problem if own is None else own.problem
     with _limits(gap, time_limit, progress) as limits:
@@ -173,7 +173,8 @@ def _answers(
     return answers, considered
 
 
-def _check_problem(given: object) -> None:
+def check_problem(given: object) -> None:
+    """Raise InputError unless what is given is a problem."""
     if not isinstance(given, Problem):
         hint = "as in Problem(inputs, notion, utility, prior=...)"
         raise InputError("problem", "a Problem", shown(given), hint)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.designs.facade import check_problem
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, InputError, shown
@@ -189,6 +190,7 @@ def _trace(
     problem: Problem, epsilons: Iterable[Any], steps: Steps, progress: bool | None, *, strict: bool
 ) -> Frontier:
     """Design at every budget, the smallest first; strictly, none may be infeasible."""
+    check_problem(problem)
     try:
         budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
     except TypeError:

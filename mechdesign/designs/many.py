@@ -7,7 +7,7 @@ processes, or over the machines of a cluster. Every channel is repaired and cert
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, TypeAlias, overload
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, overload
 from mechdesign.designs.facade import check_limits
 from mechdesign.designs.many_tasks import Options, Parts, divided, run
 from mechdesign.designs.progress import tqdm_bar
-from mechdesign.errors import InputError, MechdesignError, shown
+from mechdesign.errors import InputError, MechdesignError, shown, shown_kind
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
 
@@ -152,6 +152,9 @@ def design_each(
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
         raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
     check_limits(gap)
+    no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
+    if no_list or not isinstance(problems, Iterable):
+        raise InputError("problems", "a list of problems", shown_kind(problems))
     return _each(problems, Options(route, gap), (n_jobs, backend), errors == "raise", progress)
 
 

@@ -52,16 +52,17 @@ class Options:
         """Return the gap at which a batch stops."""
         return AIM if self.gap is None else self.gap / 2
 
-    def key(self, problem: Problem) -> Hashable | None:
+    def key(self, problem: Any) -> Hashable | None:
         """Return the shape that problems solved together share; None for one solved alone."""
-        return shape(problem) if self.route == "auto" else None
+        together = self.route == "auto" and isinstance(problem, Problem)
+        return shape(problem) if together else None
 
 
 def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
     """Divide the places of a window: batches of one shape, and small lots of all others."""
     groups: dict[Hashable, list[int]] = {}
     for n, problem in enumerate(window):
-        key = options.key(problem) if isinstance(problem, Problem) else None
+        key = options.key(problem)
         groups.setdefault(key, []).append(n)
     tasks = []
     for key, places in groups.items():

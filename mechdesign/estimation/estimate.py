@@ -16,7 +16,7 @@ from mechdesign.estimation.options import choose
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
 from mechdesign.estimation.result import Estimate
 from mechdesign.estimation.scores import Scores
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource, Tally
 
 __all__ = ["METHODS", "EstimationTask", "estimate"]
@@ -126,6 +126,7 @@ def estimate(
     """
     model = model_of(mechanism)
     check_target(target)
+    prior = None if prior is None else prior_on(prior, model.inputs)
     estimator = choose(METHODS, method, "method")
     return estimator(SourceTask(model.inputs, prior, target, tolerance, progress, model, reports))
 

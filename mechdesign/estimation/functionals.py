@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.domain import Domain, clean_label
+from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.report_models import ReportData, ReportModel, model_of
 from mechdesign.estimation.result import ScalarEstimate
@@ -209,10 +209,9 @@ def _numbers(key: str, given: Any, size: int, what: str) -> FloatArray:
     """Return numbers as an array of the given size."""
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf":
         array = given.astype(np.float64)
-    elif isinstance(given, str | bytes | dict) or not isinstance(given, Iterable):
-        raise InputError(key, f"{size} numbers, one for each {what}", shown(given))
     else:
-        array = np.array([float(as_fraction(v, f"{key}[{i}]")) for i, v in enumerate(given)])
+        listed, _ = split(given, key, f"{size} numbers, one for each {what}")
+        array = np.array([float(as_fraction(v, f"{key}[{i}]")) for i, v in enumerate(listed)])
     if array.shape != (size,):
         raise InputError(key, f"{size} numbers, one for each {what}", f"shape {array.shape}")
     if not np.isfinite(array).all():
@@ -224,7 +223,7 @@ def _labels(inputs: Domain, value: Any) -> list[Any]:
     """Return the labels that a user named: one, or several."""
     single = isinstance(value, Hashable) and value in inputs.labels
     if not single and isinstance(value, list | tuple | set | frozenset) and value:
-        return list(dict.fromkeys(value))
+        return list(dict.fromkeys(clean_label(label, "value") for label in value))
     return [value]
 
 

@@ -21,7 +21,7 @@ from mechdesign.estimation.pooling import (
 )
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
 from mechdesign.estimation.result import Estimate
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource, Tally
 
 __all__ = ["GROUP_METHODS", "estimate_groups"]
@@ -140,6 +140,7 @@ def estimate_groups(
     check_target(target)
     estimator = choose(METHODS, method, "method")
     models, reports = _checked(groups)
+    prior = None if prior is None else prior_on(prior, models[0].inputs)
     return estimator(
         GroupTask(models[0].inputs, prior, target, tolerance, progress, models, reports)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
@@ -68,7 +68,8 @@ def plan(
     UnsupportedError
         If no route solves the problem.
     """
-    name, _, setting = route.partition(":")
+    given: Any = route
+    name, _, setting = route.partition(":") if isinstance(given, str) else ("", "", "")
     if name not in (AUTO, *ROUTES):
         hint = did_you_mean(name, (AUTO, *ROUTES))
         raise InputError("route", f"one of {', '.join((AUTO, *ROUTES))}", shown(route), hint)

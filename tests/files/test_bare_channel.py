@@ -36,6 +36,7 @@ TAMPERED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "outputs alike": lambda d: d["channel"].__setitem__("outputs", [0, 0, "x"]),
     "the bits": lambda d: d["channel"].__setitem__("bits", 61),
     "a claim of privacy": lambda d: d.__setitem__("privacy", [{"notion": "ldp", "epsilon": 0}]),
+    "a claim within the inputs": lambda d: d["domain"].__setitem__("privacy", "ldp"),
     "a decoder": lambda d: d["channel"].__setitem__("decoder", [1, 2, 3]),
     "no channel": lambda d: d.pop("channel"),
 }

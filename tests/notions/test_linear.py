@@ -405,6 +405,10 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
     "a row left out": (lambda d: table_of(d)["rows"].pop(), "does not exist|bound proved|leaks"),
     "a row without a name": (lambda d: table_of(d)["rows"][0].pop("name"), "it has no 'name'"),
+    "a row twice": (
+        lambda d: table_of(d)["rows"].append(table_of(d)["rows"][-1]),
+        "two rows of a notion have one name",
+    ),
     "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "no list"),
     "another notion": (lambda d: table_of(d).update(notion="ldp"), "not claimed"),
     "another notion, claimed": (

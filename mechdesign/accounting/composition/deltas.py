@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 from mechdesign.accounting.composition.products import product, same_inputs
 from mechdesign.channel import Channel
@@ -92,15 +93,18 @@ def approximate_delta(
     Source: Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022 (privacy loss distributions).
     """
     listed = same_inputs(channels)
-    if not 0 < interval < math.inf:
+    given: Any = interval
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not (number and 0 < given < math.inf):
         raise InputError("interval", "a number > 0", shown(interval))
+    width = float(given)
     least, most = float(exp_lower(budget(epsilon))), float(exp_upper(budget(epsilon)))
     inputs = range(len(listed[0].inputs))
     pairs = [(x, other) for x in inputs for other in inputs if x != other]
     if not pairs:  # there is no other input to compare with
         return 0.0, 0.0
-    below = max(_pair_delta(listed, pair, math.log(most), interval, False) for pair in pairs)
-    above = max(_pair_delta(listed, pair, math.log(least), interval, True) for pair in pairs)
+    below = max(_pair_delta(listed, pair, math.log(most), width, False) for pair in pairs)
+    above = max(_pair_delta(listed, pair, math.log(least), width, True) for pair in pairs)
     return below, above
 
 

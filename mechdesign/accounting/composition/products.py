@@ -20,8 +20,8 @@ import numpy.typing as npt
 import scipy.optimize
 
 from mechdesign.accounting.measure.max_ratio import Ratio, max_ratio
-from mechdesign.channel import Channel
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.channel import Channel, as_channel
+from mechdesign.errors import InputError, UnsupportedError, listed
 
 __all__ = [
     "Column",
@@ -45,6 +45,20 @@ PRUNED_ABOVE, PRUNED_SIZE = 48, 16
 CLOSE = 1e-9
 
 
+def channels_of(given: Any, key: str = "channels") -> list[Channel]:
+    """Return channels as a list of at least one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or something else.
+    """
+    found = listed(given, key, "a list of channels")
+    if not found:
+        raise InputError(key, "at least one channel", "none")
+    return [as_channel(channel, f"{key}[{n}]") for n, channel in enumerate(found)]
+
+
 def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
     """Return the channels, at least one, if all have the same inputs.
 
@@ -53,16 +67,12 @@ def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
     InputError
         If there is none, or their inputs differ.
     """
-    listed = list(channels)
-    if not listed:
-        raise InputError("channels", "at least one channel", "none")
-    for n, channel in enumerate(listed):
-        if not isinstance(channel, Channel):
-            raise InputError(f"channels[{n}]", "a Channel", type(channel).__name__)
-        if channel.inputs != listed[0].inputs:
-            expected = f"the inputs of the first, {listed[0].inputs!r}"
+    found = channels_of(channels)
+    for n, channel in enumerate(found):
+        if channel.inputs != found[0].inputs:
+            expected = f"the inputs of the first, {found[0].inputs!r}"
             raise InputError(f"channels[{n}]", expected, repr(channel.inputs))
-    return listed
+    return found
 
 
 def merged(columns: Iterable[Sequence[int]]) -> dict[Column, int]:
@@ -148,15 +158,15 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
     0  0.5625  0.1875  0.2500
     1  0.0625  0.1875  0.7500
     """
-    listed = list(seconds)
-    if len(listed) != len(first.outputs):
+    others = channels_of(seconds, "seconds")
+    if len(others) != len(as_channel(first, "first").outputs):
         expected = f"{len(first.outputs)} channels, one for each output of the first"
-        raise InputError("seconds", expected, len(listed))
-    same_inputs([first, *listed])
-    bits = max(channel.bits for channel in listed)
+        raise InputError("seconds", expected, len(others))
+    same_inputs([first, *others])
+    bits = max(channel.bits for channel in others)
     columns = [
         [(a << (bits - second.bits)) * b for a, b in zip(column, other, strict=True)]
-        for column, second in zip(first.columns(), listed, strict=True)
+        for column, second in zip(first.columns(), others, strict=True)
         for other in second.columns()
     ]
     rows = list(zip(*columns, strict=True))

@@ -10,9 +10,10 @@ from fractions import Fraction
 
 from mechdesign.accounting.composition.composition import Composition, compose
 from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
+from mechdesign.accounting.composition.products import channels_of
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import UnsupportedError
 from mechdesign.labels import aligned
 from mechdesign.prior import Prior, as_prior
 
@@ -59,15 +60,13 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
     min-lift                       1.526056   1.526056  matrix
     lip                            1.526056   2.104134  Corollary 5
     """
-    listed = list(channels)
-    if not listed:
-        raise InputError("channels", "at least one channel", "none")
-    sizes = [len(channel.inputs) for channel in listed]
+    parts = channels_of(channels)
+    sizes = [len(channel.inputs) for channel in parts]
     if math.prod(sizes) > MOST_SEQUENCES:
         expected = f"at most {MOST_SEQUENCES} sequences"
         raise UnsupportedError("channels", expected, math.prod(sizes))
     given = as_prior(joint, "joint")
-    every = list(itertools.product(*(channel.inputs for channel in listed)))
+    every = list(itertools.product(*(channel.inputs for channel in parts)))
     prior = Prior(
         aligned(given.probabilities, given.labels, every, "joint", "sequence", "probabilities")
     )
@@ -75,11 +74,11 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
     domain = Domain.range(len(sequences))
     whole = [
         Channel(channel.numerators[[xs[n] for xs in sequences]], inputs=domain, bits=channel.bits)
-        for n, channel in enumerate(listed)
+        for n, channel in enumerate(parts)
     ]
     found = compose(whole, prior)
     total = 0.0
-    for n, channel in enumerate(listed):
+    for n, channel in enumerate(parts):
         marginal = [Fraction(0)] * sizes[n]
         for xs, p in zip(sequences, prior, strict=True):
             marginal[xs[n]] += p

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from mechdesign.errors import (
     UnsupportedError,
     did_you_mean,
     shown,
+    shown_kind,
 )
 from mechdesign.notions import (
     LDP,
@@ -38,7 +40,7 @@ from mechdesign.notions import (
     MutualInformationPrivacy,
     Notion,
 )
-from mechdesign.prior import Prior, prior_on
+from mechdesign.prior import Prior, as_prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import Distortion, MutualInformation
 
@@ -118,11 +120,14 @@ def implied(
     >>> found.channel.shape, LIP(1).holds(found.channel, Prior([0.1, 0.2, 0.7]))
     ((3, 2), True)
     """
+    _check_notion(notion)
+    prior = None if prior is None else as_prior(prior)
     if domain is None:
         if prior is None:
             raise InputError("prior", "a prior, or the inputs as domain=", "neither")
         domain = Domain(prior.labels or range(len(prior)))
-    prior = None if prior is None else prior_on(prior, domain)
+    domain = Domain.of(domain)
+    prior = None if prior is None else prior.aligned(domain)
     notion = notion.aligned(domain)
     name, wanted = _target(target)
     wanted = _without_budget(wanted.aligned(domain), prior)
@@ -171,10 +176,16 @@ def relations(
     return Relations(notion, tuple(rows))
 
 
+def _check_notion(given: Any) -> None:
+    if not isinstance(given, Notion):
+        raise InputError("notion", "a notion, such as LDP(1)", shown_kind(given))
+
+
 def _target(target: str | Notion) -> tuple[str, Notion]:
     if isinstance(target, Notion):
         return target.name, target
-    if target not in TARGETS:
+    given: Any = target
+    if not isinstance(given, str) or target not in TARGETS:
         expected = f"a notion, or one of: {', '.join(TARGETS)}"
         raise InputError("target", expected, shown(target), did_you_mean(str(target), TARGETS))
     return target, TARGETS[target]

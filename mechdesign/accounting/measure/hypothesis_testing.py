@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, exp_lower
@@ -152,7 +152,7 @@ def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
     >>> curve.inside(curve.bound("1.1")), curve.inside(curve.bound("1.09"))
     (True, False)
     """
-    a, b = channel.inputs.index(x, "x"), channel.inputs.index(other, "other")
+    a, b = as_channel(channel).inputs.index(x, "x"), channel.inputs.index(other, "other")
     whole = channel.denominator
     steps: dict[Fraction | None, list[int]] = {}
     for column in channel.columns():
@@ -202,7 +202,7 @@ def error_region(forward: Any, back: Any = None) -> ErrorRegion:
 
 
 def _budget(value: Any, key: str) -> Fraction | None:
-    if value in ("inf", "+inf") or (isinstance(value, float) and value == math.inf):
+    if isinstance(value, str | float) and value in ("inf", "+inf", math.inf):
         return None
     return budget(value, key)
 

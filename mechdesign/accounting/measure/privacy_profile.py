@@ -11,7 +11,8 @@ from operator import mul
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
+from mechdesign.errors import listed
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.notions.base import budget
 from mechdesign.prior import Prior, prior_on
@@ -92,7 +93,9 @@ def privacy_profile(
              1     0.070429543     0.000000000
              2     0.000000000     0.000000000
     """
-    budgets = tuple(budget(epsilon, f"epsilons[{n}]") for n, epsilon in enumerate(epsilons))
+    as_channel(channel)
+    given = listed(epsilons, "epsilons", "a list of budgets")
+    budgets = tuple(budget(epsilon, f"epsilons[{n}]") for n, epsilon in enumerate(given))
     if prior is not None:
         prior = prior_on(prior, channel.inputs)
     rows = channel.numerators.tolist()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, max_ratio
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.labels import Labels, aligned, split_matrix
@@ -169,7 +169,7 @@ def sensitive_attribute_channel(
 def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
     """Return the joint distribution, normalized exactly, and the labels of its rows."""
     given, names, columns = split_matrix(joint, "joint", "a matrix", "a list of numbers >= 0")
-    inputs = channel.inputs.labels
+    inputs = as_channel(channel).inputs.labels
     rows = []
     for s, row in enumerate(given):
         numbers = list(exact_numbers(row, f"joint[{s}]"))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.max_ratio import log_above, max_ratio
-from mechdesign.channel import BITS, Channel
+from mechdesign.channel import BITS, Channel, as_channel
 
 __all__ = ["tightest_matrix"]
 
@@ -45,7 +45,7 @@ def tightest_matrix(channel: Channel) -> FloatArray:
     >>> tightest_matrix(mangat).round(6).tolist()
     [[0.0, 0.693147], [inf, 0.0]]
     """
-    if channel.bits > BITS:
+    if as_channel(channel).bits > BITS:
         return _one_by_one(channel)
     numerators = np.ascontiguousarray(channel.numerators)
     k, m = numerators.shape

@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from mechdesign.accounting.composition.formulas import lip_to_ldp
 from mechdesign.accounting.measure.max_ratio import log_above
-from mechdesign.channel import Channel
+from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, listed
 from mechdesign.notions import LIP
-from mechdesign.prior import Prior, prior_on
+from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.text import Table, Tabular
 
 __all__ = [
@@ -102,11 +102,13 @@ def family_bound(true: Prior, family: Iterable[Prior]) -> float:
     >>> family_bound(Prior([0.5, 0.5]), [Prior([0.5, 0.5])])
     0.0
     """
-    listed = list(family)
-    if not listed:
+    true = as_prior(true, "true")
+    given = listed(family, "family", "a list of priors")
+    priors = [as_prior(prior, f"family[{n}]") for n, prior in enumerate(given)]
+    if not priors:
         raise InputError("family", "at least one prior", "none")
-    distance = max(total_variation(true, prior) for prior in listed)
-    least = min(true.minimum, *(prior.minimum for prior in listed))
+    distance = max(total_variation(true, prior) for prior in priors)
+    least = min(true.minimum, *(prior.minimum for prior in priors))
     if distance == 0:
         return 0.0
     return log_above(1 + distance / least) if least else math.inf
@@ -137,6 +139,7 @@ def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
     >>> round(first_bound_radius(2.0, Prior.uniform(4), true), 6)
     0.259399
     """
+    assumed, true = as_prior(assumed, "assumed"), as_prior(true, "true")
     least = float(min(assumed.minimum, true.minimum))
     phi = lip_to_ldp(epsilon, float(assumed.minimum)) - epsilon  # at most epsilon
     return least * math.expm1(phi)
@@ -223,7 +226,10 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
       ln((e^eps - 1 + P_min) / P_min)  1.098612
     eps + max |ln(P1 / P2)|            1.609438
     """
-    assumed, true = prior_on(assumed, channel.inputs), prior_on(true, channel.inputs, "true")
+    assumed, true = (
+        prior_on(assumed, as_channel(channel).inputs),
+        prior_on(true, channel.inputs, "true"),
+    )
     notion = LIP(1)
     epsilon = notion.leakage(channel, assumed)
     least = float(assumed.minimum)
@@ -240,6 +246,7 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
 
 def _on_the_same(p: Prior, q: Prior) -> tuple[Prior, Prior]:
     """Return both priors in the order of the labels of the first, or of the second."""
+    p, q = as_prior(p), as_prior(q)
     labels = p.labels or q.labels
     if labels is not None:
         inputs = Domain(labels)

@@ -86,6 +86,8 @@ def linear_rows(
         exponent = number(row["exponent"]) + (slope if has_epsilon else 1) * budget
         left, right = (_coefficients(statement, row[side]) for side in ("left", "right"))
         found.append(LinearRow(row["name"], left, exponent, right))
+    if len({row.name for row in found}) < len(found):
+        raise CertificateError("two rows of a notion have one name")
     return found
 
 

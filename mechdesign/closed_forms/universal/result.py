@@ -14,6 +14,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.prior import Prior, prior_on
+from mechdesign.problem import notions_of
 from mechdesign.repair import repair
 
 __all__ = ["Universality", "universal_channel"]
@@ -133,7 +134,7 @@ def universal_channel(
     None
     """
     inputs = Domain.of(domain)
-    notions = (privacy,) if isinstance(privacy, Notion) else tuple(privacy)
+    notions = notions_of(privacy)
     for notion in notions:
         if not notion.is_conic:
             raise UnsupportedError("privacy", "conditions on single columns", notion.name)

@@ -13,7 +13,7 @@ from mechdesign.channel import Channel
 from mechdesign.collection.personalized.two_valued_response import OUTSIDE, exact_values
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain, whole_number
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.estimation.estimate import estimate
 from mechdesign.estimation.quantiles import Quantile
 from mechdesign.estimation.result import Estimate
@@ -87,6 +87,8 @@ class BinnedRange:
             raise InputError("epsilon", "either epsilon or channel", both)
         self.bins, self.outside = bins, outside
         self.ends = Domain([float(self.low + self._width * (j + 1)) for j in range(bins)])
+        if channel is not None and not isinstance(channel, Channel | Mechanism):
+            raise InputError("channel", "a Channel or a Mechanism", shown_kind(channel))
         self.channel = _designed(bins, epsilon) if channel is None else channel
         if len(self.channel.inputs) != bins:
             raise InputError("channel", f"{bins} inputs", f"{len(self.channel.inputs)}")

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from mechdesign._typing import Int64Array
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, source_of
@@ -52,11 +52,14 @@ def exact_numbers(values: Iterable[Any], key: str) -> tuple[list[Fraction], Int6
             return [as_fraction(v, key) for v in given], found.astype(np.int64)
         except InputError:
             pass  # say below which record it is
-    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if isinstance(values, set | frozenset):
+        raise InputError(key, "a list, in the order of the records", "a set")
+    entries = listed(values, key, "a list of numbers")
+    entries = values.tolist() if isinstance(values, np.ndarray) else entries
     order: dict[tuple[type, Any], int] = {}
     numbers: list[Fraction] = []
-    places = np.empty(len(listed), dtype=np.int64)
-    for n, value in enumerate(listed):
+    places = np.empty(len(entries), dtype=np.int64)
+    for n, value in enumerate(entries):
         known = (type(value), value) if isinstance(value, Hashable) else (list, n)
         place = order.setdefault(known, len(numbers))
         if place == len(numbers):

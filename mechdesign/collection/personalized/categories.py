@@ -19,10 +19,11 @@ from mechdesign.collection.personalized.budgets import (
     stream_of,
 )
 from mechdesign.designs.facade import design
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.groups import estimate_groups
 from mechdesign.estimation.result import Estimate
 from mechdesign.exact import fraction_text
+from mechdesign.labels import check_index
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
@@ -171,6 +172,8 @@ def privatize_each(
     given = records if isinstance(records, np.ndarray) else list(records)
     if not len(given):
         raise InputError("records", "at least one record", "none")
+    check_index(records, epsilons, "epsilons")
+    check_index(records, priors, "priors")
     budgets, budget_of = budgets_of(epsilons, len(given), levels)
     distinct_priors, prior_of = _distinct_priors(priors, len(given), by)
     keys = budget_of * len(distinct_priors) + prior_of
@@ -202,14 +205,14 @@ def _distinct_priors(
     if not isinstance(by, Problem):
         raise InputError("priors", "none, for a function of the budget alone", "some")
     order: dict[Prior | None, int] = {}
-    listed = list(priors)
-    for n, prior in enumerate(listed):
+    given = listed(priors, "priors", "a list of priors, one for each record")
+    for n, prior in enumerate(given):
         if not isinstance(prior, Prior):
             raise InputError(f"priors[{n}]", "a Prior", shown(prior))
         order.setdefault(prior, len(order))
-    if len(listed) != count:
-        raise InputError("priors", f"{count}: one for each record", len(listed))
-    return list(order), np.array([order[prior] for prior in listed], dtype=np.int64)
+    if len(given) != count:
+        raise InputError("priors", f"{count}: one for each record", len(given))
+    return list(order), np.array([order[prior] for prior in given], dtype=np.int64)
 
 
 def _mechanism_at(

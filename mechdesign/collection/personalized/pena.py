@@ -23,6 +23,7 @@ from mechdesign.collection.personalized.two_valued_response import TwoValuedResp
 from mechdesign.errors import InputError, shown
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.exact import fraction_text
+from mechdesign.labels import check_index
 from mechdesign.reports import Reports
 from mechdesign.sampling import Randomness
 
@@ -188,14 +189,16 @@ def collect_numbers(
     """
     records = values if isinstance(values, np.ndarray) else _listed(values)
     count = len(records)
+    for key, given in (("epsilons", epsilons), ("low", low), ("high", high)):
+        check_index(values, given, key)
     budgets, budget_of = budgets_of(epsilons, count, levels)
     lows, low_of = distinct(low, count, "low")
     highs, high_of = distinct(high, count, "high")
     keys = (low_of * len(highs) + high_of) * len(budgets) + budget_of
     stream = stream_of(rng)
     groups = []
-    for key, places, own in each_group(records, keys, progress):
-        rest, e = divmod(key, len(budgets))
+    for group, places, own in each_group(records, keys, progress):
+        rest, e = divmod(group, len(budgets))
         one = TwoValuedResponder(
             lows[rest // len(highs)], highs[rest % len(highs)], budgets[e], outside=outside
         )

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
 
 __all__ = [
@@ -217,6 +217,8 @@ def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:
     InputError
         If the user wants something else than a whole number from 1 on.
     """
+    if not isinstance(mechanism, Channel | Mechanism):
+        raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(mechanism))
     if wanted is None:
         return max(1, min(CHUNK, int(CHUNK_BITS / max(mechanism.bits_per_report, 1))))
     return whole_number(wanted, "chunk")

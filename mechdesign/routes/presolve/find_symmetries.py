@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import IntArray
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import short_text
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.problem import Problem
@@ -81,7 +81,8 @@ def given_symmetries(problem: Problem, permutations: Iterable[Sequence[Any]]) ->
     """
     checker = _Checker(problem)
     found = [Action(np.arange(checker.size), np.arange(checker.losses.shape[1]))]
-    for n, labels in enumerate(permutations):
+    given = listed(permutations, "symmetries", "a list of permutations")
+    for n, labels in enumerate(given):
         key = f"symmetries[{n}]"
         action = checker.action(_read(problem, labels, key))
         if isinstance(action, str):
@@ -93,11 +94,10 @@ def given_symmetries(problem: Problem, permutations: Iterable[Sequence[Any]]) ->
 
 def _read(problem: Problem, labels: Sequence[Any], key: str) -> IntArray:
     expected = "every input once, in the order of their images"
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise InputError(key, expected, shown(labels))
-    places = [problem.domain.index(label, f"{key}[{x}]") for x, label in enumerate(labels)]
+    given = listed(labels, key, expected)
+    places = [problem.domain.index(label, f"{key}[{x}]") for x, label in enumerate(given)]
     if sorted(places) != list(range(len(problem.domain))):
-        raise InputError(key, expected, shown(list(labels)))
+        raise InputError(key, expected, shown(given))
     return np.array(places, dtype=np.intp)
 
 
