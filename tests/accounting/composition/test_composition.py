@@ -350,7 +350,7 @@ def test_what_does_not_fit_is_refused() -> None:
         compose([])
     with pytest.raises(InputError, match=r"channels\[1\]: expected the inputs of the first"):
         compose([WARNER, WARNER_4])
-    with pytest.raises(InputError, match=r"channels\[0\]: expected a Channel, given int"):
+    with pytest.raises(InputError, match=r"channels\[0\]: expected a Channel, given 3;"):
         compose([3])  # type: ignore[list-item]
     with pytest.raises(InputError, match="prior: expected 2 probabilities"):
         compose([WARNER], [0.2, 0.3, 0.5])
