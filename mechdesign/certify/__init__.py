@@ -1,17 +1,18 @@
-"""The checker: believes nothing but a saved file, and uses nothing but integers.
+"""The checker of saved files: exact proofs of privacy and of optimality, in integers and rationals.
 
-It reads the statement of the problem and the integers of the channel from the file, derives by
-itself what the notion demands and what the loss is, and checks privacy and optimality exactly. It
-shares no code with the notions, the utilities or the routes: only the bounds on exponentials,
-logarithms and roots of :mod:`mechdesign.exact` and the exceptions are common. It needs the standard
-library alone.
+It reads the problem and the integers of the channel from the file, derives the rows of the notion
+and the loss by itself, and checks every claim. It shares no code with the notions, the utilities or
+the routes, except the bounds on exponentials, logarithms and roots of :mod:`mechdesign.exact` and
+the exceptions. It needs the standard library only.
 
-Read it in this order: `statement`, `privacy`, `optimality`, `theorems`, `saved`; a file for an
-expected loss under a notion about columns needs no more. The others are each for one thing: `whole`
-for notions about the whole channel; `gains` and `columns` for sums of gains, with the searches
-`rays`, `sums` and `boxes`; `decoders` for the error of a scalar; `inverse`, `estimation` and
-`alike` for the risks of estimation; `simplicial` for universal channels. Structured mechanisms have
-a file of their own, `structured`, which needs no other to be understood.
+An audit of privacy reads `fixed_point`, `loss_tables`, `problem` and the folder `privacy`, where
+`check` comes first. An audit of optimality then reads `bounds`: `duality` for expected losses,
+`theorems` for bounds without data, `reduced_gains` for sums of gains, with the searches `rays`,
+`lift_knapsack` and `boxes`. The others are for one case each: `chain` for inputs on a line,
+`decoders` for the error of a scalar, `inverse_information`, `estimation_risk` and
+`exchangeable_inputs` for the risks of estimation, and `simplicial` for universal channels.
+`channel_file` ties them together. Structured mechanisms have `mechanism_file`, which can be read
+without the rest.
 """
 
 from __future__ import annotations

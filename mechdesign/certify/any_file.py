@@ -1,28 +1,22 @@
-"""Checking any saved document: a channel with its proof, or a structured mechanism."""
+"""The entry of the checker: it finds the kind of a saved document, and checks its digest first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from mechdesign.certify import (
-    bare_channel as bare,
-    channel_file as saved,
-    mechanism_file as structured,
-)
-from mechdesign.certify.bare_channel import verify_bare_channel
-from mechdesign.certify.channel_file import Verified, digest, verify_channel
-from mechdesign.certify.mechanism_file import verify_mechanism
+from mechdesign.certify import bare_channel, channel_file, mechanism_file
+from mechdesign.certify.channel_file import Verified, digest
 from mechdesign.errors import CertificateError
 
 __all__ = ["verify"]
 
 CHECKERS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Verified]]] = [
-    (saved.FORMAT, verify_channel),
-    (structured.FORMAT, verify_mechanism),
-    (bare.FORMAT, verify_bare_channel),
+    (channel_file.FORMAT, channel_file.verify_channel),
+    (mechanism_file.FORMAT, mechanism_file.verify_mechanism),
+    (bare_channel.FORMAT, bare_channel.verify_bare_channel),
 ]
-"""The heads of the documents that are known, and what checks the rest."""
+"""The head of every kind of document, and the checker of the rest."""
 
 
 def verify(document: Any) -> Verified:

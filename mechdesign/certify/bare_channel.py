@@ -1,4 +1,4 @@
-"""Checking a saved channel that claims neither privacy nor optimality: that its rows sum to 1."""
+"""The check of a saved channel without a problem: its rows sum to 1, and it claims no more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Checking a saved channel from end to end, from its document alone."""
+"""The check of a saved channel: its integers, its privacy, its value, and the bound on all others.
+
+Nothing is taken from the document but the problem, the integers of the channel and the data of the
+certificate. Every other number in it is a claim, which is recomputed.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,15 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.bounds.chain import chain_bound
-from mechdesign.certify.bounds.column_prices import columns_bound
-from mechdesign.certify.bounds.decoders import levels_bound
+from mechdesign.certify.bounds.decoders import band_bound
 from mechdesign.certify.bounds.duality import decoder, decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.gains import has_gain
+from mechdesign.certify.bounds.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import THEOREMS, nothing_constrained
 from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
-from mechdesign.certify.privacy.linear_rows import called, is_linear
-from mechdesign.certify.privacy.sensitive_attribute import read_secret
+from mechdesign.certify.privacy.linear_rows import is_linear, title_of
+from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import (
     ACCURACY,
     LINEAR,
@@ -26,6 +30,7 @@ from mechdesign.certify.problem import (
     check_different,
     number,
     read_statement,
+    whole_number,
 )
 from mechdesign.errors import CertificateError
 
@@ -42,15 +47,24 @@ __all__ = [
 
 FORMAT = {"format": "mechdesign-channel", "version": 1}
 OPTIMAL_GAP = 1e-6
-"""The largest gap that is called optimal."""
+"""The largest relative gap whose status is ``optimal``."""
 
 VALUE_TOLERANCE = Fraction(1, 10**12)
+"""Relative distance of a float from the exact number that it stands for; a float has 2**-53."""
+
+GAP_TOLERANCE = Fraction(1, 10**9)
+"""Distance of a claimed gap from the one of the claimed value and bound."""
+
+LEAKAGE_TOLERANCE = Fraction(1, 10**9)
+"""A leakage is refused if the channel would pass with less, by so much of it or of 1."""
+
 MOST_BITS = 4096
+"""The longest integers that are read, in bits and in digits of text."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What has been checked of a document: each claim in a sentence.
+    """The claims of a document that have been checked, each in a sentence.
 
     The value and the bound are those of a channel that was designed for an objective.
     """
@@ -95,7 +109,7 @@ def verify_channel(document: dict[str, Any]) -> Verified:
     if document["certificate"].get("numeric") is True:
         return _verify_numeric(statement, document, claims, (columns, used, bits))
     exact, bound = prove(statement, document["certificate"], columns, used, bits)
-    claims += _verify_value(statement, document, exact, bound)
+    claims += _verify_optimality(statement, document, exact, bound)
     wanted = decoder(statement, columns, bits, document["certificate"].get("dual"))
     if wanted is not None:
         claims.append(_verify_decoder(wanted, document["channel"]["decoder"], statement.is_risk))
@@ -110,27 +124,19 @@ def _verify_numeric(
     claims: list[str],
     channel: tuple[list[list[int]], list[int], int],
 ) -> Verified:
-    """Say what of an objective, or under constraints, of the user's own the file does not prove."""
+    """Check a document with an objective or constraints of the user's own: no bound is proved."""
     own = document["problem"].get("constraints", [])
     if not isinstance(own, list) or not all(isinstance(text, str) and text for text in own):
         raise CertificateError("the constraints of the user's own are not quoted as text")
     if statement.is_known and not own:
         raise CertificateError("the file carries no proof for an objective that can be proved")
-    if document["objective"] != statement.utility["objective"]:
-        raise CertificateError("the objective claimed is not that of the problem")
+    _check_objective(statement, document)
     if document["bound_proved"] is not False:
         raise CertificateError("the file claims a proof of its bound, and carries none")
     found, bound = number(document["value"]), number(document["bound"])
-    gap = relative_gap(float(document["value"]), float(document["bound"]))
-    if not abs(number(document["gap"]) - number(gap)) <= Fraction(1, 10**9):
-        raise CertificateError(f"the gap is {gap!r}, not {document['gap']!r}")
-    if document["status"] != ("optimal" if gap <= OPTIMAL_GAP else "bounded"):
-        raise CertificateError(f"the status does not fit the gap {gap!r}")
+    _check_status(document)
     if statement.is_known:
-        exact = value(statement, *channel)
-        if not _close(document["value"], exact):
-            raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
-        claims.append(f"value {float(exact):.10g}, recomputed from the integers")
+        claims.append(_verify_value(value(statement, *channel), document))
         claims.append(
             f"NOT checked: the bound {float(bound):.10g}, and {len(own)} constraints of the "
             "user's own, which the file only quotes"
@@ -144,24 +150,19 @@ def _verify_numeric(
     return Verified(tuple(claims), found, bound)
 
 
-def _verify_value(
+def _verify_optimality(
     statement: Statement, document: dict[str, Any], exact: Fraction, bound: Fraction
 ) -> list[str]:
     """Check the objective, the value, the bound, the gap and the status that are claimed."""
     if document.get("bound_proved", True) is not True:
         raise CertificateError("the file claims no proof of its bound, and carries one")
-    if document["objective"] != statement.utility["objective"]:
-        raise CertificateError("the objective claimed is not that of the problem")
+    _check_objective(statement, document)
     maximised = statement.is_maximised
     sense = "maximize" if maximised else "minimize"
     if document["sense"] != sense:
         raise CertificateError(f"the sense is {sense!r}, not {document['sense']!r:.60}")
-    if not _close(document["value"], exact):
-        raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
-    claims = [f"value {float(exact):.10g}, recomputed from the integers"]
-    if document["bound"] is None:
-        gap = None
-    else:
+    claims = [_verify_value(exact, document)]
+    if document["bound"] is not None:
         claimed_bound, sign = number(document["bound"]), -1 if maximised else 1
         if sign * claimed_bound > sign * bound:
             raise CertificateError(
@@ -171,25 +172,42 @@ def _verify_value(
             raise CertificateError("the bound is beyond the value: the problem contradicts itself")
         than = "is above" if maximised else "has a loss below"
         claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
+    return [*claims, f"status {_check_status(document)}"]
+
+
+def _check_objective(statement: Statement, document: dict[str, Any]) -> None:
+    if document["objective"] != statement.utility["objective"]:
+        raise CertificateError("the objective claimed is not that of the problem")
+
+
+def _verify_value(exact: Fraction, document: dict[str, Any]) -> str:
+    if not _close(document["value"], exact):
+        raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
+    return f"value {float(exact):.10g}, recomputed from the integers"
+
+
+def _check_status(document: dict[str, Any]) -> str:
+    """Return the status that the claimed value and bound have; the claimed gap must fit it too."""
+    claimed, gap, status = document["gap"], None, "bounded"
+    if document["bound"] is not None:
         gap = relative_gap(float(document["value"]), float(document["bound"]))
-    claimed = document["gap"]
+        status = "optimal" if gap <= OPTIMAL_GAP else "bounded"
     if (gap is None) != (claimed is None) or (
-        gap is not None and not abs(number(claimed) - number(gap)) <= Fraction(1, 10**9)
+        gap is not None and not abs(number(claimed) - number(gap)) <= GAP_TOLERANCE
     ):
         raise CertificateError(f"the gap is {gap!r}, not {claimed!r}")
-    wanted = "optimal" if gap is not None and gap <= OPTIMAL_GAP else "bounded"
-    if document["status"] != wanted:
-        raise CertificateError(f"the status is {wanted!r}, not {document['status']!r}")
-    return [*claims, f"status {wanted}"]
+    if document["status"] != status:
+        raise CertificateError(f"the status is {status!r}, not {document['status']!r}")
+    return status
 
 
 def _verify_decoder(wanted: list[Any], claimed: Any, signed: bool) -> str:
-    if not isinstance(claimed, list) or not _same_readings(wanted, claimed, signed):
-        raise CertificateError("the decoder is not what the curator reads from each output")
-    return "the decoder is what the curator reads from each output"
+    if not isinstance(claimed, list) or not _same_decoder(wanted, claimed, signed):
+        raise CertificateError("the decoder is not what the aggregator reads from each output")
+    return "the decoder is what the aggregator reads from each output"
 
 
-def _same_readings(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
+def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
     """Return whether numbers are close, labels the same, and lists so item by item.
 
     Close means relative to the number; if ``signed``, to the largest of its list, since entries
@@ -202,7 +220,7 @@ def _same_readings(wanted: list[Any], claimed: list[Any], signed: bool = False) 
             around = max(abs(entry) for entry in wanted) if signed else abs(exact)
             same = abs(number(shown) - exact) <= VALUE_TOLERANCE * around
         elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
-            same = isinstance(shown, list) and _same_readings(exact, shown, signed)
+            same = isinstance(shown, list) and _same_decoder(exact, shown, signed)
         else:
             same = exact == shown
         if not same:
@@ -211,7 +229,7 @@ def _same_readings(wanted: list[Any], claimed: list[Any], signed: bool = False) 
 
 
 def _close(claimed: Any, exact: Fraction) -> bool:
-    """Return whether a float is what an exact number rounds to, about."""
+    """Return whether a float is an exact number up to rounding."""
     return abs(number(claimed) - exact) <= VALUE_TOLERANCE * abs(exact)
 
 
@@ -237,15 +255,15 @@ def prove(
 
 
 def _bound_by_data(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound that the weights of a certificate prove, by the form that they have."""
+    """Return the bound that the dual variables of a certificate prove, by their form."""
     if statement.is_risk:
         return estimation_bound(statement, dual)
     if dual.get("search") == "chain":
         return chain_bound(statement, dual)
     if dual.get("levels") is not None:
-        return levels_bound(statement, dual)
+        return band_bound(statement, dual)
     if dual.get("potential") is not None:
-        return columns_bound(statement, dual)
+        return potentials_bound(statement, dual)
     if dual.get("decoders") is not None:
         return decoder_bound(statement, dual)
     if has_gain(statement) and statement.utility["objective"] != ACCURACY:
@@ -262,7 +280,7 @@ def read_channel(
     bits = channel["bits"]
     if type(bits) is not int or not 1 <= bits <= MOST_BITS:
         raise CertificateError(f"expected bits from 1 to {MOST_BITS}, found {bits!r:.60}")
-    rows = [[_integer(entry) for entry in row] for row in channel["numerators"]]
+    rows = [[whole_number(entry, MOST_BITS) for entry in row] for row in channel["numerators"]]
     outputs = channel["outputs"]
     if len(channel["matrix"]) != len(rows):
         raise CertificateError("the matrix has not one row for each input")
@@ -285,16 +303,10 @@ def read_channel(
     return columns, bits, [allowed.index(y) for y in outputs]
 
 
-def _integer(entry: Any) -> int:
-    if type(entry) is not str or not entry.isdecimal() or len(entry) > MOST_BITS:
-        raise CertificateError(f"expected an integer as text, found {entry!r:.60}")
-    return int(entry)
-
-
 def _verify_privacy(
     statement: Statement, table: dict[str, Any], claim: dict[str, Any], columns: list[list[int]]
 ) -> str:
-    """Check the notion as stated, and that the leakage is the least that holds, to 1e-9."""
+    """Check the notion as stated, and that the claimed leakage is the least that holds."""
     is_secret = table["notion"] == SECRET
     notion = table["of"] if is_secret else table["notion"]
     if claim["notion"] != notion or claim["certified"] is not True:
@@ -312,21 +324,21 @@ def _verify_privacy(
     broken = check(statement, table, columns, leakage)
     if broken is not None:
         raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}: {broken}")
-    less = leakage - (1 + abs(leakage)) / 10**9
-    could_be_less = less >= 0 if "epsilon" in table else _says_anything(statement, table)
+    less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
+    could_be_less = less >= 0 if "epsilon" in table else _has_rows(statement, table)
     if could_be_less and check(statement, table, columns, less) is None:
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
     own = " (rows of the user's own, not a known notion)" if notion == LINEAR else ""
-    about = called(table) if own else notion
+    about = title_of(table) if own else notion
     about += " of the sensitive attribute" if is_secret else ""
     return f"{about}: private as stated, exactly{own}; leakage {float(leakage):.10g}"
 
 
-def _says_anything(statement: Statement, table: dict[str, Any]) -> bool:
-    """Return whether a notion has any row at all; without one, the leakage is written as 0."""
+def _has_rows(statement: Statement, table: dict[str, Any]) -> bool:
+    """Return whether a notion has any row at all; without one, its leakage is 0."""
     if table["notion"] == SECRET:
-        secret = read_secret(statement, table)
-        return _says_anything(secret.statement, secret.table)
+        attribute = read_sensitive_attribute(statement, table)
+        return _has_rows(attribute.statement, attribute.table)
     if is_linear(table):
         return bool(table["rows"])
     bound, inputs = ratio_bound(statement, table), range(len(statement.labels))

@@ -1,7 +1,7 @@
-"""Distances and losses as integers over one denominator, a column at a time.
+"""Losses and distances as integers over one denominator, one output at a time.
 
 Points with rational coordinates are whole multiples of one unit, so that distances are integers,
-or roots of integers, over it. A root that is irrational lies between two neighbouring integers.
+or roots of integers, over it. A root that is irrational lies between two neighboring integers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["DistanceLosses", "HammingLosses", "Losses", "TableLosses", "squares"
 Points = Sequence[tuple[int, ...]]
 
 ROOT_BITS = 160
-"""Roots are rounded to whole multiples of 2**-160 units."""
+"""Roots are rounded to whole multiples of 2**-160 units, down in `lower` and up in `upper`."""
 
 
 def squares(axes: list[list[int]], target: tuple[int, ...]) -> list[int]:

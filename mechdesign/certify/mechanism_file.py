@@ -1,10 +1,10 @@
-"""Checking a saved structured mechanism: a law in a few integers, of a matrix nobody writes down.
+"""The check of a saved structured mechanism: a few integers that determine a large channel.
 
-A file names the kind of the mechanism, its inputs, the notion, and the integers of the law; whole
-numbers are text. For each kind one function below reads them, checks that they are the law of a
-channel (every row sums to 1), and returns the largest ratio of two probabilities that the notion
-bounds by e**epsilon, as a rational. The notion holds if and only if that ratio is at most
-e**epsilon, which :func:`~mechdesign.exact.exp_lower` bounds from below. W is 2**62.
+A file names the kind of the mechanism, its inputs, the notion, and the parameters, integers that
+are written as text under the key ``law``. For each kind one function below reads them, checks that
+they determine a channel (every row sums to 1), and returns the largest ratio of two probabilities
+that the notion bounds by e**epsilon, as a rational. The notion holds if and only if that ratio is
+at most e**epsilon, which :func:`~mechdesign.exact.exp_lower` bounds from below. W is 2**62.
 
 randomized-response
     own + (k - 1) other = W, and every report has one of the two: own / other.
@@ -25,12 +25,12 @@ high-low
     each of them and (W - u) / W on its own label, which no sensitive row has. So ratios that are
     bounded are those of the part, and its largest probability against u / (W N).
 lip-randomized-response
-    t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The law of y is f_y + t P_y: its
-    lifts lie between f_y and f_y + t over that, so the ratio is the largest (f_y + t) / (f_y + t
-    P_y) or (f_y + t P_y) / f_y.
+    t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The probability of y is f_y + t P_y:
+    its lifts lie between f_y and f_y + t over that, so the ratio is the largest
+    (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y.
 
-Nothing here is shared with the code that draws. That reports are drawn with this law is not a
-matter of the file.
+Nothing here is shared with the code that draws. A file cannot prove that
+reports are drawn with these parameters.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ from mechdesign.certify.problem import (
     distribution,
     nonnegative,
     number,
+    plain_label,
     read_domain,
+    whole_number,
 )
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
@@ -58,14 +60,20 @@ __all__ = ["FORMAT", "verify_mechanism"]
 FORMAT = {"format": "mechdesign-mechanism", "version": 1}
 
 WHOLE = 1 << 62
+"""The probability 1, in the units that masses are counted in."""
+
+MOST_DECIMALS = 20
+"""The longest integers that are read, in digits of text: 2**62 has 19."""
+
 MOST_DIGITS = 62
+"""Binary digits of a probability of unary encoding, as many as are drawn at once."""
 
 LEAK_TOLERANCE = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is proved of a mechanism under LDP on ``k`` inputs.
+class LDPProof:
+    """The proved ratio of a mechanism under LDP on ``k`` inputs.
 
     ``ratio`` is the largest of two probabilities of a report; ``n_reports`` and ``most`` are the
     number of reports, and the largest probability of one, where high-low mechanisms need them.
@@ -113,52 +121,53 @@ def verify_mechanism(document: dict[str, Any]) -> Verified:
 # --- parts: one mechanism under LDP -----------------------------------------------------------
 
 
-def randomized_response(k: int, law: dict[str, Any]) -> Part:
+def randomized_response(k: int, law: dict[str, Any]) -> LDPProof:
     """Check own + (k - 1) other = 2**62."""
     own, other = _mass(law["own"]), _mass(law["other"])
     if own + (k - 1) * other != WHOLE:
         raise CertificateError("randomized response: the rows do not sum to 1")
-    return Part(_ratio(own, other), k, Fraction(max(own, other), WHOLE))
+    return LDPProof(_ratio(own, other), k, Fraction(max(own, other), WHOLE))
 
 
-def hadamard_response(k: int, law: dict[str, Any]) -> Part:
+def hadamard_response(k: int, law: dict[str, Any]) -> LDPProof:
     """Check that K is a power of 2 above k, and that each number of S_x has a whole mass."""
-    size, held = _whole(law["size"]), _mass(law["held"])
+    size, held = whole_number(law["size"], MOST_DECIMALS), _mass(law["held"])
     if size & (size - 1) or size <= k or held % (size // 2):
         raise CertificateError("Hadamard response: the size or the mass of the sets is wrong")
     most = Fraction(2 * max(held, WHOLE - held), size * WHOLE)
-    return Part(_ratio(held, WHOLE - held), size, most)
+    return LDPProof(_ratio(held, WHOLE - held), size, most)
 
 
-def unary_encoding(k: int, law: dict[str, Any]) -> Part:
+def unary_encoding(k: int, law: dict[str, Any]) -> LDPProof:
     """Check that p and q are probabilities of few digits."""
-    digits, others, held = _whole(law["digits"]), _whole(law["others"]), _mass(law["held"])
+    digits, others = (whole_number(law[key], MOST_DECIMALS) for key in ("digits", "others"))
+    held = _mass(law["held"])
     if not 1 <= digits <= MOST_DIGITS or not 0 < others < 1 << digits or k < 2:
         raise CertificateError("unary encoding: q is no probability of its digits")
     p, q = Fraction(held, WHOLE), Fraction(others, 1 << digits)
     odds = p * (1 - q) / (q * (1 - p))
-    return Part(max(odds, 1 / odds))
+    return LDPProof(max(odds, 1 / odds))
 
 
-def subset_selection(k: int, law: dict[str, Any]) -> Part:
+def subset_selection(k: int, law: dict[str, Any]) -> LDPProof:
     """Check 0 < j < k; the masses of all sets with x and of all without sum to 2**62."""
-    size, held = _whole(law["size"]), _mass(law["held"])
+    size, held = whole_number(law["size"], MOST_DECIMALS), _mass(law["held"])
     if not 0 < size < k:
         raise CertificateError("subset selection: the sets are not of some and not of all inputs")
     n_sets = math.comb(k, size)
     holding, without = Fraction(held, size), Fraction(WHOLE - held, k - size)
     most = max(holding, without) * k / (WHOLE * n_sets)
-    return Part(max(holding / without, without / holding), n_sets, most)
+    return LDPProof(max(holding / without, without / holding), n_sets, most)
 
 
-def in_clear(k: int, law: dict[str, Any]) -> Part:
-    """Check that there is one input: then the one report says nothing, and needs no parameter."""
+def single_input(k: int, law: dict[str, Any]) -> LDPProof:
+    """Check that there is one input: its one report reveals nothing, and has no parameter."""
     if k != 1 or law != {}:
         raise CertificateError("an input is told in clear that should not be")
-    return Part(Fraction(1), 1, Fraction(1))
+    return LDPProof(Fraction(1), 1, Fraction(1))
 
 
-LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], Part]] = {
+LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], LDPProof]] = {
     "randomized-response": randomized_response,
     "hadamard-response": hadamard_response,
     "optimized-unary-encoding": unary_encoding,
@@ -167,10 +176,10 @@ LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], Part]] = {
 }
 """Mechanisms that are private by themselves, or as parts of others."""
 
-PARTS = {**LDP_PARTS, "in-clear": in_clear}
+PARTS = {**LDP_PARTS, "in-clear": single_input}
 
 
-def part(k: int, table: dict[str, Any]) -> Part:
+def part(k: int, table: dict[str, Any]) -> LDPProof:
     """Check a part of another mechanism, on ``k`` inputs."""
     if table["mechanism"] not in PARTS:
         raise CertificateError(f"a part {table['mechanism']!r:.60} is not known to the checker")
@@ -183,7 +192,9 @@ def part(k: int, table: dict[str, Any]) -> Part:
 # --- whole mechanisms: the largest ratio that the notion bounds ---------------------------------
 
 
-def plain(kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]) -> Fraction:
+def under_ldp(
+    kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]
+) -> Fraction:
     """Return the ratio of a mechanism under LDP."""
     return PARTS[kind](len(labels), law).ratio
 
@@ -193,7 +204,7 @@ def by_component(
 ) -> Fraction:
     """Return the largest ratio of a part, each on the inputs of its blocks."""
     sizes = _block_sizes(labels, table)
-    part_of = [_whole(n) for n in law["part_of_block"]]
+    part_of = [whole_number(n, MOST_DECIMALS) for n in law["part_of_block"]]
     if len(part_of) != len(sizes) or set(part_of) != set(range(len(law["parts"]))):
         raise CertificateError("the file has not one part for each block, and each part for some")
     used = set(zip(part_of, sizes, strict=True))
@@ -202,8 +213,8 @@ def by_component(
 
 def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str, Any]) -> Fraction:
     """Return the larger of the inner ratio, and most by u / (2**62 N)."""
-    known = {_plain(label) for label in labels}
-    sensitive = [_plain(label) for label in _listed(table["sensitive"])]
+    known = {plain_label(label) for label in labels}
+    sensitive = [plain_label(label) for label in _listed(table["sensitive"])]
     if not sensitive or len(set(sensitive)) < len(sensitive) or not set(sensitive) <= known:
         raise CertificateError("the sensitive inputs are not some of the inputs")
     if len(sensitive) == len(labels):
@@ -217,22 +228,22 @@ def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str
 def lip_randomized_response(
     _kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]
 ) -> Fraction:
-    """Return the largest lift, or inverse lift, at the prior of the law."""
+    """Return the largest lift, or inverse lift, at the prior in the file."""
     fresh, truth = [_mass(f) for f in law["fresh"]], _mass(law["truth"])
     if len(fresh) != len(labels) or sum(fresh) + truth != WHOLE or len(labels) < 2:
         raise CertificateError("LIP randomized response: the rows do not sum to 1")
     prior, unit = over_one_denominator(distribution(law["prior"], len(labels)))
-    laws = [f * unit + truth * p for f, p in zip(fresh, prior, strict=True)]
-    pairs = list(zip(fresh, laws, strict=True))
-    largest = max(Fraction((f + truth) * unit, law) for f, law in pairs)
-    inverse = max(Fraction(law, f * unit) for f, law in pairs)
+    outputs = [f * unit + truth * p for f, p in zip(fresh, prior, strict=True)]
+    pairs = list(zip(fresh, outputs, strict=True))
+    largest = max(Fraction((f + truth) * unit, total) for f, total in pairs)
+    inverse = max(Fraction(total, f * unit) for f, total in pairs)
     return max(largest, inverse)
 
 
 Checker = Callable[[str, list[Any], dict[str, Any], dict[str, Any]], Fraction]
 
 KINDS: dict[str, tuple[str, Checker]] = {
-    **dict.fromkeys(LDP_PARTS, ("ldp", plain)),
+    **dict.fromkeys(LDP_PARTS, ("ldp", under_ldp)),
     "by-component": ("block", by_component),
     "high-low": ("high-low", high_low),
     "lip-randomized-response": ("lip", lip_randomized_response),
@@ -243,16 +254,9 @@ KINDS: dict[str, tuple[str, Checker]] = {
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _whole(text: Any) -> int:
-    """Return a whole number >= 0 that the file has as text."""
-    if type(text) is not str or not text.isdecimal() or not text.isascii() or len(text) > 20:
-        raise CertificateError(f"expected a whole number as text, found {text!r:.60}")
-    return int(text)
-
-
 def _mass(text: Any) -> int:
     """Return a mass above 0 and below 2**62."""
-    mass = _whole(text)
+    mass = whole_number(text, MOST_DECIMALS)
     if not 0 < mass < WHOLE:
         raise CertificateError(f"expected a mass above 0 and below 2**62, found {mass}")
     return mass
@@ -269,21 +273,14 @@ def _listed(entries: Any) -> list[Any]:
     return entries
 
 
-def _plain(label: Any) -> Any:
-    """Return a label in a form that is equal exactly if it is."""
-    if isinstance(label, list):
-        return tuple(map(_plain, label))
-    return label if type(label) in (str, int) else number(label)
-
-
 def _block_sizes(labels: list[Any], table: dict[str, Any]) -> list[int]:
     """Return how many inputs each block has, in the order of the blocks."""
     if "blocks" in table:
         blocks = [_listed(block) for block in _listed(table["blocks"])]
-        listed = [_plain(label) for block in blocks for label in block]
+        listed = [plain_label(label) for block in blocks for label in block]
         sizes = [len(block) for block in blocks]
         divided = len(listed) == len(labels) and min(sizes) > 0
-        if not divided or set(listed) != {_plain(label) for label in labels}:
+        if not divided or set(listed) != {plain_label(label) for label in labels}:
             raise CertificateError("the blocks in the file do not divide its inputs")
         return sizes
     rows, columns = table["block_rows"], table["block_columns"]

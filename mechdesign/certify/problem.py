@@ -1,15 +1,20 @@
-"""Reading what a saved file states: the inputs, the prior, the loss. Nothing is believed yet."""
+"""The reader of the problem that a saved file states: inputs, prior, notions, objective.
+
+Numbers are read as exact rationals, and every reader refuses what is not of its form. Nothing is
+proved here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
+from math import isfinite, ldexp
 from typing import Any, TypeAlias
 
-from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import as_fraction
@@ -24,16 +29,24 @@ __all__ = [
     "TV_RISK",
     "Statement",
     "check_different",
+    "check_indices",
     "distribution",
     "nonnegative",
     "number",
+    "plain_label",
     "read_domain",
+    "read_potentials",
     "read_statement",
+    "scaled_numbers",
     "table_of",
-    "values_of",
+    "whole_number",
 ]
 
-MOST_INPUTS, LARGEST = 10**6, 10**9
+MOST_INPUTS = 10**6
+"""A grid with more points is refused before its labels are listed."""
+
+LARGEST = 10**9
+"""Integers below it are read without a check of their size."""
 
 POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
@@ -41,18 +54,19 @@ ACCURACY = "bayes-accuracy"
 L2_RISK, TV_RISK = "l2-risk", "tv-risk"
 
 SECRET = "secret"
-"""What a notion about a secret behind the input is called here: no statement about inputs."""
+"""The name given here to every notion of a sensitive attribute S behind the input.
+
+Its own name is that of a notion of the inputs, and no theorem on those may take it for one."""
 
 LINEAR = "linear"
-"""What a notion is called that is a list of rows of the user's own."""
+"""The notion that is a list of the user's own rows."""
 
-EXPECTED_LOSSES = (
-    "distortion",
-    "hamming",
-    "mean-absolute-error",
-    "mean-squared-distance",
-    "euclidean",
-)
+DISTANCE_LOSSES = {
+    "mean-absolute-error": "absolute",
+    "mean-squared-distance": "squared",
+    "euclidean": "euclidean",
+}
+"""The expected losses that are distances, each with the kind of distance."""
 
 Point: TypeAlias = tuple[Fraction, ...]
 
@@ -70,12 +84,12 @@ class Statement:
     prior
         The exact prior of the inputs; it sums to 1.
     privacy
-        The tables of the notions. One about a secret is called :data:`SECRET`, so that nothing
-        takes it for one about the inputs, and ``of`` is what it was called.
+        The tables of the notions. One of a sensitive attribute has the name :data:`SECRET`, and
+        its own name as ``of``.
     utility
         The table of the objective.
     outputs
-        The outputs that the optimiser could use; None where it chose them itself.
+        The outputs that the optimizer could use; None where it chose them itself.
     """
 
     labels: list[Any]
@@ -94,13 +108,24 @@ class Statement:
     @property
     def is_known(self) -> bool:
         """Whether the checker can compute the objective from the file."""
-        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK, *EXPECTED_LOSSES)
-        return self.utility["objective"] in known
+        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK)
+        losses = ("distortion", "hamming", *DISTANCE_LOSSES)
+        return self.utility["objective"] in (*known, *losses)
 
     @property
     def is_risk(self) -> bool:
         """Whether the objective is the risk of estimating the distribution of the inputs."""
         return self.utility["objective"] in (L2_RISK, TV_RISK)
+
+    @property
+    def is_worst_case(self) -> bool:
+        """Whether the objective is the worst case over the inputs, or over their distributions."""
+        return self.utility.get("worst_case") is True
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all inputs have the same prior probability."""
+        return len(set(self.prior)) == 1
 
     @property
     def is_histogram(self) -> bool:
@@ -109,7 +134,7 @@ class Statement:
 
     @cached_property
     def values(self) -> list[Fraction]:
-        """What f is at each input, for a posterior-mean squared error."""
+        """The value f(x) at each input, for a posterior-mean squared error."""
         found = [number(value) for value in self.utility["values"]]
         if len(found) != len(self.prior):
             raise CertificateError("the objective in the file has not one value for each input")
@@ -140,12 +165,7 @@ class Statement:
             return TableLosses(table_of(self.utility["matrix"], shape))
         if objective == "hamming":
             return HammingLosses(self.labels, outputs)
-        kinds = {
-            "mean-absolute-error": "absolute",
-            "mean-squared-distance": "squared",
-            "euclidean": "euclidean",
-        }
-        if objective not in kinds or self.points is None:
+        if objective not in DISTANCE_LOSSES or self.points is None:
             raise CertificateError(f"no loss is known for {objective!r} on these inputs")
         targets = [
             tuple(self.spacing * number(part) for part in (y if isinstance(y, list) else [y]))
@@ -153,7 +173,7 @@ class Statement:
         ]
         places, unit = _on_lattice([*self.points, *targets])
         k = len(self.points)
-        return DistanceLosses(places[:k], places[k:], unit, kinds[objective])
+        return DistanceLosses(places[:k], places[k:], unit, DISTANCE_LOSSES[objective])
 
 
 def _on_lattice(points: Sequence[Point]) -> tuple[list[tuple[int, ...]], int]:
@@ -171,6 +191,13 @@ def number(value: Any) -> Fraction:
         return as_fraction(value)
     except InputError:
         raise CertificateError(f"expected an exact number, found {value!r:.60}") from None
+
+
+def whole_number(text: Any, longest: int) -> int:
+    """Return an integer >= 0 that the file has as text of at most so many digits."""
+    if type(text) is not str or not (text.isascii() and text.isdecimal()) or len(text) > longest:
+        raise CertificateError(f"expected a whole number as text, found {text!r:.60}")
+    return int(text)
 
 
 def nonnegative(value: Any) -> Fraction:
@@ -219,32 +246,64 @@ def read_statement(problem: Any) -> Statement:
         check_different(outputs, "output")
     if not isinstance(privacy, list) or not privacy:
         raise CertificateError("the problem in the file has no privacy notion")
-    privacy = [_told_apart(table) for table in privacy]
+    privacy = [_named_apart(table) for table in privacy]
     for flag in ("worst_case", "histogram"):
         if not isinstance(utility.get(flag, False), bool):
             raise CertificateError(f"expected {flag} to be true or false")
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
 
 
-def _told_apart(table: Any) -> dict[str, Any]:
-    """Return the table of a notion, under a name of its own if it is about a secret."""
+def _named_apart(table: Any) -> dict[str, Any]:
+    """Return the table of a notion, renamed if the notion is of a sensitive attribute."""
     if not isinstance(table, dict) or table.get("notion") in (None, SECRET):
         raise CertificateError("the problem in the file has a notion without a name")
     return {**table, "notion": SECRET, "of": table["notion"]} if "secret" in table else table
+
+
+def read_potentials(statement: Statement, dual: dict[str, Any]) -> list[Fraction]:
+    """Return the potentials of a certificate: dual variables of Sum_y Q[x,y] = 1, one for each x.
+
+    Weak duality holds for any of them, so that nothing else is asked of them.
+    """
+    found = [number(u) for u in dual["potential"]]
+    if len(found) != len(statement.prior):
+        raise CertificateError("the certificate has not one potential for each input")
+    return found
+
+
+def scaled_numbers(values: Collection[Any], bits: int) -> list[int]:
+    """Return dual variables over ``2**bits``, rounded; the bound is then that of the rounded ones.
+
+    A certificate may hold millions of floats: those are converted without rationals.
+    """
+    if set(map(type, values)) <= {float} and all(map(isfinite, values)):
+        return list(map(int, map(ldexp, values, repeat(bits))))
+    return [scaled_down(number(value), bits) for value in values]
+
+
+def check_indices(indices: Collection[Any], size: int | None, what: str) -> None:
+    """Raise unless all are integers from 0 to ``size - 1``; any others if there is no size.
+
+    A negative index would count from the end, and name a row that nobody meant.
+    """
+    if not set(map(type, indices)) <= {int} or min(indices, default=0) < 0:
+        raise CertificateError(f"{what} that does not exist")
+    if size is not None and max(indices, default=-1) >= size:
+        raise CertificateError(f"{what} that does not exist")
 
 
 def check_different(labels: Any, what: str) -> None:
     """Raise unless ``labels`` is a list of labels, at least one, that all differ."""
     if not isinstance(labels, list) or not labels:
         raise CertificateError(f"the problem in the file has no {what}s")
-    if len({_plain(label) for label in labels}) < len(labels):
+    if len({plain_label(label) for label in labels}) < len(labels):
         raise CertificateError(f"the problem in the file has an {what} twice")
 
 
-def _plain(label: Any) -> Any:
+def plain_label(label: Any) -> Any:
     """Return a label in a form that is equal exactly if it is: 1 and 1.0 are, [1, 0] too."""
     if isinstance(label, list) and label and not any(isinstance(part, list) for part in label):
-        return tuple(_plain(part) for part in label)
+        return tuple(plain_label(part) for part in label)
     return label if type(label) in (str, int) else number(label)
 
 
@@ -260,8 +319,3 @@ def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, 
     labels = domain["values"]
     numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
     return labels, [(number(x),) for x in labels] if numeric else None, Fraction(1)
-
-
-def values_of(statement: Statement) -> list[Fraction]:
-    """Return f(x) for each input, for a posterior-mean squared error."""
-    return statement.values

@@ -226,7 +226,7 @@ def _weights(factor: float) -> Change:
 
 EVERYWHERE: dict[str, tuple[Change, str]] = {
     "one unit too many in a row": (_one_more, r"row \d of the channel does not sum to 2\*\*62"),
-    "a negative entry": (_negative, "row 0 of the channel|an integer"),
+    "a negative entry": (_negative, "row 0 of the channel|a whole number"),
     "the truth": (_identity, "not private|does not"),
     "nothing, at the old value": (_constant, "the value is|leaks"),
     "rows that move up": (_shuffled, "the value is|not private|leaks"),

@@ -1,1 +1,1 @@
-"""Optimality: rational lower bounds on the loss of every private channel."""
+"""Exact bounds on the objective of every private channel, by weak duality and by theorems."""

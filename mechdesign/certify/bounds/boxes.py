@@ -1,16 +1,23 @@
-"""How much can a column gain above its price? A tree of boxes, for every notion.
+"""Upper bounds on the reduced gain of a column, by branch and bound over boxes of lifts.
 
-Columns are divided by their law, r = q / (P . q), so that P . r = 1. A gain that splits by inputs,
-Sum_x h_x(r_x) with h_x convex, less the prices u is on a box at most, with any price s on P . r = 1
-and weights w >= 0 on rows r_x <= m r_z,
+A private column is divided by its probability, r = q / (P . q), so that P . r = 1. Its gain is
+Sum_x h_x(r_x) with every h_x convex. Let u be potentials of the inputs. On a box of lifts, with any
+multiplier s of P . r = 1 and any multipliers w >= 0 of the rows r_x <= m r_z,
 
-    s + Sum_x max over the two ends of h_x(r) - u_x r - s P_x r - Sum w (r_x / m - r_z),
+    Sum_x h_x(r_x) - u . r  <=  s + Sum_x max over both ends r of the box of
+                                    h_x(r) - u_x r - s P_x r - (terms of w (r_x / m - r_z) in r).
 
-since the last sums are at most 0 and a convex function is largest at an end. The file holds a tree
-that cuts the box of all columns in two, again and again, and s and w for every leaf. A box is
-shrunk first to where a private column can be: r_x <= m r_z takes ends from z to x and back,
-P . r = 1 from all inputs to each. One more coordinate is the least entry t of r, as t <= r_x <= t
-max m. All numbers are integers over 2**160, rounded so that the bound stays above the truth.
+This is Lagrangian duality: s (P . r - 1) is 0 and w (r_x / m - r_z) is at most 0 for every private
+column, so that taking them away lowers nothing; what is left is a sum of convex functions of one
+entry each, and a convex function on an interval is largest at an end.
+
+The certificate holds the tree of a branch and bound: it cuts the box of all columns in two, again
+and again, and has s and w for every leaf. The largest bound of a leaf is a bound for all columns.
+Before a leaf is bounded, its box shrinks to where private columns can be (bound propagation): an
+upper end of r_z bounds r_x by r_x <= m r_z, a lower end of r_x bounds r_z, and P . r = 1 bounds
+each entry by all others. One more coordinate is the least entry t of r: t <= r_x <= t max m.
+
+All numbers are integers over 2**160. Ends of boxes are rounded outward, bounds are rounded up.
 """
 
 from __future__ import annotations
@@ -19,45 +26,45 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.bounds.gains import coordinate_gain
+from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
 from mechdesign.certify.fixed_point import BITS, SCALE, scaled_down, scaled_up
-from mechdesign.certify.privacy.check import is_for_own_prior, lift_limits, ratio_limits
-from mechdesign.certify.problem import Statement, number
+from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
+from mechdesign.certify.problem import Statement, check_indices, number
 from mechdesign.errors import CertificateError
-from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
 
-__all__ = ["surplus_by_boxes"]
+__all__ = ["reduced_gain_by_boxes"]
 
 SWEEPS = 2
+"""Rounds of bound propagation on a box. More would shrink it further; two cost less than a cut."""
 
 Box = list[tuple[int, int]]
-"""The ends of r_x for every input, and of the least entry."""
+"""Both ends of r_x for every input, and last those of the least entry."""
 
 
-def surplus_by_boxes(statement: Statement, u: list[Fraction], tree: list[Any]) -> Fraction:
-    """Return a bound on Sum_x (h_x(r_x) - u_x r_x) over all private columns.
+def reduced_gain_by_boxes(statement: Statement, u: list[Fraction], tree: list[Any]) -> Fraction:
+    """Return an upper bound on Sum_x (h_x(r_x) - u_x r_x) over all private columns.
 
     Parameters
     ----------
     statement, u
-        The problem, and the prices.
+        The problem, and the potentials.
     tree
         In the order of a walk that goes to the lower part first: ``[x, cut]`` where a box is cut
         at the entry ``x`` (the number of inputs stands for the least entry), else a leaf
         ``[s, [x, ...], [z, ...], [w, ...]]``.
     """
-    search = _Search(statement, u)
-    todo: list[Box | None] = [search.root()]
+    region = _LiftRegion(statement, u)
+    todo: list[Box | None] = [region.root()]
     most: int | None = None
     for item in tree:
         if not todo:
             raise CertificateError("the tree of boxes has too many leaves")
         box = todo.pop()
-        if box is not None and (search.has_ratios or len(item) != 2):
-            box = search.shrunk(box)
+        if box is not None and (region.has_ratios or len(item) != 2):
+            box = region.shrunk(box)
         if len(item) == 2:
             x, cut = item[0], scaled_down(number(item[1]))
-            if type(x) is not int or not 0 <= x <= search.size:
-                raise CertificateError(f"a box is cut at an entry that does not exist: {x!r:.60}")
+            check_indices([x], region.size + 1, "a box is cut at an entry")
             if box is None:
                 todo += [None, None]
             else:
@@ -65,25 +72,27 @@ def surplus_by_boxes(statement: Statement, u: list[Fraction], tree: list[Any]) -
                 cut = min(max(cut, low), high)
                 todo += [[*box[:x], part, *box[x + 1 :]] for part in ((cut, high), (low, cut))]
         elif box is not None:
-            bound = search.bound(box, *item)
+            bound = region.bound(box, *item)
             most = bound if most is None else max(most, bound)
     if todo or most is None:
         raise CertificateError("the tree of boxes is not complete")
     return Fraction(most, SCALE)
 
 
-class _Search:
-    """What the boxes are shrunk and judged by."""
+class _LiftRegion:
+    """The lifts of all private columns, for a gain less potentials.
+
+    It contains them, and may be larger: every bound that defines it is rounded outward.
+    """
 
     def __init__(self, statement: Statement, u: list[Fraction]) -> None:
-        self.statement, self.prices, self.size = statement, u, len(statement.prior)
+        self.statement, self.potentials, self.size = statement, u, len(statement.prior)
         self.prior = [(scaled_down(p), scaled_up(p)) for p in statement.prior]
         self.ratios, self.low, self.high = self._limits()
         against = [[m for m in row if m is not None] for row in self.ratios]
         self.tops = [
             max(SCALE, *row) if row and len(row) == self.size - 1 else None for row in against
         ]
-
         self.has_ratios = any(against)
         self._worth: dict[tuple[int, int], int] = {}
 
@@ -91,30 +100,26 @@ class _Search:
         """Return the bounds m on r_x / r_z, chained, and those on every r_x, rounded outward."""
         k = self.size
         ratios: list[list[int | None]] = [[None] * k for _ in range(k)]
-        low, high = 0, None
+        low, high = 0, None  # of r_x
         for table in self.statement.privacy:
             limits = ratio_limits(self.statement, table)
             if limits is not None:
-                for x, row in enumerate(limits):
-                    for z, limit in enumerate(row):
-                        if limit is not None and z != x and limit[0] <= LARGEST_EXPONENT:
-                            new = scaled_up(exp_upper(limit[0]) * limit[1])
-                            old = ratios[x][z]
-                            ratios[x][z] = new if old is None else min(old, new)
+                for x, z, limit in bounded_pairs(limits):
+                    ceiling = ratio_ceiling(limit)
+                    if ceiling is not None:
+                        ratios[x][z] = _smaller(ratios[x][z], scaled_up(ceiling))
             elif is_for_own_prior(self.statement, table):
-                upper, lower = lift_limits(table)
-                if lower is not None:
-                    low = max(low, scaled_down(exp_lower(-lower)))
-                if upper is not None and upper <= LARGEST_EXPONENT:
-                    top = scaled_up(exp_upper(upper))
-                    high = top if high is None else min(high, top)
+                least, most = lift_range(table)
+                low = max(low, scaled_down(least))
+                if most is not None:
+                    high = _smaller(high, scaled_up(most))
+        # Floyd and Warshall: r_x <= m r_y and r_y <= m' r_z give r_x <= m m' r_z
         for y in range(k):
             for x in range(k):
                 first = ratios[x][y]
                 for z, second in enumerate(ratios[y]):
                     if first is not None and second is not None and z != x:
-                        chained, direct = -(-first * second >> BITS), ratios[x][z]
-                        ratios[x][z] = chained if direct is None else min(direct, chained)
+                        ratios[x][z] = _smaller(ratios[x][z], -(-first * second >> BITS))
         return ratios, low, high
 
     def root(self) -> Box:
@@ -157,7 +162,7 @@ class _Search:
             below = sum(p * a for (p, _), a in zip(self.prior, low, strict=True))
             above = sum(p * b for (_, p), b in zip(self.prior, high, strict=True))
             for x, (p, q) in enumerate(self.prior):
-                if p:  # what the others leave of 1
+                if p:  # r_x is what the other entries leave of P . r = 1, divided by P_x
                     room = -(-((SCALE << BITS) - below + p * low[x]) // p)
                     need = ((SCALE << BITS) - above + q * high[x]) // q
                     high[x], low[x] = min(high[x], room), max(low[x], need)
@@ -169,29 +174,39 @@ class _Search:
     def bound(
         self, box: Box, price: Any, rows: list[int], others: list[int], weights: list[Any]
     ) -> int:
-        """Return the bound on a box that a price on P . r = 1 and weights on rows prove."""
+        """Return the upper bound on a box that the multipliers of a leaf prove.
+
+        ``price`` is that of P . r = 1; ``weights`` are those of the rows r_x <= m r_z, with x from
+        ``rows`` and z from ``others``.
+        """
         s = scaled_down(number(price))
-        linear = [Fraction(0)] * self.size  # taken from the gain, for each unit of r_x
+        linear = [Fraction(0)] * self.size  # what the rows take from the gain, by unit of r_x
         for x, z, given in zip(rows, others, weights, strict=True):
             w, m = number(given), self.ratios[x][z] if min(x, z) >= 0 else None
             if w < 0 or m is None:
-                raise CertificateError("a weight is negative, or on a row that does not exist")
+                raise CertificateError("a multiplier is negative, or of a row that does not exist")
             linear[x] += w * SCALE / m
             linear[z] -= w
         total = s
         for x, (low, high) in enumerate(box[: self.size]):
-            p = self.prior[x][s < 0]  # so that s P_x r is rounded down, and with it what is taken
+            # s P_x r is subtracted, so that it is rounded down: with P_x from below if s >= 0
+            p = self.prior[x][s < 0]
             ends = (
                 self._at(x, r) - (s * p * r >> 2 * BITS) - scaled_down(linear[x] * r / SCALE)
                 for r in (low, high)
             )
-            total += max(ends) + 1
+            total += max(ends) + 1  # rounded up as it is; one unit to spare
         return total
 
     def _at(self, x: int, r: int) -> int:
-        """Return h_x(r) - u_x r, rounded up; boxes share most of their ends."""
+        """Return h_x(r) - u_x r, rounded up. Boxes share most of their ends: values are kept."""
         if (x, r) not in self._worth:
             point = Fraction(r, SCALE)
-            exact = coordinate_gain(self.statement, x, point) - self.prices[x] * point
+            exact = coordinate_gain(self.statement, x, point) - self.potentials[x] * point
             self._worth[x, r] = scaled_up(exact)
         return self._worth[x, r]
+
+
+def _smaller(bound: int | None, other: int) -> int:
+    """Return the smaller of two upper bounds, where None stands for no bound."""
+    return other if bound is None else min(bound, other)

@@ -1,40 +1,45 @@
-"""A bound on an expected loss from a price for each input, where neighbours bound each other.
+"""Lower bounds on an expected loss by dynamic programming, where inputs form a chain.
 
-Put the inputs in a line. Where a notion bounds the ratio of any two neighbours both ways, a private
-column q has
+Put the inputs in a line. A notion may bound the ratio of any two neighbors both ways, as metric
+privacy on numbers does. Then a private column q has
 
     down_x q_x  <=  q_{x+1}  <=  up_x q_x        for every x.
 
-Let u be any prices. As the columns sum to 1, the loss is Sum_x u_x + Sum_y c_y . q_y with the
-reduced costs c_y[x] = P_x D[x, y] - u_x, of which the line bounds each term. Walking from the far
-end towards x, what lies beyond x costs at least R_x q_x, with R = 0 at the end and
+Let u be any potentials. As the columns sum to 1, the loss is Sum_x u_x + Sum_y c_y . q_y with the
+reduced costs c_y[x] = P_x D[x, y] - u_x. The chain bounds each term c_y . q_y from below. A
+recursion from the far end towards x shows that the inputs beyond x cost at least R_x q_x, with
+R = 0 at the end and
 
     R_x = t down_x  if t >= 0,  t up_x  if t < 0,       t = c[x+1] + R_{x+1},
 
-since then t q_{x+1} >= R_x q_x; and so from the other end, with L_x. At any input x, the root,
+since then t q_{x+1} >= R_x q_x. The recursion from the other end gives L_x. At any input x, the
+root,
 
     c . q  >=  W_x q_x,    W_x = c[x] + R_x + L_x.
 
 Each output takes the root at which W_x is largest. The outputs rooted at x give it at most the
-probability 1 in all, so that together they cost at least min(0, the least of their W_x), and
+probability 1 in total, so that together they cost at least min(0, the least of their W_x), and
 
     loss  >=  Sum_x u_x + Sum_x min(0, min over outputs y rooted at x of W_x).
+
+Costs, ``down`` and R, L are rounded down, and ``up`` is rounded up: all these lower the bound.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import isfinite, ldexp
 from operator import add
 from typing import Any
 
 from mechdesign.certify.bounds.gains import has_gain
+from mechdesign.certify.bounds.outward import ratio_ceiling
+from mechdesign.certify.fixed_point import scaled_down, scaled_up
 from mechdesign.certify.privacy.check import Bound, Limit, ratio_bound
 from mechdesign.certify.privacy.metric_pairs import line_order
-from mechdesign.certify.problem import Statement, number
+from mechdesign.certify.problem import Statement, scaled_numbers
 from mechdesign.errors import CertificateError
-from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
+from mechdesign.exact import exp_lower
 
 __all__ = ["chain_bound"]
 
@@ -46,35 +51,35 @@ Step = tuple[int, int]
 
 
 def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound that prices prove, ``dual["potential"]``, whatever they are.
+    """Return the bound that the potentials ``dual["potential"]`` prove, whatever they are.
 
     Raises
     ------
     CertificateError
-        If the objective is no expected loss, or two neighbours do not bound each other both ways.
+        If the objective is no expected loss, or two neighbors do not bound each other both ways.
     """
-    if statement.is_risk or has_gain(statement) or statement.utility.get("worst_case"):
+    if statement.is_risk or has_gain(statement) or statement.is_worst_case:
         raise CertificateError("the search along a chain needs an expected loss")
     if len(dual["potential"]) != len(statement.prior):
-        raise CertificateError("the certificate has not one price for each input")
+        raise CertificateError("the certificate has not one potential for each input")
     order, losses = line_order(statement), statement.losses
     right = _steps(statement, order)
     left = _steps(statement, order[::-1])
-    prices = [_scaled(dual["potential"][x]) for x in order]
+    potentials = scaled_numbers([dual["potential"][x] for x in order], BITS)
     masses, whole = statement.masses
     extra = losses.denominator.bit_length()
     scale = [(masses[x] << BITS + extra) // (whole * losses.denominator) for x in order]
     worst = [0] * len(order)
     for y in range(losses.n_outputs):
         loss = losses.lower(y)
-        c = [(p * loss[x] >> extra) - u for p, x, u in zip(scale, order, prices, strict=True)]
+        c = [(p * loss[x] >> extra) - u for p, x, u in zip(scale, order, potentials, strict=True)]
         beyond = _beyond(c, right)
         before = _beyond(c[::-1], left)[::-1]
         total = list(map(add, c, map(add, beyond, before)))
         most = max(total)
         root = total.index(most)
         worst[root] = min(worst[root], most)
-    return Fraction(sum(prices) + sum(worst), 1 << BITS)
+    return Fraction(sum(potentials) + sum(worst), 1 << BITS)
 
 
 def _beyond(c: list[int], steps: list[Step]) -> list[int]:
@@ -87,40 +92,22 @@ def _beyond(c: list[int], steps: list[Step]) -> list[int]:
     return found[::-1]
 
 
-def _scaled(price: Any) -> int:
-    """Return a price over 2**BITS, rounded: it is then this price that the bound is for."""
-    if type(price) is float and isfinite(price):
-        return int(ldexp(price, BITS))
-    exact = number(price)
-    return (exact.numerator << BITS) // exact.denominator
-
-
 def _steps(statement: Statement, order: list[int]) -> list[Step]:
-    """Return what the notions say of each input and the next in the order."""
+    """Return the bounds of all notions on each input and the next one in the order."""
     bounds = [ratio_bound(statement, table) for table in statement.privacy]
     return [_step([b for b in bounds if b is not None], x, z) for x, z in pairwise(order)]
 
 
 def _step(bounds: list[Bound], x: int, z: int) -> Step:
-    """Return the strictest ``down q_x <= q_z <= up q_x`` of some notions."""
+    """Return the strictest ``down q_x <= q_z <= up q_x`` of all notions."""
     down = max((_least_ratio(bound(x, z)) for bound in bounds), default=0)
-    up = [ratio for bound in bounds if (ratio := _largest_ratio(bound(z, x))) is not None]
+    ceilings = [ratio_ceiling(bound(z, x)) for bound in bounds]
+    up = [scaled_up(ceiling, BITS) for ceiling in ceilings if ceiling is not None]
     if not up:
         raise CertificateError(f"the notions do not bound inputs {x} and {z} by each other")
     return down, min(up)
 
 
 def _least_ratio(limit: Limit | None) -> int:
-    """Return the least q_z / q_x that ``q_x <= factor e**a q_z`` allows; 0 if it says nothing."""
-    if limit is None:
-        return 0
-    ratio = exp_lower(-limit[0]) / limit[1]
-    return (ratio.numerator << BITS) // ratio.denominator
-
-
-def _largest_ratio(limit: Limit | None) -> int | None:
-    """Return the largest q_z / q_x that ``q_z <= factor e**a q_x`` allows; None for no limit."""
-    if limit is None or limit[0] > LARGEST_EXPONENT:
-        return None
-    ratio = exp_upper(limit[0]) * limit[1]
-    return -((-ratio.numerator << BITS) // ratio.denominator)
+    """Return the least q_z / q_x that ``q_x <= factor e**a q_z`` allows; 0 without a bound."""
+    return 0 if limit is None else scaled_down(exp_lower(-limit[0]) / limit[1], BITS)

@@ -1,35 +1,45 @@
-"""The value of a channel, and how good any private one can be, by dual weights; in rationals.
+"""The value of a channel, and lower bounds on the loss of every private one by weak duality.
 
-Weights w >= 0 on rows of the notion make v . q <= 0 for every private column q, so that the loss
-is at least its value plus any such v, whose minimum over rows on simplices is
-Sum_x min_y (cost[x, y] + v_y[x]). Where a real number enters, the bound uses the rational bound on
-it that keeps the result below the truth.
+A row of a notion says g . q <= 0 for every private column q. With multipliers w >= 0 of rows, and
+v_y the sum of w g for output y, v_y . q_y <= 0. So adding v to the costs does not raise the loss of
+a private channel, and as each row of Q lies on a simplex,
+
+    loss  >=  Sum_x min_y (cost[x, y] + v_y[x]).
+
+Every product is rounded down, and with it the bound: e**-a from below where it is added, and what
+is subtracted from above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise, repeat
-from math import isfinite, ldexp
+from itertools import pairwise
 from operator import add, mul
 from typing import Any, TypeAlias
 
-from mechdesign.certify.bounds.decoders import least_on_gap
+from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.estimation_risk import estimator, reference_prior, risk_value
 from mechdesign.certify.bounds.gains import has_gain, total_gain
-from mechdesign.certify.fixed_point import over_one_denominator
-from mechdesign.certify.privacy.check import (
-    Bound,
-    check_member,
-    lift_limits,
-    prior_bounds,
-    ratio_bound,
-)
+from mechdesign.certify.bounds.outward import lift_exponent
+from mechdesign.certify.fixed_point import dot, over_one_denominator, scaled_down, scaled_up
+from mechdesign.certify.privacy.check import Bound, ratio_bound
 from mechdesign.certify.privacy.linear_rows import LinearRow, is_linear, linear_rows
-from mechdesign.certify.privacy.non_conic import EXCESS_SIDES, add_excess, least_total
-from mechdesign.certify.privacy.sensitive_attribute import SIDE, SensitiveAttribute, read_secret
-from mechdesign.certify.problem import ACCURACY, POSTERIOR, Statement, number, values_of
+from mechdesign.certify.privacy.non_conic import EXCESS_SIDES, add_excess_rows, least_reduced_cost
+from mechdesign.certify.privacy.prior_sets import read_members
+from mechdesign.certify.privacy.sensitive_attribute import (
+    SIDE,
+    SensitiveAttribute,
+    read_sensitive_attribute,
+)
+from mechdesign.certify.problem import (
+    ACCURACY,
+    POSTERIOR,
+    Statement,
+    check_indices,
+    number,
+    scaled_numbers,
+)
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -38,13 +48,13 @@ __all__ = ["decoder", "decoder_bound", "dual_bound", "value"]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 220
 SCALE = 1 << BITS
-"""Duals are added up as integers over this."""
+"""Reduced costs are integers over it: each multiplier changes them by less than a unit."""
 
 NUMBERED = "row"
-"""The side of weights on rows that a file lists, known by their numbers."""
+"""The side of multipliers of rows that a file lists, named by their numbers."""
 
 Rows: TypeAlias = Iterable[tuple[int, int, int, int]]
-"""(output, x, other, weight) of some rows."""
+"""(output, x, other, multiplier) of some rows."""
 
 
 def value(
@@ -68,7 +78,7 @@ def value(
     losses, total = statement.losses, [0] * len(prior)
     for place, q in zip(used, columns, strict=True):
         total = list(map(add, total, map(mul, losses.upper(place), q)))
-    if statement.utility.get("worst_case"):
+    if statement.is_worst_case:
         return Fraction(max(total), losses.denominator * denominator)
     masses, whole = statement.masses
     return Fraction(sum(map(mul, masses, total)), whole * losses.denominator * denominator)
@@ -80,7 +90,7 @@ def decoder(
     bits: int,
     dual: dict[str, Any] | None = None,
 ) -> list[Any] | None:
-    """Return what the curator reads from each output, None where the objective has no such thing.
+    """Return what the aggregator reads from each output, None if the objective has no decoder.
 
     The posterior mean of f(X), or the whole posterior for the histogram, for a squared error (the
     prior's where an output never occurs); the likeliest input for the accuracy; what the estimate
@@ -94,34 +104,33 @@ def decoder(
         return None
     for q in columns:
         joint = [p * v for p, v in zip(prior, q, strict=True)]
-        law = sum(joint, ZERO)
-        posterior = [j / law for j in joint] if law else prior
+        total = sum(joint, ZERO)
+        posterior = [j / total for j in joint] if total else prior
         if objective == ACCURACY:
             found.append(statement.labels[posterior.index(max(posterior))])
         elif statement.is_histogram:
             found.append(posterior)
         else:
-            f = values_of(statement)
-            found.append(sum((p * v for p, v in zip(posterior, f, strict=True)), ZERO))
+            found.append(dot(posterior, statement.values))
     return found
 
 
 def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound that dual weights prove; negative weights are refused.
+    """Return the bound that multipliers prove; negative multipliers are refused.
 
     For the accuracy of a guess it is one less the bound on the Hamming loss.
 
-    ``dual["weights"]``: for a worst case over x, weights on the inputs that sum to 1, since the
-    worst is at least any mean. ``dual["rows"]``: weights on rows of the notions, by output.
-    ``dual["information"]``: a price of information, where a notion bounds it.
+    ``dual["weights"]``: for a worst case over x, weights of the inputs that sum to 1, since the
+    worst case is at least any mean. ``dual["rows"]``: multipliers of rows of the notions, by
+    output. ``dual["information"]``: a multiplier of the information, if a notion bounds it.
     """
     mass = statement.prior
-    if statement.utility.get("worst_case"):
+    if statement.is_worst_case:
         mass = [number(w) for w in dual["weights"]]
         if min(mass) < 0 or sum(mass) <= 0 or len(mass) != len(statement.prior):
             raise CertificateError("the dual weights on the inputs are no distribution")
         mass = [w / sum(mass) for w in mass]
-    losses, scaled = statement.losses, [_floor(m) for m in mass]
+    losses, scaled = statement.losses, [scaled_down(m, BITS) for m in mass]
     costs = [
         [m * loss // losses.denominator for m, loss in zip(scaled, losses.lower(y), strict=True)]
         for y in range(losses.n_outputs)
@@ -130,57 +139,57 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     owed = 0
     for block in dual["rows"]:
         if block["side"] in EXCESS_SIDES:
-            owed += add_excess(statement, block, reduced, SCALE)
+            owed += add_excess_rows(statement, block, reduced, BITS)
         else:
             _add_rows(statement, block, reduced)
-    least = least_total(statement, dual.get("information"), reduced, SCALE) - Fraction(owed, SCALE)
+    least = least_reduced_cost(statement, dual.get("information"), reduced, BITS) - Fraction(
+        owed, SCALE
+    )
     return 1 - least if statement.utility["objective"] == ACCURACY else least
 
 
 def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound on a posterior-mean squared error that weights at some decoders prove.
+    """Return the bound on a posterior-mean squared error that multipliers at some decoders prove.
 
     The error is Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2 with s_y the posterior mean, which lies
-    between the least and the largest f. With weights at decoders s_0 < ... < s_n around all of f,
-    let c_x(s) be the reduced cost of input x, P_x (f_x - s)**2 + v_x(s), where v is interpolated
-    between neighbours: v(s) . q <= 0 for private q at every s. As (f_x - s)**2 is its chord less
+    between the least and the largest f. With multipliers at decoders s_0 < ... < s_n around all of
+    f, let c_x(s) be the reduced cost of input x, P_x (f_x - s)**2 + v_x(s), where v is interpolated
+    between neighbors: v(s) . q <= 0 for private q at every s. As (f_x - s)**2 is its chord less
     (s - s_i)(s_{i+1} - s), c_x is, at s = s_i + t d,
 
         (1 - t) c_x(s_i) + t c_x(s_{i+1}) - P_x d**2 t (1 - t),
 
     whose minimum m_x over all t and i is a formula; and the error is at least Sum_x m_x.
     """
-    f, prior = values_of(statement), statement.prior
+    f, prior = statement.values, statement.prior
     decoders = [number(s) for s in dual["decoders"]]
     rising = all(a < b for a, b in pairwise(decoders))
     if len(decoders) < 2 or not rising or decoders[0] > min(f) or decoders[-1] < max(f):
         raise CertificateError("the decoders do not rise from the least value to the largest")
-    reduced = [[_floor(p * (a - s) ** 2) for s in decoders] for p, a in zip(prior, f, strict=True)]
+    reduced = [
+        [scaled_down(p * (a - s) ** 2, BITS) for s in decoders]
+        for p, a in zip(prior, f, strict=True)
+    ]
     for block in dual["rows"]:
         _add_rows(statement, block, reduced)
     total = 0
     for p, row in zip(prior, reduced, strict=True):
-        bends = [-_floor(-p * (b - a) ** 2) for a, b in pairwise(decoders)]
-        total += min(
-            least_on_gap(a, b, bend) for (a, b), bend in zip(pairwise(row), bends, strict=True)
-        )
+        curvatures = [scaled_up(p * (b - a) ** 2, BITS) for a, b in pairwise(decoders)]
+        ends = zip(pairwise(row), curvatures, strict=True)
+        total += min(least_on_interval(a, b, curvature) for (a, b), curvature in ends)
     return Fraction(total, SCALE)
-
-
-def _floor(exact: Fraction) -> int:
-    return exact.numerator * SCALE // exact.denominator
 
 
 def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[int]]) -> None:
     """Add w * (e**-a left - right) of each row to the reduced costs, rounded down.
 
-    A row says e**-a * (left . q) <= right . q; see `privacy` for which rows there are.
+    A row says e**-a * (left . q) <= right . q; `privacy.check` says which rows a notion has.
     """
     table = statement.privacy[block["notion"]]
     if block["side"].startswith(SIDE):
-        _add_rows_on_secrets(read_secret(statement, table), block, reduced)
+        _add_rows_on_secrets(read_sensitive_attribute(statement, table), block, reduced)
         return
-    weights = _weights(block["weight"])
+    weights = scaled_numbers(block["weight"], BITS)
     if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
     listed = linear_rows(statement, table) if is_linear(table) else []
@@ -188,41 +197,31 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
         raise CertificateError("a dual weight is on a row that does not exist")
     output, inputs, others = block["output"], block["x"], block["other"]
     most = len(listed) if is_linear(table) else len(reduced)
-    for places, end in ((output, len(reduced[0])), (inputs, most), (others, None)):
-        if not set(map(type, places)) <= {int} or min(places, default=0) < 0:
-            raise CertificateError("a dual weight is on a row that does not exist")
-        if end is not None and max(places, default=-1) >= end:
-            raise CertificateError("a dual weight is on a row that does not exist")
+    for indices, size in ((output, len(reduced[0])), (inputs, most), (others, None)):
+        check_indices(indices, size, "a dual weight is on a row")
     rows = zip(output, inputs, others, weights, strict=True)
     if block["side"] == NUMBERED:
         _add_listed(listed, rows, reduced)
     elif block["side"] == "ratio":
-        _add_ratios(_Ratios(ratio_bound(statement, table), len(reduced)), rows, reduced)
+        _add_ratios(_RatioRows(ratio_bound(statement, table), len(reduced)), rows, reduced)
     else:
         _add_lifts(statement, block, rows, reduced)
 
 
 def _add_rows_on_secrets(
-    secret: SensitiveAttribute, block: dict[str, Any], reduced: list[list[int]]
+    attribute: SensitiveAttribute, block: dict[str, Any], reduced: list[list[int]]
 ) -> None:
-    """Add what rows on w_s = Sum_x P(x|s) q_x come to, rounded down: P(x|s) is not negative."""
+    """Add the terms of rows on w_s = Sum_x P(x|s) q_x, times P(x|s) >= 0, rounded down."""
     own = {**block, "notion": 0, "side": block["side"].removeprefix(SIDE)}
-    of_secrets = [[0] * len(reduced[0]) for _ in secret.rows]
-    _add_rows(secret.statement, own, of_secrets)
+    of_secrets = [[0] * len(reduced[0]) for _ in attribute.rows]
+    _add_rows(attribute.statement, own, of_secrets)
     for y, terms in enumerate(zip(*of_secrets, strict=True)):
-        for row, term in zip(reduced, secret.on_inputs(terms), strict=True):
-            row[y] += term // secret.whole
+        for row, term in zip(reduced, attribute.on_inputs(terms), strict=True):
+            row[y] += term // attribute.whole
 
 
-def _weights(given: list[Any]) -> list[int]:
-    """Return weights over SCALE, rounded; any that are not negative prove something."""
-    if set(map(type, given)) <= {float} and all(map(isfinite, given)):
-        return list(map(int, map(ldexp, given, repeat(BITS))))
-    return [_floor(number(w)) for w in given]
-
-
-class _Ratios(dict[tuple[int, int], tuple[int, int, int]]):
-    """For a pair (x, x'), e**-a over SCALE, rounded down, and the two parts of the factor."""
+class _RatioRows(dict[tuple[int, int], tuple[int, int, int]]):
+    """The row of each pair (x, x'): e**-a over SCALE, rounded down, and the factor in parts."""
 
     def __init__(self, bound: Bound | None, size: int) -> None:
         super().__init__()
@@ -239,12 +238,12 @@ class _Ratios(dict[tuple[int, int], tuple[int, int, int]]):
         exponent, factor = limit
         parts = (exponent.numerator, exponent.denominator)  # quicker to look up than a Fraction
         if parts not in self._shrunk:
-            self._shrunk[parts] = _floor(exp_lower(-exponent))
+            self._shrunk[parts] = scaled_down(exp_lower(-exponent), BITS)
         self[pair] = found = (self._shrunk[parts], factor.numerator, factor.denominator)
         return found
 
 
-def _add_ratios(ratios: _Ratios, rows: Rows, reduced: list[list[int]]) -> None:
+def _add_ratios(ratios: _RatioRows, rows: Rows, reduced: list[list[int]]) -> None:
     """Add w (e**-a q_x - factor q_x')."""
     for y, x, other, w in rows:
         shrink, top, bottom = ratios[x, other]
@@ -253,13 +252,13 @@ def _add_ratios(ratios: _Ratios, rows: Rows, reduced: list[list[int]]) -> None:
 
 
 def _add_listed(listed: list[LinearRow], rows: Rows, reduced: list[list[int]]) -> None:
-    """Add w (e**-a left - right) of rows that are known by their numbers, rounded down."""
+    """Add w (e**-a left - right) of rows that are named by their numbers, rounded down."""
     terms: dict[int, list[tuple[int, int]]] = {}
     for y, number_of_row, _, w in rows:
         if number_of_row not in terms:
             row = listed[number_of_row]
             net = row.net(exp_lower(-row.exponent), ONE)
-            terms[number_of_row] = [(x, _floor(v)) for x, v in net.items()]
+            terms[number_of_row] = [(x, scaled_down(v, BITS)) for x, v in net.items()]
         for x, term in terms[number_of_row]:
             reduced[x][y] += w * term >> BITS
 
@@ -268,23 +267,17 @@ def _add_lifts(
     statement: Statement, block: dict[str, Any], rows: Rows, reduced: list[list[int]]
 ) -> None:
     """Add w (e**-a q_x - P . q), or w (e**-a P . q - q_x)."""
-    table, k, is_upper = statement.privacy[block["notion"]], len(reduced), block["side"] == "upper"
-    upper, lower = lift_limits(table)
-    exponent = upper if is_upper else lower
-    if exponent is None:
-        raise CertificateError(f"a dual weight is on the side {block['side']!r} with no row")
-    shrink = _floor(exp_lower(-exponent))
-    priors = [[number(p) for p in prior] for prior in block.get("priors", [])]
-    priors = priors or [statement.prior]
-    bounds = prior_bounds(statement, table)
-    for prior in priors:
-        check_member(bounds, prior, k)
-    laws: dict[tuple[int, int], int] = {}
+    table, is_upper = statement.privacy[block["notion"]], block["side"] == "upper"
+    exponent = lift_exponent(table, block["side"])
+    shrink = scaled_down(exp_lower(-exponent), BITS)
+    priors = read_members(statement, table, block.get("priors") or [statement.prior])
+    # the multipliers of one output and one prior all add a multiple of that prior: add it once
+    by_prior: dict[tuple[int, int], int] = {}
     for y, x, which, w in rows:
         reduced[x][y] += w * shrink >> BITS if is_upper else -w
-        laws[y, which] = laws.get((y, which), 0) + w
+        by_prior[y, which] = by_prior.get((y, which), 0) + w
     scaled = [over_one_denominator(prior) for prior in priors]
-    for (y, which), w in laws.items():
-        law, (masses, whole) = -w if is_upper else w * shrink >> BITS, scaled[which]
+    for (y, which), w in by_prior.items():
+        coefficient, (masses, whole) = -w if is_upper else w * shrink >> BITS, scaled[which]
         for row, mass in zip(reduced, masses, strict=True):
-            row[y] += law * mass // whole
+            row[y] += coefficient * mass // whole

@@ -1,25 +1,31 @@
-"""The risk of estimating the distribution of the inputs from reports, and the least it can be.
+"""The risk of estimating the distribution of the inputs from reports, and lower bounds on it.
 
-With M the information of the channel at the prior p (`inverse`), v_x = (M**-1)_xx and deviations
-w_x = sqrt(v_x - p_x**2), the risks are, times n and times sqrt(n),
+Let M be the information matrix of the channel at the prior p (`inverse_information`),
+v_x = (M**-1)_xx, and w_x = sqrt(v_x - p_x**2) the standard deviations. The risks of n reports are,
+times n and times sqrt(n),
 
     l2-risk: Sum_x v_x - |p|**2               tv-risk: sqrt(1 / (2 pi)) Sum_x w_x.
 
-Both are bounded from below by what is linear in M, hence a sum over outputs. For any vector a,
+Both have lower bounds that are linear in M, and so sums over outputs. For any vector a,
 
     v_x >= 2 a_x - a' M a,         and, where a_x = 1,         1 / v_x <= a' M a.
+
+The first holds as 2 a_x - a' M a is largest over a at a = M**-1 e_x, where it is v_x. The second is
+the inequality of Cauchy and Schwarz, 1 = a_x**2 <= (a' M a) (e_x' M**-1 e_x).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.inverse_information import Inverse, inverse_information
 from mechdesign.certify.bounds.rays import all_rays, one_budget, single_budget_rays
-from mechdesign.certify.fixed_point import over_one_denominator
-from mechdesign.certify.problem import L2_RISK, Statement, distribution, number
+from mechdesign.certify.bounds.reduced_gains import reduced_gain_by_rays
+from mechdesign.certify.fixed_point import dot, over_one_denominator, scaled_down, scaled_up
+from mechdesign.certify.problem import L2_RISK, Statement, distribution, number, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.exact import PI, sqrt_lower, sqrt_upper
 
@@ -36,19 +42,19 @@ __all__ = [
 
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 100
-"""Bits beyond the point that the data of a certificate is rounded to."""
+"""Bits beyond the point that the data of a certificate is rounded to. Any data proves a bound."""
 
 Column = Sequence[Fraction]
 
 
 def reference_prior(statement: Statement, dual: dict[str, Any] | None = None) -> list[Fraction]:
-    """Return the prior that the estimator is made for, and the bound speaks of.
+    """Return the prior that the estimator is made for, and that the bound is for.
 
     It is that of the problem. For the worst case over all priors it is the one that the
     certificate names, the uniform one if it names none: the risk at any prior is at most the worst.
     """
     k = len(statement.prior)
-    if not statement.utility.get("worst_case"):
+    if not statement.is_worst_case:
         found = statement.prior
     elif dual is not None and dual.get("prior") is not None:
         found = distribution(dual["prior"], k)
@@ -60,7 +66,7 @@ def reference_prior(statement: Statement, dual: dict[str, Any] | None = None) ->
 
 
 def is_l2(statement: Statement) -> bool:
-    """Return whether the risk is a sum of variances, not of their roots."""
+    """Return whether the risk is the sum of variances, not of standard deviations."""
     return bool(statement.utility["objective"] == L2_RISK)
 
 
@@ -89,7 +95,7 @@ def risk_value(statement: Statement, columns: Sequence[Column], prior: list[Frac
     Their sum is concave in p, and its largest value on the simplex is a formula. For the roots,
     sqrt(s) <= (s / w + w) / 2 with w the deviation at ``prior`` makes it one.
     """
-    if not statement.utility.get("worst_case"):
+    if not statement.is_worst_case:
         return risk_of(statement, columns, prior, up=True)
     if len(prior) == 1:
         return ZERO
@@ -100,13 +106,10 @@ def risk_value(statement: Statement, columns: Sequence[Column], prior: list[Frac
         return _most_on_simplex(linear, [ONE] * k)
     deviations = []
     for row, p in zip(second, prior, strict=True):
-        mean = sum((c * q for c, q in zip(row, prior, strict=True)), ZERO)
-        deviations.append(max(_up(sqrt_upper(max(ZERO, mean - p * p))), Fraction(1, 1 << BITS)))
+        variance = max(ZERO, dot(row, prior) - p * p)
+        deviations.append(max(_up(sqrt_upper(variance)), Fraction(1, 1 << BITS)))
     halves = [1 / (2 * w) for w in deviations]
-    linear = [
-        sum((row[z] * half for row, half in zip(second, halves, strict=True)), ZERO)
-        for z in range(k)
-    ]
+    linear = [dot(halves, [row[z] for row in second]) for z in range(k)]
     most = _most_on_simplex([_up(b) for b in linear], halves)
     return root_factor(up=True) * (most + sum(deviations, ZERO) / 2)
 
@@ -126,9 +129,10 @@ def _second_moments(columns: Sequence[Column], inverse: Inverse) -> list[list[Fr
 
 
 def _most_on_simplex(b: list[Fraction], h: list[Fraction]) -> Fraction:
-    """Return the most of Sum_x b_x p_x - h_x p_x**2 over distributions p, h > 0, exactly.
+    """Return the largest Sum_x b_x p_x - h_x p_x**2 over distributions p, exactly, where h > 0.
 
-    At the optimum p_x = max(0, b_x - t) / (2 h_x), with t such that they sum to 1.
+    By the conditions of Karush, Kuhn and Tucker the optimum has p_x = max(0, b_x - t) / (2 h_x),
+    where the multiplier t makes them sum to 1. Inputs enter in order of b, until t is above b.
     """
     order = sorted(range(len(b)), key=lambda x: b[x], reverse=True)
     top, bottom = -ONE, ZERO
@@ -148,18 +152,18 @@ def estimator(columns: Sequence[Column], prior: Sequence[Fraction]) -> list[list
 
 
 def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound on the risk that vectors a and prices u prove.
+    """Return the bound on the risk that vectors a and potentials u prove.
 
     The risk at the reference prior is at least C - Sum_y g(q_y) with
     g(q) = Sum_x b_x (a_x . q)**2 / (p . q) and a_x the rows of ``dual["estimator"]``
-    (`_linear_bound`); and g(q) <= u . q + c (p . q) on all extreme rays, hence on all columns, as g
-    is convex, makes the sum at most Sum u + c.
+    (`_linear_bound`). If g(q) <= u . q + c (p . q) on all extreme rays, then it holds on all
+    private columns, as g is convex, and the sum over the columns is at most Sum_x u_x + c.
     """
     k, prior = len(statement.prior), reference_prior(statement, dual)
-    u = [number(price) for price in dual["potential"]]
-    rows = [[_down(number(entry)) for entry in row] for row in dual["estimator"]]
-    if len(u) != k or len(rows) != k or any(len(row) != k for row in rows):
-        raise CertificateError("the certificate has not one price and one row for each input")
+    u = read_potentials(statement, dual)
+    rows = [[scaled_down(number(entry), BITS) for entry in row] for row in dual["estimator"]]
+    if len(rows) != k or any(len(row) != k for row in rows):
+        raise CertificateError("the certificate has not one row of the estimator for each input")
     constant, weights = _linear_bound(statement, prior, rows, dual.get("tangents"))
     if dual["search"] == "rays":
         rays: Iterator[Sequence[int]] = all_rays(statement, dual.get("priors"))
@@ -167,7 +171,11 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         rays = _representatives(statement, prior, u, rows, weights)
     else:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
-    least = constant - sum(u, ZERO) - _surplus(rays, prior, u, rows, weights)
+    least = (
+        constant
+        - sum(u, ZERO)
+        - reduced_gain_by_rays(rays, prior, u, _linear_gain(prior, rows, weights))
+    )
     if is_l2(statement):
         return least - sum((p * p for p in prior), ZERO)
     return root_factor(up=False) * max(ZERO, least)
@@ -182,8 +190,8 @@ def _linear_bound(
 
         c - b / v,     b = (t**2 + s)**2 / (2 t),     c = t + (t**2 + s) / (2 t),
 
-    since w - c + b / v = (w - t)**2 (w + (t**2 - s) / (2 t)) / v. The last factor must not be below
-    0: as nobody estimates better than from the inputs themselves, w >= sqrt(p (1 - p)).
+    since w - c + b / v = (w - t)**2 (w + (t**2 - s) / (2 t)) / v. The last factor must not be
+    negative. No channel estimates better than the inputs themselves: w >= sqrt(p (1 - p)).
     """
     unit = 1 << BITS
     if is_l2(statement):
@@ -199,33 +207,21 @@ def _linear_bound(
         if slope < 0 and slope * slope > p - s:
             raise CertificateError("a tangent is at too small a deviation to be below the curve")
         constant += t + (t * t + s) / (2 * t)
-        weights.append(-_down(-((t * t + s) ** 2) / (2 * t)))
+        weights.append(scaled_up((t * t + s) ** 2 / (2 * t), BITS))  # b is subtracted: up is safe
     return constant, weights
 
 
-def _surplus(
-    rays: Iterator[Sequence[int]],
-    prior: list[Fraction],
-    u: list[Fraction],
-    rows: list[list[int]],
-    weights: list[int],
-) -> Fraction:
-    """Return the least c with g(q) <= u . q + c (p . q) on the rays."""
+def _linear_gain(
+    prior: list[Fraction], rows: list[list[int]], weights: list[int]
+) -> Callable[[Sequence[int]], Fraction]:
+    """Return g(q) = Sum_x b_x (a_x . q)**2 / (p . q), exactly, as a function of a ray."""
     p, whole = over_one_denominator(prior)
-    prices, unit = over_one_denominator(u)
-    least = None
-    for q in rays:
-        at = [x for x, entry in enumerate(q) if entry]
-        law = sum(p[x] * q[x] for x in at)
-        gain = 0
-        for weight, row in zip(weights, rows, strict=True):
-            gain += weight * sum(row[x] * q[x] for x in at) ** 2
-        paid = Fraction(sum(prices[x] * q[x] for x in at), unit)
-        excess = (Fraction(gain * whole, law << 3 * BITS) - paid) * Fraction(whole, law)
-        least = excess if least is None else max(least, excess)
-    if least is None:
-        raise CertificateError("the cone has no ray")
-    return least
+
+    def gain(q: Sequence[int]) -> Fraction:
+        squares = [sum(map(mul, row, q)) ** 2 for row in rows]
+        return Fraction(sum(map(mul, weights, squares)) * whole, sum(map(mul, p, q)) << 3 * BITS)
+
+    return gain
 
 
 def _representatives(
@@ -235,11 +231,11 @@ def _representatives(
     rows: list[list[int]],
     weights: list[int],
 ) -> Iterator[Sequence[int]]:
-    """Yield one ray of each class, where nothing tells apart the protected inputs of a block.
+    """Yield one ray of each orbit, where the protected inputs of a block are exchangeable.
 
     Under one budget a ray is given by the protected inputs that it raises (`single_budget_rays`).
-    If prior, prices and rows stay the same when such inputs are permuted, so does the surplus, and
-    only how many are raised counts.
+    If prior, potentials and rows do not change when such inputs are permuted, then neither does
+    the reduced gain, and only the number of raised inputs matters.
     """
     budget = one_budget(statement)
     if budget is None:
@@ -260,16 +256,12 @@ def _representatives(
 
 
 def unconstrained_risk(statement: Statement) -> Fraction:
-    """Nobody estimates better than from the inputs themselves: variances p_x (1 - p_x)."""
+    """Return the risk of estimating from the inputs themselves: variances p_x (1 - p_x)."""
     spread = [p * (1 - p) for p in reference_prior(statement)]
     if is_l2(statement):
         return sum(spread, ZERO)
     return root_factor(up=False) * sum((sqrt_lower(s) for s in spread), ZERO)
 
 
-def _down(value: Fraction) -> int:
-    return (value.numerator << BITS) // value.denominator
-
-
 def _up(value: Fraction) -> Fraction:
-    return Fraction(-_down(-value), 1 << BITS)
+    return Fraction(scaled_up(value, BITS), 1 << BITS)

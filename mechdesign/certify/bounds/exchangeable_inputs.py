@@ -1,4 +1,7 @@
-"""How well a distribution can be estimated where a notion treats all inputs alike."""
+"""Lower bounds on the risk of estimating a distribution, where all inputs are exchangeable.
+
+Under local differential privacy subset selection (Ye and Barg 2018) attains the bound.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.bounds.estimation_risk import is_l2, reference_prior, root_factor
-from mechdesign.certify.privacy.check import lift_limits
+from mechdesign.certify.bounds.outward import lift_range
 from mechdesign.certify.problem import Statement, number
 from mechdesign.errors import CertificateError
-from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper, sqrt_lower
+from mechdesign.exact import LARGEST_EXPONENT, exp_upper, sqrt_lower
 
 __all__ = ["subset_selection"]
 
@@ -17,15 +20,17 @@ ZERO = Fraction(0)
 
 
 def subset_selection(statement: Statement) -> Fraction:
-    """LDP, or bounds on the lift at the uniform prior: equal shares of all permutations are best.
+    """Return the risk of mixing all permutations of one column, under LDP or bounds on the lift.
 
-    At the uniform p, M 1 = k Sum_y q_y = k 1, so that 1 / k is one eigenvalue of M**-1, and the
-    others' sum is least, (k - 1)**2 / (tr M - k), where they are equal. As tr M is
-    Sum_y lambda_y |r_y|**2 with r_y = q_y / lambda_y, it is at most the largest |r|**2 of private
-    columns with mean 1. So the l2-risk is at least L = (k - 1)**2 / (max |r|**2 - k). The tv-risk
-    is convex in M where no variance is below p_x, as p_x = 1 / k is at most 3/4 (see the tangents
-    in `estimation`). So the mean of M over all permutations of the inputs has no larger risk:
-    there the squares of all deviations are equal, and at least L / k.
+    At the uniform prior, M 1 = k Sum_y q_y = k 1, so that 1 / k is an eigenvalue of M**-1. The sum
+    of the k - 1 others is at least (k - 1)**2 / (tr M - k), by the inequality of the arithmetic and
+    harmonic means. With t_y = P . q_y and r_y = q_y / t_y, tr M = Sum_y t_y |r_y|**2 is at most the
+    largest |r|**2 of private columns with mean 1. So the l2-risk is at least
+    L = (k - 1)**2 / (max |r|**2 - k).
+
+    The tv-risk is convex in M where no variance is below p_x, as p_x = 1 / k is at most 3/4 (see
+    the tangents in `estimation_risk`). So averaging M over all permutations of the inputs does not
+    raise it. All squared deviations are then equal, and at least L / k.
     """
     k = len(statement.labels)
     if not statement.is_risk or set(reference_prior(statement)) != {Fraction(1, k)}:
@@ -37,16 +42,17 @@ def subset_selection(statement: Statement) -> Fraction:
     if not found:
         raise CertificateError("subset selection needs LDP, or lifts at a uniform prior")
     if min(found) <= k:
-        raise CertificateError("a budget of 0 lets nobody estimate anything")
+        raise CertificateError("with a budget of 0 the risk is infinite")
     least = (k - 1) ** 2 / (min(found) - k)
     return least if is_l2(statement) else root_factor(up=False) * sqrt_lower(k * least)
 
 
 def _largest_square(statement: Statement, table: dict[str, Any]) -> Fraction | None:
-    """Return at least the largest |r|**2 of columns with mean 1 that a notion allows.
+    """Return an upper bound on |r|**2 over private columns r with mean 1; None if not known.
 
-    It is convex, so largest at an extreme ray: under LDP j entries e**eps, the others 1; for lifts
-    between two bounds as many at the upper as the mean allows, one in between, the others lowest.
+    |r|**2 is convex, and so largest at an extreme ray. Under LDP a ray has j entries e**eps and the
+    others 1. For lifts between two bounds it has as many entries at the upper bound as the mean
+    allows, one in between, and the others at the lower bound.
     """
     k, notion = len(statement.labels), table["notion"]
     if notion == "ldp":
@@ -54,11 +60,10 @@ def _largest_square(statement: Statement, table: dict[str, Any]) -> Fraction | N
         if number(table["epsilon"]) > LARGEST_EXPONENT:
             return Fraction(k * k)
         return max((j * top * top + k - j) / (j * top + k - j) ** 2 * k * k for j in range(1, k))
-    if notion not in ("lip", "lift", "pml") or len(set(statement.prior)) > 1:
+    if notion not in ("lip", "lift", "pml") or not statement.is_uniform:
         return None
-    upper, lower = lift_limits(table)
-    low = ZERO if lower is None else exp_lower(-lower)
-    high = Fraction(k) if upper is None or upper > LARGEST_EXPONENT else exp_upper(upper)
+    low, most = lift_range(table)
+    high = Fraction(k) if most is None else most
     if low >= high:
         return Fraction(k)
     room = k * (1 - low) / (high - low)  # how many can be at the top

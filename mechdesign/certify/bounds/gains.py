@@ -1,8 +1,8 @@
-"""Utilities that are a sum over outputs: Sum_y g(q_y), g convex and positively homogeneous.
+"""Objectives that are sums of gains: Sum_y g(q_y) with g convex and positively homogeneous.
 
-What only the information in Y is worth can be written so: the posterior-mean error is its value
-without any report less such a sum, information and accuracy are such a sum. No post-processing can
-raise it, and more than one cone full of columns cannot give it (`columns_bound`).
+Mutual information and the accuracy of the Bayes guess are such sums. A posterior-mean squared error
+is its value without any report less such a sum. No post-processing raises a sum of gains, since
+g(q + q') <= g(q) + g(q').
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement, values_of
+from mechdesign.certify.fixed_point import dot
+from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import log_lower, log_upper
 
@@ -28,42 +29,39 @@ def has_gain(statement: Statement) -> bool:
 
 
 def offset(statement: Statement) -> Fraction:
-    """Return the objective where no gain is made: the second moment of f(X), or zero."""
+    """Return the objective of a channel without any gain: the second moment of f(X), or 0."""
     if statement.utility["objective"] != POSTERIOR:
         return ZERO
     if statement.is_histogram:
         return Fraction(1)  # the squared length of the indicator of X
-    return sum(
-        (p * f * f for p, f in zip(statement.prior, values_of(statement), strict=True)), ZERO
-    )
+    return dot(statement.prior, [f * f for f in statement.values])
 
 
 def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     """Return g(q), rounded up or down where it is irrational.
 
-    With law = P . q:  (Sum P_x f_x q_x)**2 / law for the error of E[f(X)|Y], f scalar;
-    Sum (P_x q_x)**2 / law for that of the histogram; Sum P_x q_x ln(q_x / law) for information;
-    max P_x q_x for the accuracy of the Bayes guess.
+    With t = P . q, the probability of the output: (Sum_x P_x f_x q_x)**2 / t for the error of
+    E[f(X)|Y] with f scalar; Sum_x (P_x q_x)**2 / t for that of the histogram;
+    Sum_x P_x q_x ln(q_x / t) for information; max_x P_x q_x for the accuracy of the Bayes guess.
     """
     objective, prior = statement.utility["objective"], statement.prior
     joint: dict[int, Fraction] = {
         x: p * v for x, (p, v) in enumerate(zip(prior, q, strict=True)) if v and p
     }
-    law = sum(joint.values(), ZERO)
-    if not law:
+    total = sum(joint.values(), ZERO)
+    if not total:
         return ZERO
     if objective == ACCURACY:
         return max(joint.values())
     if objective == INFORMATION:
         log = log_upper if up else log_lower
-        return sum((j * log(q[x] / law) for x, j in joint.items()), ZERO)
+        return sum((j * log(q[x] / total) for x, j in joint.items()), ZERO)
     if objective != POSTERIOR:
         raise CertificateError(f"the objective {objective!r} is no sum of gains")
     if statement.is_histogram:
-        return sum((j * j for j in joint.values()), ZERO) / law
-    f = values_of(statement)
-    moment = sum((j * f[x] for x, j in joint.items()), ZERO)
-    return moment * moment / law
+        return sum((j * j for j in joint.values()), ZERO) / total
+    moment = sum((j * statement.values[x] for x, j in joint.items()), ZERO)
+    return moment * moment / total
 
 
 def total_gain(statement: Statement, columns: Sequence[Column], *, up: bool) -> Fraction:

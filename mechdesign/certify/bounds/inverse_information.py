@@ -1,8 +1,9 @@
-"""What a channel tells about the distribution of its inputs: the inverse of its information.
+"""The inverse of the information matrix of a channel, in fixed point with a rigorous error bound.
 
-Seen through a channel with columns q_y, n reports tell about the distribution p as much as the
-matrix M = Sum_y q_y q_y' / (p . q_y): the best unbiased linear estimator has n Cov = M**-1 - p p'.
-The inverse is found in fixed point, and what it is off by is read from its residual.
+The reports of a channel with columns q_y have, at the distribution p of the inputs, the information
+matrix M = Sum_y q_y q_y' / (p . q_y). The best unbiased linear estimator of p from n reports has
+the covariance n Cov = M**-1 - p p' (Gauss and Markov). An approximate inverse X comes from Gauss
+and Jordan's elimination, and its error is bounded by its residual 1 - M X.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["Column", "Inverse", "inverse_information"]
 Column = Sequence[Fraction]
 
 LEAST_BITS = 256
-"""Bits beyond the point, and more where probabilities are tiny."""
+"""Bits beyond the point; `inverse_information` adds more where probabilities are tiny."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Inverse:
     estimator
         W_y = X q_y / (p . q_y) for each output y, integers over ``2**bits``.
     slack
-        For each output, what the entries of W_y may be off by, over ``2**bits``.
+        For each output, a bound on the error of the entries of W_y, over ``2**bits``.
     """
 
     entries: list[list[int]]
@@ -55,8 +56,9 @@ class Inverse:
 def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) -> Inverse:
     """Return the inverse of M = Sum_y q_y q_y' / (p . q_y), with bounds.
 
-    With R = 1 - M X and the largest column sum of abs(R) at most rho <= 1/2, M is regular and
-    M**-1 = X (1 + R + R**2 + ...) differs from X by at most max abs(X) rho / (1 - rho).
+    Let R = 1 - M X, and let the largest column sum of abs(R) be at most rho <= 1/2. Then M is
+    regular, and M**-1 = X (1 + R + R**2 + ...) differs from X by at most
+    max abs(X) rho / (1 - rho) <= 2 rho max abs(X) in every entry (Neumann series).
 
     Raises
     ------
@@ -70,14 +72,14 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
     found = []
     for q in columns:
         entries, unit = over_one_denominator(q)
-        law = sum(w * n for w, n in zip(weights, entries, strict=True))
-        found.append((entries, unit, law))
+        probability = sum(w * n for w, n in zip(weights, entries, strict=True))
+        found.append((entries, unit, probability))
     bits = LEAST_BITS + 4 * max(0, (1 / min(prior)).__ceil__().bit_length())
     M = [[0] * k for _ in range(k)]
-    for entries, unit, law in found:
-        if not law:
+    for entries, unit, probability in found:
+        if not probability:
             continue
-        factor, bottom = whole << bits, unit * law
+        factor, bottom = whole << bits, unit * probability
         for x, n in enumerate(entries):
             if n:
                 for z in range(x + 1):
@@ -92,20 +94,23 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
         raise _singular()
     error = (2 * rho * most >> 2 * bits) + 1
     estimator, slack = [], []
-    for entries, _, law in found:
-        if not law:
+    for entries, _, probability in found:
+        if not probability:
             estimator.append([p.numerator * (1 << bits) // p.denominator for p in prior])
             slack.append(1)
             continue
         estimator.append(
-            [sum(a * n for a, n in zip(row, entries, strict=True)) * whole // law for row in X]
+            [
+                sum(a * n for a, n in zip(row, entries, strict=True)) * whole // probability
+                for row in X
+            ]
         )
-        slack.append(error * sum(entries) * whole // law + 2)
+        slack.append(error * sum(entries) * whole // probability + 2)
     return Inverse(X, error, bits, estimator, slack)
 
 
 def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
-    """Return about the inverse of a positive definite matrix, by elimination in place."""
+    """Return an approximate inverse of a positive definite matrix, by Gauss and Jordan in place."""
     T = [list(row) for row in M]
     for c, pivots in enumerate(T):
         pivot = pivots[c]
@@ -121,7 +126,11 @@ def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
 
 
 def _residual(M: list[list[int]], X: list[list[int]], bits: int, terms: int) -> int:
-    """Return the largest column sum of abs(1 - M X), M up to ``terms`` units larger."""
+    """Return a bound on the largest column sum of abs(1 - M X).
+
+    Every entry of M is a sum of ``terms`` numbers that were each rounded down by less than a unit,
+    so that the exact M is up to ``terms`` units larger: ``doubt`` is what that changes at most.
+    """
     worst = 0
     for w, column in enumerate(zip(*X, strict=True)):
         doubt = terms * sum(abs(entry) for entry in column)

@@ -1,8 +1,9 @@
-"""All extreme rays of a cone of columns, in integers: every private column is a mixture of them.
+"""The extreme rays of the cone of private columns, by the double description method, in integers.
 
-The cone is {q >= 0 : G q <= 0}. Each row e**-a (left . q) <= right . q is written in integers with
-a coefficient e**-a rounded down, which only enlarges the cone: a statement that holds on all rays
-of the larger one holds on every private column.
+The cone is {q >= 0 : G q <= 0}, and every private column is a sum of its extreme rays. Each row
+e**-a (left . q) <= right . q is written in integers with e**-a rounded down. This weakens the row,
+as left . q >= 0, and so only enlarges the cone: an inequality with a convex and homogeneous left
+side that holds on all rays of the larger cone holds on every private column.
 """
 
 from __future__ import annotations
@@ -11,19 +12,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import gcd, lcm
+from math import gcd
 from typing import Any
 
-from mechdesign.certify.privacy.check import (
-    Limit,
-    check_member,
-    lift_limits,
-    prior_bounds,
-    ratio_limits,
-)
+from mechdesign.certify.bounds.outward import bounded_pairs
+from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
+from mechdesign.certify.privacy.check import Limit, lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
-from mechdesign.certify.privacy.sensitive_attribute import read_secret
-from mechdesign.certify.problem import SECRET, Statement, number
+from mechdesign.certify.privacy.prior_sets import prior_bounds, read_members
+from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
+from mechdesign.certify.problem import SECRET, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -39,9 +37,13 @@ __all__ = [
 Row = tuple[int, ...]
 
 BITS = 80
-"""Bits beyond the point that e**-a is rounded down to."""
+"""Bits beyond the point that e**-a is rounded down to. Fewer keep the integers of rays short."""
 
-MOST_RAYS, MOST_SUBSETS = 20_000, 1 << 16
+MOST_RAYS = 20_000
+"""The method is stopped beyond: it takes time quadratic in the number of rays for every row."""
+
+MOST_SUBSETS = 1 << 16
+"""Rays of one budget are listed up to so many."""
 
 
 def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iterator[Row]:
@@ -75,8 +77,8 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
     k, found = len(statement.prior), dict[Row, None]()
     for n, table in enumerate(statement.privacy):
         if table["notion"] == SECRET:
-            secret = read_secret(statement, table)
-            lines = (secret.on_inputs(row) for row in integer_rows(secret.statement))
+            attribute = read_sensitive_attribute(statement, table)
+            lines = (attribute.on_inputs(row) for row in integer_rows(attribute.statement))
             found |= {_primitive(line): None for line in lines if max(line) > 0}
             continue
         if is_linear(table):
@@ -88,27 +90,21 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
             continue
         limits = ratio_limits(statement, table)
         if limits is not None:
-            for x, row in enumerate(limits):
-                for other, limit in enumerate(row):
-                    if limit is not None and x != other and not _chained(limits, x, other):
-                        line = [Fraction(0)] * k
-                        line[x] = _shrink(limit[0])
-                        line[other] = -limit[1]
-                        found[_integers(line)] = None
+            for x, other, (exponent, factor) in bounded_pairs(limits):
+                if not _is_implied(limits, x, other):
+                    line = [Fraction(0)] * k
+                    line[x], line[other] = _shrink(exponent), -factor
+                    found[_integers(line)] = None
             continue
-        bounds = prior_bounds(statement, table)
-        members = bounds[0]
+        members = prior_bounds(statement, table)[0]
         if priors and str(n) in priors:
-            members = [[number(p) for p in prior] for prior in priors[str(n)]]
-            for prior in members:
-                check_member(bounds, prior, k)
+            members = read_members(statement, table, priors[str(n)])
         upper, lower = lift_limits(table)
         for prior in members:
             for x in range(k):
                 if upper is not None:
-                    shrunk = _shrink(upper)
                     line = [-p for p in prior]
-                    line[x] += shrunk
+                    line[x] += _shrink(upper)
                     found[_integers(line)] = None
                 if lower is not None:
                     shrunk = _shrink(lower)
@@ -118,7 +114,7 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
     return list(found)
 
 
-def _chained(limits: list[list[Limit | None]], x: int, z: int) -> bool:
+def _is_implied(limits: list[list[Limit | None]], x: int, z: int) -> bool:
     """Return whether q_x <= m q_y and q_y <= m' q_z imply the bound on q_x / q_z, for some y."""
     direct = limits[x][z]
     for y, first in enumerate(limits[x]):
@@ -134,12 +130,13 @@ def _chained(limits: list[list[Limit | None]], x: int, z: int) -> bool:
 def extreme_rays(rows: list[Row], k: int) -> list[Row]:
     """Return the extreme rays of {q >= 0 : g . q <= 0 for all g}, by double description.
 
-    Start with the orthant, whose rays are the units, and cut by one row after the other. A row
-    keeps the rays on its good side, and makes a new one of each pair of adjacent rays on either
-    side of it. Two rays are adjacent where no third one is tight in all the rows, those of the
-    orthant included, in which both are (Fukuda and Prodon 1996, Proposition 7).
+    The method starts with the nonnegative orthant, whose rays are the unit vectors, and adds the
+    rows one by one. A row keeps the rays with g . q <= 0. Each pair of adjacent rays with g . q < 0
+    and g . q > 0 makes a new ray, their combination with g . q = 0. Two rays are adjacent if no
+    third ray is tight in all the rows, those of the orthant included, in which both are (Fukuda and
+    Prodon 1996, Proposition 7).
     """
-    # rays with the rows in which they are tight, as bits; bit x is q_x >= 0
+    # each ray with the set of rows in which it is tight, as bits; bit x stands for q_x >= 0
     rays = {tuple(int(x == z) for z in range(k)): ((1 << k) - 1) & ~(1 << x) for x in range(k)}
     for n, row in enumerate(rows):
         bit = 1 << (k + n)
@@ -156,7 +153,7 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
         for bad, bad_tight in ((ray, rays[ray]) for ray in rays if sides[ray] > 0):
             for good, good_tight in below:
                 both = bad_tight & good_tight
-                if both.bit_count() < k - 2:
+                if both.bit_count() < k - 2:  # adjacent rays share a face of dimension 2
                     continue
                 if sum(1 for tight in tights if tight & both == both) > 2:
                     continue
@@ -248,13 +245,11 @@ def single_budget_rays(budget: OneBudget, *, alike: bool = False) -> Iterator[Ro
 
 def _shrink(exponent: Fraction) -> Fraction:
     """Return e**-exponent rounded down to few bits."""
-    low = exp_lower(-exponent)
-    return Fraction(low.numerator * (1 << BITS) // low.denominator, 1 << BITS)
+    return Fraction(scaled_down(exp_lower(-exponent), BITS), 1 << BITS)
 
 
 def _integers(line: list[Fraction]) -> Row:
-    common = lcm(*(entry.denominator for entry in line))
-    return _primitive([entry.numerator * (common // entry.denominator) for entry in line])
+    return _primitive(over_one_denominator(line)[0])
 
 
 def _primitive(line: list[int]) -> Row:

@@ -1,15 +1,17 @@
-"""One channel that every private one is a post-processing of, from as many rows as inputs.
+"""The universal channel of a simplicial cone: every private channel is a post-processing of it.
 
-A certificate names k rows of the notions, f_i . q >= 0. As e**-a is rounded down in them, they hold
-for every private column. Let them be independent, with F the matrix of all f_i and theta = F 1,
-which is >= 0, since constants are private. For a private channel Q, S = F Q is >= 0 and its rows
-add up to S 1 = F 1 = theta. So Q = U W, where
+A cone of columns is simplicial if it has as many facets as inputs. A certificate names k rows of
+the notions, f_i . q >= 0. As e**-a is rounded down in them, they hold for every private column. Let
+them be independent, F the matrix of all f_i, and theta = F 1, which is >= 0, since constant columns
+are private. For a private channel Q, S = F Q is >= 0, and its rows sum to S 1 = F 1 = theta. So
+Q = U W, where
 
     U = F**-1 diag(theta)        and        W = diag(theta)**-1 S
 
-(where theta_i = 0, row i of S is 0, and that of W may be any): W is a channel, the rows of U add up
-to 1, as F**-1 F 1 = 1, and where U >= 0 it is a channel of which Q is a post-processing. Nothing
-else is needed: if the rows are badly chosen, U has negative entries or tells much.
+(where theta_i = 0, row i of S is 0, and row i of W is arbitrary). W is a channel. The rows of U sum
+to 1, as F**-1 F 1 = 1. If U >= 0, then U is a channel, and Q is a post-processing of it. No other
+property of the rows is used: if they are badly chosen, U has a negative entry, which is refused, or
+reveals much, and the bound is weak.
 """
 
 from __future__ import annotations
@@ -17,14 +19,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.certify.privacy.check import (
-    Limit,
-    check_member,
-    lift_limits,
-    prior_bounds,
-    ratio_limits,
-)
-from mechdesign.certify.problem import Statement, distribution
+from mechdesign.certify.bounds.outward import lift_exponent
+from mechdesign.certify.privacy.check import Limit, ratio_limits
+from mechdesign.certify.privacy.prior_sets import check_member, prior_bounds
+from mechdesign.certify.problem import Statement, check_indices, distribution
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -41,8 +39,9 @@ Sparse: TypeAlias = dict[int, Fraction]
 def universal_columns(statement: Statement, facets: Any) -> list[list[Fraction]]:
     """Return the columns of a channel of which every private one is a post-processing.
 
-    The entries of U are rounded down. What its rows lack, as little as it is, goes to one output
-    for each input that reveals it: U is a post-processing of that.
+    The entries of U are rounded down. What the rows then lack of 1 goes to one more output for each
+    input, which reveals it. U is a post-processing of the channel so obtained, and the bound that
+    is proved from it is valid, if weaker by as little as was rounded off.
 
     Parameters
     ----------
@@ -63,13 +62,13 @@ def universal_columns(statement: Statement, facets: Any) -> list[list[Fraction]]
         raise CertificateError(f"expected a list of {k} facets, one for each input")
     named = _NamedRows(statement)
     rows = [{u: entry for u, entry in named.row(facet).items() if entry} for facet in facets]
-    # the law of each prior is an unknown of its own, so that rows on lifts have two terms
+    # P . q is one more unknown for each prior P, so that the rows of lifts have two terms only
     slack = [sum(row.values(), ZERO) for row in rows]
     if min(slack) < 0:
         raise CertificateError("a row excludes constant columns: no channel is private")
     right: list[Sparse] = [{i: ONE} for i in range(k)]
-    for prior, law in named.laws.items():
-        rows.append({law: ONE} | {z: -p for z, p in enumerate(prior) if p})
+    for prior, unknown in named.unknowns.items():
+        rows.append({unknown: ONE} | {z: -p for z, p in enumerate(prior) if p})
         right.append({})
     left = [ONE] * k
     columns = [[ZERO] * k for _ in range(k)]
@@ -87,11 +86,11 @@ def universal_columns(statement: Statement, facets: Any) -> list[list[Fraction]]
 
 
 class _NamedRows:
-    """The rows that a certificate names; a law P . q is written as an unknown beyond the inputs."""
+    """The rows that a certificate names, where each P . q is an unknown beyond the inputs."""
 
     def __init__(self, statement: Statement) -> None:
         self.statement, self.k = statement, len(statement.prior)
-        self.laws: dict[tuple[Fraction, ...], int] = {}
+        self.unknowns: dict[tuple[Fraction, ...], int] = {}
         self._limits: dict[int, list[list[Limit | None]] | None] = {}
         self._members: set[tuple[int, tuple[Fraction, ...]]] = set()
 
@@ -100,10 +99,10 @@ class _NamedRows:
         if not isinstance(facet, list) or len(facet) != 4:
             raise CertificateError(f"expected [notion, side, x, other], found {facet!r:.60}")
         notion, side, x, other = facet
-        _check_place(x, self.k)
+        check_indices([x], self.k, "a facet names an input")
         if side == "positive" and notion is None and other is None:
             return {x: ONE}
-        _check_place(notion, len(self.statement.privacy))
+        check_indices([notion], len(self.statement.privacy), "a facet names a notion")
         if side == "ratio":
             return self._ratio(notion, x, other)
         if side in ("upper", "lower"):
@@ -116,7 +115,7 @@ class _NamedRows:
             table = self.statement.privacy[notion]
             self._limits[notion] = ratio_limits(self.statement, table)
         limits = self._limits[notion]
-        _check_place(other, self.k)
+        check_indices([other], self.k, "a facet names an input")
         limit = limits[x][other] if limits is not None and x != other else None
         if limit is None:
             raise CertificateError(f"a facet is on a pair ({x}, {other}) with no row")
@@ -125,45 +124,38 @@ class _NamedRows:
     def _lift(self, notion: int, side: str, x: int, given: Any) -> Sparse:
         """Return e**-a q_x <= P . q, or e**-a P . q <= q_x."""
         table = self.statement.privacy[notion]
-        upper, lower = lift_limits(table)
-        exponent = upper if side == "upper" else lower
-        if exponent is None:
-            raise CertificateError(f"a facet is on the side {side!r}, which is not bounded")
+        exponent = lift_exponent(table, side)
         prior = tuple(self.statement.prior if given is None else distribution(given, self.k))
         if (notion, prior) not in self._members:
             check_member(prior_bounds(self.statement, table), list(prior), self.k)
             self._members.add((notion, prior))
-        law = self.laws.setdefault(prior, self.k + len(self.laws))
+        unknown = self.unknowns.setdefault(prior, self.k + len(self.unknowns))
         shrunk = _down(exp_lower(-exponent))
-        return {law: ONE, x: -shrunk} if side == "upper" else {x: ONE, law: -shrunk}
-
-
-def _check_place(value: Any, size: int) -> None:
-    if type(value) is not int or not 0 <= value < size:
-        raise CertificateError(f"a facet has {value!r:.60} where a number below {size} is expected")
+        return {unknown: ONE, x: -shrunk} if side == "upper" else {x: ONE, unknown: -shrunk}
 
 
 def _solved(rows: list[Sparse], right: list[Sparse]) -> list[Sparse]:
     """Return the unknowns that make each row equal to its right-hand side, in terms of the slacks.
 
-    Gauss and Jordan, always with the row of fewest unknowns left, and with the unknown in it that
-    is in the fewest rows, so that what is sparse stays so. Where `_heads` finds a head in each row,
-    it is the unknown, and numbers are kept short by rounding towards 0: each is then a sum of
-    products that are not negative, so that the solution is rounded down.
+    This is Gauss and Jordan's elimination with the pivot rule of Markowitz: it takes the row with
+    the fewest unknowns left, and in it the unknown that is in the fewest rows, so that sparse rows
+    stay sparse. If `_diagonal` finds a pivot for each row beforehand, numbers are kept short by
+    rounding towards 0. Nothing cancels then: every number is a sum of products of one sign, so that
+    the solution is rounded down.
     """
-    n, heads = len(rows), _heads(rows)
+    n, diagonal = len(rows), _diagonal(rows)
     holders: list[set[int]] = [set() for _ in range(n)]
     for e, row in enumerate(rows):
         for unknown in row:
             holders[unknown].add(e)
-    short = _exactly if heads is None else _towards_zero
+    short = _exactly if diagonal is None else _towards_zero
     waiting, found = set(range(n)), list[Sparse]([{}] * n)
     while waiting:
         e = min(waiting, key=lambda e: len(rows[e]))
         waiting.remove(e)
         if not rows[e]:
             raise CertificateError("the facets are not independent rows")
-        pivot = min(rows[e], key=lambda u: len(holders[u])) if heads is None else heads[e]
+        pivot = min(rows[e], key=lambda u: len(holders[u])) if diagonal is None else diagonal[e]
         holders[pivot].remove(e)
         head = rows[e].pop(pivot)
         rows[e] = {unknown: short(entry / head) for unknown, entry in rows[e].items()}
@@ -182,29 +174,31 @@ def _solved(rows: list[Sparse], right: list[Sparse]) -> list[Sparse]:
     return found
 
 
-def _heads(rows: list[Sparse]) -> list[int] | None:
-    """Return an unknown for each row, all different, with the only positive entry; None if none.
+def _diagonal(rows: list[Sparse]) -> list[int] | None:
+    """Return an unknown for each row, all different, with its only positive entry; None if none.
 
-    With what the heads are worth on the diagonal, the matrix has no positive entry off it, and its
-    row sums are slacks >= 0. It is a regular M-matrix if each row has a sum > 0 or a negative entry
-    that leads to such a row, by way of others (weakly chained diagonal dominance): its inverse is
-    not negative, and nor is what elimination along the diagonal comes by.
+    With these entries on the diagonal, the matrix has no positive entry off it, and its row sums
+    are slacks >= 0. It is a regular M-matrix if it is weakly chained diagonally dominant: if each
+    row has a sum > 0, or a path of negative entries leads from it to such a row. Then its
+    inverse is nonnegative, and elimination along the diagonal keeps every sign.
     """
     positive = [[unknown for unknown, entry in row.items() if entry > 0] for row in rows]
-    heads = [unknowns[0] for unknowns in positive if len(unknowns) == 1]
-    if len(set(heads)) < len(rows):
+    diagonal = [unknowns[0] for unknowns in positive if len(unknowns) == 1]
+    if len(set(diagonal)) < len(rows):
         return None
-    leads = {head for head, row in zip(heads, rows, strict=True) if sum(row.values(), ZERO) > 0}
-    todo, into = list(leads), dict[int, list[int]]()
-    for head, row in zip(heads, rows, strict=True):
+    dominated = {
+        pivot for pivot, row in zip(diagonal, rows, strict=True) if sum(row.values(), ZERO) > 0
+    }
+    todo, into = list(dominated), dict[int, list[int]]()
+    for pivot, row in zip(diagonal, rows, strict=True):
         for unknown in row:
-            into.setdefault(unknown, []).append(head)
+            into.setdefault(unknown, []).append(pivot)
     while todo:
-        for head in into[todo.pop()]:
-            if head not in leads:
-                leads.add(head)
-                todo.append(head)
-    return heads if len(leads) == len(rows) else None
+        for pivot in into[todo.pop()]:
+            if pivot not in dominated:
+                dominated.add(pivot)
+                todo.append(pivot)
+    return diagonal if len(dominated) == len(rows) else None
 
 
 def _exactly(exact: Fraction) -> Fraction:

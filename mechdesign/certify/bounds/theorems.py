@@ -1,8 +1,9 @@
-"""How good can any private channel be? Bounds from theorems, evaluated in rationals.
+"""Bounds on every private channel by theorems of a few lines each, evaluated in rationals.
 
-Arguments of a few lines of proof each, that need no data from a solver. Where a real number enters,
-the bound uses the rational that keeps the result below the truth. A closed form attains its bound
-under its condition; the bound holds without it.
+They need no data from a solver. Each docstring is the proof. For every real number that enters, the
+bound uses the rational on the side that weakens it: e**eps rounded up and e**-eps rounded down
+enlarge the set of private channels. A closed form attains its bound under a condition of its own;
+the bound itself is valid without that condition.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from typing import Any
 from mechdesign.certify.bounds.estimation_risk import reference_prior, risk_of, unconstrained_risk
 from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
 from mechdesign.certify.bounds.gains import gain, has_gain, offset, total_gain
+from mechdesign.certify.bounds.outward import bounded_pairs, ldp_budget, lift_range, ratio_ceiling
 from mechdesign.certify.bounds.rays import integer_rows
 from mechdesign.certify.bounds.simplicial import universal_columns
 from mechdesign.certify.fixed_point import over_one_denominator
-from mechdesign.certify.privacy.check import lift_limits, prior_bounds, ratio_limits
+from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
-from mechdesign.certify.privacy.sensitive_attribute import all_equal, rank, read_secret
-from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement, number
+from mechdesign.certify.privacy.prior_sets import prior_bounds
+from mechdesign.certify.privacy.sensitive_attribute import all_equal, rank, read_sensitive_attribute
+from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.exact import exp_lower
 
 __all__ = ["THEOREMS", "best_after", "nothing_constrained"]
 
@@ -41,7 +44,7 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
         return risk_of(statement, columns, reference_prior(statement), up=False)
     if has_gain(statement):
         return total_gain(statement, columns, up=True)
-    if statement.utility.get("worst_case"):
+    if statement.is_worst_case:
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
     losses, total = statement.losses, ZERO
     by_output = [losses.lower(y) for y in range(losses.n_outputs)]
@@ -56,7 +59,7 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
 
 
 def nothing_constrained(statement: Statement) -> Fraction:
-    """No channel beats the best output for every single input."""
+    """Return the objective if every input gets its own best output: no channel beats it."""
     if statement.is_risk:
         return unconstrained_risk(statement)
     if has_gain(statement):
@@ -65,30 +68,32 @@ def nothing_constrained(statement: Statement) -> Fraction:
             statement, [[Fraction(x == y) for x in range(k)] for y in range(k)], up=True
         )
     least, unit = statement.losses.least(), statement.losses.denominator
-    if statement.utility.get("worst_case"):
+    if statement.is_worst_case:
         return Fraction(max(least), unit)
     masses, whole = statement.masses
     return Fraction(sum(map(mul, masses, least)), whole * unit)
 
 
 def equal_rows(statement: Statement) -> Fraction:
-    """Where a bound e**0 ties all inputs, all rows of Q are equal, and the best is one output.
+    """Return the objective of the best single output, if the notions make all rows of Q equal.
 
-    q_x <= q_x' in every column, with both rows summing to 1, makes the two rows equal; q_x <= P . q
-    (or >=) for all x makes every row equal to the output law. In general g . q <= 0 with g . 1 = 0
-    makes g . q = 0 in every column, and k - 1 such rows that are independent leave only constants.
+    q_x <= q_x' in every column, with both rows summing to 1, makes the two rows equal. q_x <= P . q
+    (or >=) for all x makes every row equal to the output distribution. In general g . q <= 0 with
+    g . 1 = 0 makes g . q = 0 in every column, and k - 1 independent rows of this kind leave only
+    constant columns.
     """
-    if not _all_tied(statement):
+    if not _all_rows_equal(statement):
         raise CertificateError("the notions do not force all rows of the channel to be equal")
     return best_after(statement, [[ONE] * len(statement.prior)])
 
 
-def _all_tied(statement: Statement) -> bool:
+def _all_rows_equal(statement: Statement) -> bool:
+    """Return whether the notions make all rows of a channel equal; inputs merge into classes."""
     class_of = list(range(len(statement.labels)))
     for table in statement.privacy:
         if table["notion"] == SECRET:
-            secret = read_secret(statement, table)
-            if _all_tied(secret.statement) and all_equal(secret):
+            attribute = read_sensitive_attribute(statement, table)
+            if _all_rows_equal(attribute.statement) and all_equal(attribute):
                 return True
             continue
         if is_linear(table):
@@ -103,45 +108,44 @@ def _all_tied(statement: Statement) -> bool:
             if 0 in lift_limits(table):
                 return True
             continue
-        for x, row in enumerate(limits):
-            for other, limit in enumerate(row):
-                if limit == (ZERO, ONE):
-                    old, new = class_of[x], class_of[other]
-                    class_of = [new if c == old else c for c in class_of]
+        for x, other, limit in bounded_pairs(limits):
+            if limit == (ZERO, ONE):
+                old, new = class_of[x], class_of[other]
+                class_of = [new if c == old else c for c in class_of]
     return len(set(class_of)) == 1
 
 
 def randomized_response(statement: Statement) -> Fraction:
-    """k-ary randomized response is the best for Hamming loss, LDP and the uniform prior.
+    """Return the Hamming loss of k-ary randomized response under LDP at the uniform prior.
 
-    In the column of output y, q_y <= e**eps q_x for every x, so Sum_x q_x >= q_y (1 + (k-1)
+    No private channel has a smaller one (Kairouz, Oh and Viswanath 2016). In the column of output
+    y, q_y <= e**eps q_x for every x, so Sum_x q_x >= q_y (1 + (k-1)
     e**-eps). Adding up over the outputs: k >= Sum_x Q(x|x) (1 + (k-1) e**-eps).
     """
     k = len(statement.labels)
-    budgets = [number(t["epsilon"]) for t in statement.privacy if t["notion"] == "ldp"]
-    plain = statement.utility["objective"] == "hamming" and not statement.utility.get("worst_case")
-    if not budgets or not plain or set(statement.prior) != {Fraction(1, k)}:
-        raise CertificateError("randomized response needs LDP, Hamming loss and a uniform prior")
-    rest = (k - 1) * exp_lower(-min(budgets))
+    if not _is_expected_hamming(statement) or not statement.is_uniform:
+        raise CertificateError("randomized response needs Hamming loss and a uniform prior")
+    rest = (k - 1) * exp_lower(-ldp_budget(statement))
     return rest / (1 + rest)
 
 
-def erasure(statement: Statement) -> Fraction:
-    """Whoever bounds lifts from below sees X with probability 1 - t at most, t = e**-eps.
+def _is_expected_hamming(statement: Statement) -> bool:
+    return statement.utility["objective"] == "hamming" and not statement.is_worst_case
 
-    q_x >= t P . q in every column makes (Q - t 1 lambda') / (1 - t) a channel R with output law
-    lambda, so that Q is R after "report X with probability 1 - t, else a fresh draw from P" (Jiang
-    et al.'s randomized response). No post-processing beats the Bayes decision on each report.
+
+def erasure(statement: Statement) -> Fraction:
+    """Return the objective of a report that is X with probability 1 - t, else a fresh draw from P.
+
+    Here t = e**-eps is a lower bound on the lift: q_x >= t P . q in every column. With lambda the
+    output distribution, it makes R = (Q - t 1 lambda') / (1 - t) a channel with the same output
+    distribution. So Q is R after the report above (the randomized response of Jiang et al.), and no
+    post-processing beats the Bayes decision on each report.
     """
-    lows = []
-    for table in statement.privacy:
-        if table["notion"] in ("lip", "lift"):
-            lower = lift_limits(table)[1]
-            if lower is not None:
-                lows.append(lower)
-    if not lows:
+    lifts = [table for table in statement.privacy if table["notion"] in ("lip", "lift")]
+    bounded = [table for table in lifts if lift_limits(table)[1] is not None]
+    if not bounded:
         raise CertificateError("the erasure bound needs a lower bound on the lift")
-    t, k = exp_lower(-min(lows)), len(statement.prior)
+    t, k = max(lift_range(table)[0] for table in bounded), len(statement.prior)
     return best_after(
         statement,
         [[t * p + (1 - t) * int(x == y) for x in range(k)] for y, p in enumerate(statement.prior)],
@@ -149,17 +153,19 @@ def erasure(statement: Statement) -> Fraction:
 
 
 def binary(statement: Statement) -> Fraction:
-    """For two inputs every private channel is the universal one followed by post-processing.
+    """Return the objective of the universal channel of two inputs.
+
+    Every private channel is a post-processing of it.
 
     The cone q_0 <= A q_1, q_1 <= B q_0 has the two extreme rays (A, 1) and (1, B); scaled so that
-    they add up to (1, 1) they are the columns of one channel U, and every column is a mixture of
-    them. A and B are taken no smaller than they are, which only enlarges the cone.
+    they sum to (1, 1) they are the columns of one channel U, and every column is a nonnegative
+    combination of them. A and B are rounded up, which only enlarges the cone.
     """
     if len(statement.labels) != 2:
         raise CertificateError("the binary theorem needs two inputs")
     a, b = _binary_limits(statement)
     columns: list[tuple[Fraction, Fraction]]
-    if a == 1 or b == 1:  # q_0 <= q_1 in every column: equal rows
+    if a == 1 or b == 1:  # q_0 <= q_1 in every column, or >=: equal rows, as both sum to 1
         columns = [(ONE, ONE)]
     elif a is None and b is None:
         columns = [(ONE, ZERO), (ZERO, ONE)]
@@ -187,26 +193,28 @@ def _binary_limits(statement: Statement) -> tuple[Fraction | None, Fraction | No
         limits = ratio_limits(statement, table)
         if limits is not None:
             for x in (0, 1):
-                limit = limits[x][1 - x]
-                if limit is not None and limit[0] < 4096:
-                    found[x].append(limit[1] * exp_upper(limit[0]))
+                ceiling = ratio_ceiling(limits[x][1 - x])
+                if ceiling is not None:
+                    found[x].append(ceiling)
             continue
+        least, most = lift_range(table)
         for prior in _binary_priors(statement, table):
-            upper, lower = lift_limits(table)
             for x in (0, 1):
                 own, other = prior[x], prior[1 - x]
-                # q_x <= e**u (own q_x + other q_x')  and  own q_x + other q_x' <= e**l q_x'
-                if upper is not None and upper < 4096 and exp_upper(upper) * own < 1:
-                    u = exp_upper(upper)
-                    found[x].append(u * other / (1 - u * own))
-                if lower is not None and lower < 4096 and own > 0:
-                    found[x].append((exp_upper(lower) - other) / own)
+                # q_x <= most (own q_x + other q_z)  and  least (own q_x + other q_z) <= q_z
+                if most is not None and most * own < 1:
+                    found[x].append(most * other / (1 - most * own))
+                if least and own > 0:
+                    found[x].append((1 / least - other) / own)
     a, b = (min(limits) if limits else None for limits in found)
     return a, b
 
 
 def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fraction]]:
-    """Return priors whose convex hull is that of the notion: for two inputs, a segment."""
+    """Return the extreme priors of a notion on two inputs: the ends of a segment, or a list.
+
+    Every lift bound is linear in the prior, so that it holds on the set if it holds at the ends.
+    """
     listed, box, ball = prior_bounds(statement, table)
     if box is not None:
         low, high = box
@@ -220,9 +228,9 @@ def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fra
 
 
 def simplicial(statement: Statement, facets: Any = None) -> Fraction:
-    """Every private channel is a post-processing of the one that k rows of the notions make.
+    """Return the objective of the universal channel that k rows of the notions determine.
 
-    The rows are named in the certificate; see `simplicial.py` for why.
+    The certificate names the rows; the proof is in the docstring of `simplicial`.
     """
     if facets is None:
         raise CertificateError("the certificate names no facets of the cone")
@@ -230,25 +238,24 @@ def simplicial(statement: Statement, facets: Any = None) -> Fraction:
 
 
 def uniform_subsets(statement: Statement) -> Fraction:
-    """LDP at a uniform prior: the best of k rays, if the inputs are worth the same.
+    """Return the largest gain of k extreme rays, under LDP at a uniform prior.
 
-    The extreme rays have entries e**eps on j inputs and 1 on the rest. A gain that is the same for
-    all permutations depends on j alone, and that of a channel is a mean of gains of rays. With
-    e**eps rounded up the cone only grows.
+    The objective must not change if inputs are permuted. The extreme rays of the cone have entries
+    e**eps on j inputs and 1 on the rest, so that their gain depends on j only. The gain of a
+    channel is at most a mean of gains of rays. With e**-eps rounded down the cone only grows.
     """
     k = len(statement.prior)
-    budgets = [number(t["epsilon"]) for t in statement.privacy if t["notion"] == "ldp"]
-    if not budgets or k < 2 or set(statement.prior) != {Fraction(1, k)}:
-        raise CertificateError("this theorem needs LDP and a uniform prior")
-    if not _inputs_alike(statement):
-        raise CertificateError("this theorem needs an objective to which inputs are alike")
-    low = exp_lower(-min(budgets))
+    if k < 2 or not statement.is_uniform:
+        raise CertificateError("this theorem needs a uniform prior of two inputs or more")
+    if not _is_symmetric_gain(statement):
+        raise CertificateError("this theorem needs an objective that permutations do not change")
+    low = exp_lower(-ldp_budget(statement))
     rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
     most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
     return most if statement.is_maximised else offset(statement) - most
 
 
-def _inputs_alike(statement: Statement) -> bool:
+def _is_symmetric_gain(statement: Statement) -> bool:
     """Return whether the objective is a sum of gains that no permutation of the inputs changes."""
     objective = statement.utility["objective"]
     return objective in (INFORMATION, ACCURACY) or (
@@ -257,31 +264,29 @@ def _inputs_alike(statement: Statement) -> bool:
 
 
 def uniform_lift(statement: Statement) -> Fraction:
-    """At a uniform prior, one ray is worth the most, if the inputs are worth the same.
+    """Return the gain of one vertex of the lift polytope, at a uniform prior.
 
-    Lifts r = q / (P . q) are a polytope, l <= r_x <= u with mean 1. At a vertex all entries but one
-    are at an end, so that all vertices are permutations of one: as many u as fit, one entry in
-    between, the rest l. A gain that is convex and the same for all permutations is largest there,
-    and that of a channel is a mean of gains of lifts. With l rounded down and u up the polytope
-    only grows. The Hamming loss is at least 1 less the accuracy of the best guess.
+    The objective must not change if inputs are permuted. Lifts r = q / (P . q) form a polytope,
+    l <= r_x <= u with mean 1. At a vertex all entries but one are at an end, so that all vertices
+    are permutations of one: as many u as fit, one entry in between, the rest l. A convex gain is
+    largest at a vertex, and the gain of a channel is a mean of gains of lifts. With l rounded down
+    and u rounded up the polytope only grows. The Hamming loss is at least 1 less the accuracy of
+    the Bayes guess.
     """
-    k, alike = len(statement.prior), _inputs_alike(statement)
-    hamming = statement.utility["objective"] == "hamming" and not statement.utility.get(
-        "worst_case"
-    )
-    if set(statement.prior) != {Fraction(1, k)} or not (alike or hamming):
-        raise CertificateError("this theorem needs a uniform prior and inputs that are alike")
+    k, hamming = len(statement.prior), _is_expected_hamming(statement)
+    if not statement.is_uniform or not (hamming or _is_symmetric_gain(statement)):
+        raise CertificateError("this theorem needs a uniform prior and a symmetric objective")
     low, high, bounded = ZERO, Fraction(k), False
     for table in statement.privacy:
         if (
             ratio_limits(statement, table) is None
             and statement.prior in (prior_bounds(statement, table)[0])
         ):
-            bounded, (upper, lower) = True, lift_limits(table)
-            low = low if lower is None else max(low, exp_lower(-lower))
-            high = high if upper is None or upper > k else min(high, exp_upper(upper))
+            bounded, (least, most) = True, lift_range(table)
+            low, high = max(low, least), high if most is None else min(high, most)
     if not bounded:
         raise CertificateError("this theorem needs bounds on the lift at the uniform prior")
+    # as many entries at the upper end as the mean allows, of those that are not in between
     full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
     ray = [high] * full + [k - full * high - (k - 1 - full) * low] + [low] * (k - 1 - full)
     if hamming:

@@ -1,1 +1,1 @@
-"""Privacy: exact checks of a channel in integers, with nothing about optimality."""
+"""Exact checks of the privacy of a channel, in integers; readable without ``bounds``."""

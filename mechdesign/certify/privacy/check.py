@@ -1,10 +1,12 @@
-"""Does an exact channel satisfy a privacy notion? In integers, with no tolerance.
+"""The exact check that a channel satisfies a privacy notion, in integers and with no tolerance.
 
 A column q holds the integers Q(y|x) * 2**bits for one output y. Most notions bound, in every
-column, either the ratio of two entries (`ratio_limits`) or the ratio of an entry to the output law
-P . q (`check_lift`); some bound sums over all columns (`non_conic`), and a notion of the user's own
-is a list of rows (`linear_rows`). A bound e**a is replaced by a rational below it, so that a
-channel that passes is private, and one that fails by less than one part in 2**150 may be refused.
+column, either the ratio of two entries, q_x <= e**a q_x' (`check_ratios`), or the lift, the ratio
+of an entry to the probability P . q of the output (`check_lift`). Some bound sums over all columns
+(`non_conic`), and a notion of the user's own is a list of rows (`linear_rows`).
+
+Every bound e**a is replaced by a rational below it. So a channel that passes is private, and one
+that is private by a margin of less than one part in 2**150 may be refused.
 """
 
 from __future__ import annotations
@@ -14,16 +16,14 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from mechdesign.certify.privacy.linear_rows import broken_row, is_linear, linear_rows
-from mechdesign.certify.privacy.metric_pairs import distances_between, links
-from mechdesign.certify.privacy.non_conic import WHOLE, check_whole, tied_pairs
+from mechdesign.certify.privacy.metric_pairs import distances_between, sufficient_pairs
+from mechdesign.certify.privacy.non_conic import NON_CONIC, check_non_conic, implied_ratio_bounds
 from mechdesign.certify.privacy.prior_sets import (
-    PriorBounds,
-    check_member,
-    extreme_law,
+    extreme_probability,
     over_one_denominator,
     prior_bounds,
 )
-from mechdesign.certify.privacy.sensitive_attribute import read_secret
+from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement, nonnegative, table_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
@@ -31,13 +31,9 @@ from mechdesign.exact import exp_lower
 __all__ = [
     "Bound",
     "Limit",
-    "PriorBounds",
     "check",
-    "check_member",
-    "extreme_law",
     "is_for_own_prior",
     "lift_limits",
-    "prior_bounds",
     "ratio_bound",
     "ratio_limits",
 ]
@@ -50,8 +46,8 @@ Bound: TypeAlias = Callable[[int, int], Limit | None]
 
 Column: TypeAlias = Sequence[int]
 
-NOT_OF_SECRETS = (*WHOLE, "bounded-prior-lip", SECRET)
-"""The notions that speak of inputs only."""
+INPUTS_ONLY = (*NON_CONIC, "bounded-prior-lip", SECRET)
+"""The notions that are defined for inputs only, and not for a sensitive attribute."""
 
 
 def check(
@@ -75,19 +71,21 @@ def check(
         none, with this much added to all its budgets.
     """
     if "secret" in table:
-        secret = read_secret(statement, table)
-        if secret.table["notion"] in NOT_OF_SECRETS:
-            notion = secret.table["notion"]
+        attribute = read_sensitive_attribute(statement, table)
+        notion = attribute.table["notion"]
+        if notion in INPUTS_ONLY:
             raise CertificateError(f"{notion!r:.60} cannot be about a sensitive attribute")
-        broken = check(secret.statement, secret.table, secret.columns(columns), shift)
+        broken = check(attribute.statement, attribute.table, attribute.columns(columns), shift)
         return None if broken is None else f"of the sensitive attribute: {broken}"
-    if table["notion"] in WHOLE:
-        return check_whole(statement, table, columns, shift)
+    if table["notion"] in NON_CONIC:
+        return check_non_conic(statement, table, columns, shift)
     if is_linear(table):
         return broken_row(linear_rows(statement, table, shift), columns)
     if table["notion"] == "metric" and isinstance(table["distance"], str):
         epsilon = nonnegative(table["epsilon"]) if shift is None else shift
-        return check_links(links(statement, table["distance"]), epsilon, columns)
+        return check_sufficient_pairs(
+            sufficient_pairs(statement, table["distance"]), epsilon, columns
+        )
     limits = ratio_limits(statement, table, shift)
     if limits is not None:
         return check_ratios(limits, columns)
@@ -100,8 +98,8 @@ def ratio_limits(
 ) -> list[list[Limit | None]] | None:
     """Return the bound on q_x / q_x' for each pair, None where there is none.
 
-    Returns None if the notion does not bound ratios of entries. A notion about the whole channel
-    bounds none in a single column, unless it says no more than such bounds.
+    Returns None if the notion does not bound ratios of entries. A non-conic notion bounds them only
+    where it implies such bounds, as with delta = 0 (`implied_ratio_bounds`).
     """
     bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
     return None if bound is None else [[bound(x, other) for other in inputs] for x in inputs]
@@ -118,8 +116,8 @@ def ratio_bound(
         given = table["matrix"]
         finite = table_of([[0 if e == "inf" else e for e in row] for row in given], (k, k))
         return lambda x, z: None if given[x][z] == "inf" else (finite[x][z] + extra, one)
-    if notion in WHOLE and not is_lift(table):
-        pairs = tied_pairs(statement, table)
+    if notion in NON_CONIC and not is_lift(table):
+        pairs = implied_ratio_bounds(statement, table)
         return lambda x, z: None if (a := pairs[x][z]) is None else (a, one)
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
@@ -152,7 +150,7 @@ def _labels(statement: Statement, labels: Any) -> list[Any]:
 
 
 def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
-    """Return for each input something that is equal exactly within a block."""
+    """Return a mark for each input; two inputs have the same mark if they are in one block."""
     if "blocks" in table:
         together = [label for block in table["blocks"] for label in _labels(statement, block)]
         if len(_labels(statement, together)) < len(statement.labels):
@@ -175,12 +173,12 @@ def _distances(statement: Statement, kind: Any) -> Callable[[int, int], Fraction
     return distances_between(statement, kind)
 
 
-def check_links(
+def check_sufficient_pairs(
     by_distance: dict[Fraction, list[tuple[int, int]]],
     epsilon: Fraction,
     columns: Sequence[Column],
 ) -> str | None:
-    """Check q_x <= e**(epsilon d) q_x' for the pairs (x, x') that all others follow from."""
+    """Check q_x <= e**(epsilon d) q_x' for the pairs of `metric_pairs`, which imply all others."""
     rows = []
     for distance, pairs in by_distance.items():
         bound = exp_lower(epsilon * distance)
@@ -196,7 +194,7 @@ def check_links(
 def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) -> str | None:
     """Check q_x <= limit * q_x' for every bounded pair and every column.
 
-    Pairs (x, x') of one x with one limit are checked at once against the least q_x' among them.
+    All pairs (x, x') of one x with the same limit are one comparison, with the least q_x'.
     """
     sets: dict[tuple[int, ...], int] = {}
     groups = []
@@ -207,7 +205,7 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
                 members.setdefault(limit, []).append(other)
         for (exponent, factor), others in members.items():
             bound = exp_lower(exponent) * factor
-            # where q_x <= bound * q_x as well, x may join its set: then many rows share one set
+            # q_x <= bound * q_x holds for bound >= 1: with x in its set, many rows share one set
             members_and_x = sorted([*others, x]) if bound >= 1 else others
             key = sets.setdefault(tuple(members_and_x), len(sets))
             groups.append((x, bound.numerator, bound.denominator, key))
@@ -220,14 +218,14 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
 
 
 def is_lift(table: dict[str, Any]) -> bool:
-    """Return whether approximate LIP, which has no delta then, is LIP."""
+    """Return whether a notion is approximate LIP with delta = 0, which is LIP."""
     return table["notion"] == "approximate-lip" and nonnegative(table["delta"]) == 0
 
 
 def lift_limits(
     table: dict[str, Any], shift: Fraction | None = None
 ) -> tuple[Fraction | None, Fraction | None]:
-    """Return the exponents that bound lift from above and inverse lift from above; None: free."""
+    """Return the exponents that bound lift and inverse lift from above; None where unbounded."""
     notion = table["notion"]
     if notion == "lift":
         extra = shift or Fraction(0)
@@ -254,18 +252,18 @@ def check_lift(
     rises, falls = (None if e is None else exp_lower(e) for e in (upper, lower))
     for y, q in enumerate(columns):
         if rises is not None:
-            law = extreme_law(bounds, q, -1, whole)
-            if max(q) * whole * rises.denominator > rises.numerator * law:
+            probability = extreme_probability(bounds, q, -1, whole)
+            if max(q) * whole * rises.denominator > rises.numerator * probability:
                 return f"output {y}: raises the odds of some input too much"
         if falls is not None:
-            law = extreme_law(bounds, q, +1, whole)
-            if law * falls.denominator > falls.numerator * min(q) * whole:
+            probability = extreme_probability(bounds, q, +1, whole)
+            if probability * falls.denominator > falls.numerator * min(q) * whole:
                 return f"output {y}: lowers the odds of some input too much"
     return None
 
 
 def is_for_own_prior(statement: Statement, table: dict[str, Any]) -> bool:
-    """Return whether a notion bounds the lift for the prior of the problem and no other."""
+    """Return whether a notion bounds the lift for the prior of the problem only."""
     if ratio_bound(statement, table) is not None:
         return False
     if table["notion"] == SECRET or is_linear(table):

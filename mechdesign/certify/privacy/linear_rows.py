@@ -1,6 +1,6 @@
-"""Rows of the user's own, as a file lists them: left . q <= e**a (right . q).
+"""The exact check of a notion that is a list of the user's own rows: left . q <= e**a (right . q).
 
-Nothing is known of such a notion but its rows. They are read, and checked, one by one.
+All coefficients are >= 0. With e**a rounded down, a row that holds implies the row that is stated.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
+from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.certify.problem import LINEAR, Statement, nonnegative, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
-__all__ = ["LinearRow", "broken_row", "called", "is_linear", "linear_rows"]
+__all__ = ["LinearRow", "broken_row", "is_linear", "linear_rows", "title_of"]
 
 ZERO = Fraction(0)
 
@@ -41,8 +41,7 @@ class LinearRow:
     def integers(self) -> dict[int, int]:
         """Return left - r right times a common denominator, r just below e**a."""
         net = self.net(Fraction(1), exp_lower(self.exponent))
-        whole = lcm(*(v.denominator for v in net.values()))
-        return {x: v.numerator * (whole // v.denominator) for x, v in net.items()}
+        return dict(zip(net, over_one_denominator(list(net.values()))[0], strict=True))
 
 
 def is_linear(table: dict[str, Any]) -> bool:
@@ -50,7 +49,7 @@ def is_linear(table: dict[str, Any]) -> bool:
     return bool(table["notion"] == LINEAR)
 
 
-def called(table: dict[str, Any]) -> str:
+def title_of(table: dict[str, Any]) -> str:
     """Return the name of a notion of the user's own, with its title where it has one."""
     title = table.get("title", "")
     if not isinstance(title, str):
@@ -74,8 +73,7 @@ def linear_rows(
         raise CertificateError("the rows of a notion are no list")
     has_epsilon = "epsilon" in table
     budget = nonnegative(table["epsilon"]) if has_epsilon else ZERO
-    if shift is not None:
-        budget = shift
+    budget = budget if shift is None else shift
     found = []
     for row in rows:
         slope = nonnegative(row.get("slope", 0))

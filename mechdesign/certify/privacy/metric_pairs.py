@@ -1,14 +1,14 @@
-"""Distances between inputs, and the pairs from which metric privacy at all pairs follows.
+"""Distances between inputs, and the pairs of inputs that imply metric privacy for all pairs.
 
 If q_x <= e**(epsilon d(x, z)) q_z and q_z <= e**(epsilon d(z, x')) q_x', then the two multiply to
 q_x <= e**(epsilon d(x, x')) q_x' wherever d(x, z) + d(z, x') = d(x, x'), whatever epsilon >= 0; and
-with e**(epsilon d) rounded down they multiply to less than that. So a pair with another input on
-a shortest way between the two need not be checked:
+with e**(epsilon d) rounded down they multiply to less than that. So a pair need not be checked if
+another input is on a shortest path between the two:
 
-* on a line, whatever it is that measures distance, neighbours in sorted order are enough;
-* on a grid by walking distance, those one step apart;
-* on a grid by Euclidean distance, those that see each other: row and column steps without a common
-  factor g > 1, since else there are points of the grid on the segment that cut it in g equal parts.
+* on a line, with any distance, neighbors in sorted order are enough;
+* on a grid with the walking distance, pairs one step apart;
+* on a grid with the Euclidean distance, pairs that see each other: row and column steps without a
+  common factor g > 1, since otherwise points of the grid cut the segment in g equal parts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import sqrt_lower
 
-__all__ = ["distances_between", "line_order", "links"]
+__all__ = ["distances_between", "line_order", "sufficient_pairs"]
 
 KINDS = ("absolute", "manhattan", "euclidean")
 
@@ -57,21 +57,21 @@ def line_order(statement: Statement) -> list[int]:
     return order if points is None or len(points[0]) > 1 else sorted(order, key=points.__getitem__)
 
 
-def links(statement: Statement, kind: str) -> dict[Fraction, list[tuple[int, int]]]:
-    """Return the ordered pairs of inputs that all others follow from, by their distance."""
+def sufficient_pairs(statement: Statement, kind: str) -> dict[Fraction, list[tuple[int, int]]]:
+    """Return the ordered pairs of inputs that imply all others, by their distance."""
     distance = distances_between(statement, kind)
     if len(statement.lattice[0][0]) == 1:
         order = line_order(statement)
         near = list(pairwise(order))
     else:
-        near = _grid_links(statement, longest=1 if kind == "manhattan" else None)
+        near = _grid_pairs(statement, longest=1 if kind == "manhattan" else None)
     found: dict[Fraction, list[tuple[int, int]]] = {}
     for x, z in near:
         found.setdefault(distance(x, z), []).extend([(x, z), (z, x)])
     return found
 
 
-def _grid_links(statement: Statement, longest: int | None) -> list[tuple[int, int]]:
+def _grid_pairs(statement: Statement, longest: int | None) -> list[tuple[int, int]]:
     """Return the pairs of a grid, each once, that see each other, at most so many steps apart."""
     place = {(row, column): x for x, (row, column) in enumerate(statement.labels)}
     rows, columns = (1 + max(label[i] for label in statement.labels) for i in (0, 1))

@@ -1,6 +1,6 @@
-"""Notions about the whole channel: the exact check, and what weights on them prove.
+"""Non-conic notions, which bound a sum over all outputs: exact checks, and terms of dual bounds.
 
-Four notions bound a sum over outputs, Sum_y h(q_y), with h convex and homogeneous:
+Such a notion is no cone of columns. Four notions bound Sum_y h(q_y) with h convex and homogeneous:
 
     approximate-ldp      Sum_y (Q[x,y] - e**eps Q[x',y])_+ <= delta            for all x != x'
     approximate-lip      Sum_y (Q[x,y] - e**eps law_y)_+   <= e**eps delta     for all x
@@ -8,8 +8,8 @@ Four notions bound a sum over outputs, Sum_y h(q_y), with h convex and homogeneo
     maximal-leakage      Sum_y max_x Q[x,y]                <= e**eps
     mutual-information   Sum_xy P_x Q[x,y] ln(Q[x,y] / law_y) <= eps
 
-with law_y = Sum_x P_x Q[x,y]. A sum with e**eps rounded down, or a logarithm rounded up, is larger
-than the truth, so that a channel that passes is private.
+where law_y = Sum_x P_x Q[x,y] is the output distribution. With e**eps rounded down, or logarithms
+rounded up, a sum is no smaller than its true value, so that a channel that passes is private.
 """
 
 from __future__ import annotations
@@ -19,16 +19,24 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from mechdesign.certify.problem import Statement, nonnegative, number
+from mechdesign.certify.fixed_point import dot, scaled_down, scaled_up
+from mechdesign.certify.problem import Statement, check_indices, nonnegative, number
 from mechdesign.errors import CertificateError
-from mechdesign.exact import exp_lower, exp_upper, log_upper
+from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper, log_upper
 
-__all__ = ["EXCESS_SIDES", "WHOLE", "add_excess", "check_whole", "least_total", "tied_pairs"]
+__all__ = [
+    "EXCESS_SIDES",
+    "NON_CONIC",
+    "add_excess_rows",
+    "check_non_conic",
+    "implied_ratio_bounds",
+    "least_reduced_cost",
+]
 
 ZERO = Fraction(0)
 
-WHOLE = ("approximate-ldp", "approximate-lip", "maximal-leakage", "mutual-information")
-"""The notions that this file speaks of."""
+NON_CONIC = ("approximate-ldp", "approximate-lip", "maximal-leakage", "mutual-information")
+"""The non-conic notions."""
 
 EXCESS_SIDES = {
     "excess": "approximate-ldp",
@@ -36,28 +44,26 @@ EXCESS_SIDES = {
     "excess-lower": "approximate-lip",
     "largest": "maximal-leakage",
 }
-"""The sums that weights may be on, each with its notion."""
+"""The sums that may have multipliers, each with its notion."""
 
-FINE = 1 << 100
-"""Exponents are rounded up to whole multiples of 1 / FINE, levels are as they are."""
-
-STEEPEST = 4096
+EXPONENT_BITS = 100
+"""Exponents are rounded up to so many bits beyond the point: short ones are quick to bound."""
 
 
-def check_whole(
+def check_non_conic(
     statement: Statement,
     table: dict[str, Any],
     columns: Sequence[Sequence[int]],
     shift: Fraction | None = None,
 ) -> str | None:
-    """Return what breaks a notion of :data:`WHOLE`, or None; ``shift`` stands for its epsilon."""
+    """Return what breaks a non-conic notion, or None; ``shift`` stands for its epsilon if given."""
     notion = table["notion"]
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     rows = list(zip(*columns, strict=True))
-    whole, laws = sum(rows[0]), [_law(statement, q) for q in columns]
+    whole, laws = sum(rows[0]), [dot(statement.prior, q) for q in columns]
     if notion == "mutual-information":
         found = sum(map(partial(_information, statement), columns, laws), ZERO)
-        return None if found <= epsilon * whole else "the output tells too much of the input"
+        return None if found <= epsilon * whole else "the output reveals too much of the input"
     factor = exp_lower(epsilon)
     if notion == "maximal-leakage":
         largest = sum(max(q) for q in columns)
@@ -76,10 +82,6 @@ def check_whole(
     return None
 
 
-def _law(statement: Statement, q: Sequence[int]) -> Fraction:
-    return sum((p * v for p, v in zip(statement.prior, q, strict=True) if p), ZERO)
-
-
 def _excess(row: Sequence[Any], against: Sequence[Any], factor: Fraction) -> Fraction:
     """Return Sum_y (row_y - factor against_y)_+."""
     top, bottom = factor.numerator, factor.denominator
@@ -93,36 +95,38 @@ def _information(statement: Statement, q: Sequence[int], law: Fraction) -> Fract
     return sum((p * v * log_upper(v / law) for p, v in pairs if p and v), ZERO)
 
 
-def tied_pairs(statement: Statement, table: dict[str, Any]) -> list[list[Fraction | None]]:
-    """Return the bounds a that such a notion sets on every column, q_x <= e**a q_x'; mostly none.
+def implied_ratio_bounds(
+    statement: Statement, table: dict[str, Any]
+) -> list[list[Fraction | None]]:
+    """Return the bounds a with q_x <= e**a q_x' that such a notion implies on every column.
 
-    Without a delta, approximate LDP is LDP. Without a budget, the rows of Q are equal: the largest
-    entries add up to 1 only if they are all the entries, and no information leaves only the law;
-    the rows of inputs that never occur are not spoken of then.
+    With delta = 0, approximate LDP is LDP. With a budget of 0, maximal leakage makes the rows of Q
+    equal, as the largest entries sum to 1 only if all rows are the same. So does mutual
+    information, for inputs of positive prior. Otherwise there are no such bounds.
     """
     notion, k = table["notion"], len(statement.prior)
     epsilon, bound = nonnegative(table["epsilon"]), None
-    spoken = [True] * k
+    occurs = [True] * k
     if notion == "approximate-ldp" and nonnegative(table["delta"]) == 0:
         bound = epsilon
     elif notion in ("maximal-leakage", "mutual-information") and epsilon == 0:
         bound = ZERO
         if notion == "mutual-information":
-            spoken = [p > 0 for p in statement.prior]
-    return [[bound if a and b else None for b in spoken] for a in spoken]
+            occurs = [p > 0 for p in statement.prior]
+    return [[bound if a and b else None for b in occurs] for a in occurs]
 
 
-def add_excess(
-    statement: Statement, block: dict[str, Any], reduced: list[list[int]], scale: int
+def add_excess_rows(
+    statement: Statement, block: dict[str, Any], reduced: list[list[int]], bits: int
 ) -> int:
-    """Add weights on a sum to the reduced costs, rounded down; return what they cost, rounded up.
+    """Add multipliers of a sum to the reduced costs, rounded down; return their cost, rounded up.
 
     Each sum is Sum_y max over its rows of (e**-eps left . q_y - right . q_y)_+ <= limit, where e
-    to the -eps has been multiplied in. For weights w >= 0 on its rows,
+    to the -eps has been multiplied in. For multipliers w >= 0 of its rows,
 
         Sum_y Sum_row w[row,y] (e**-eps left - right) . q_y  <=  limit max_y Sum_row w[row,y],
 
-    so that adding the left side to the loss, and taking the right side away, is never a gain.
+    so that the loss plus the left side less the right side is at most the loss.
     """
     side, table = block["side"], statement.privacy[block["notion"]]
     if EXCESS_SIDES[side] != table["notion"]:
@@ -132,76 +136,75 @@ def add_excess(
     k, m = len(reduced), len(reduced[0])
     sums: dict[tuple[int, int], dict[int, Fraction]] = {}
     by_output = [ZERO] * m
+    for name, size in (("output", m), ("x", k), ("other", k)):
+        check_indices(block[name], size, "a dual weight is on a row")
     places = (block["output"], block["x"], block["other"], block["weight"])
     for y, x, other, text in zip(*places, strict=True):
         w = nonnegative(text)
-        if not (0 <= x < k and 0 <= y < m and 0 <= other < k):
-            raise CertificateError("a dual weight is on a row that does not exist")
         key = (0, 0) if side == "largest" else (x, other if side == "excess" else 0)
         group = sums.setdefault(key, {})
         group[y] = group.get(y, ZERO) + w
         by_output[y] += w
-        reduced[x][y] += _floor(-w if side == "excess-lower" else w * shrink, scale)
+        reduced[x][y] += scaled_down(-w if side == "excess-lower" else w * shrink, bits)
         if side == "excess":
-            reduced[other][y] += _floor(-w, scale)
+            reduced[other][y] += scaled_down(-w, bits)
     if side in ("excess-upper", "excess-lower"):
         for y, w in enumerate(by_output):
             share = -w if side == "excess-upper" else w * shrink
             for z, p in enumerate(statement.prior):
-                reduced[z][y] += _floor(share * p, scale)
+                reduced[z][y] += scaled_down(share * p, bits)
     limit = Fraction(1)
     if side != "largest":
         limit = nonnegative(table["delta"]) * (1 if side == "excess-upper" else shrink_up)
-    return -_floor(-sum((max(group.values()) for group in sums.values()), ZERO) * limit, scale)
+    return scaled_up(sum((max(group.values()) for group in sums.values()), ZERO) * limit, bits)
 
 
-def least_total(
-    statement: Statement, information: dict[str, Any] | None, reduced: list[list[int]], scale: int
+def least_reduced_cost(
+    statement: Statement, information: dict[str, Any] | None, reduced: list[list[int]], bits: int
 ) -> Fraction:
-    """Return a number that Sum_xy reduced[x, y] Q[x,y] is not below for any private channel Q.
+    """Return a lower bound on Sum_xy reduced[x, y] Q[x,y] over all private channels Q.
 
-    Without information it is Sum_x min_y reduced[x, y], as rows lie on simplices. With a price v of
-    a nat, of all the notions that bound it together, let d = reduced / P_x where P_x > 0. For any
-    levels b_x, with s = max_y Sum_x P_x exp((b_x - d[x,y]) / v),
+    Without information it is Sum_x min_y reduced[x, y], as rows lie on simplices. Let v
+    be the sum of the multipliers of all bounds on the mutual information, and d = reduced / P_x
+    where P_x > 0. For any potentials b_x, with s = max_y Sum_x P_x exp((b_x - d[x,y]) / v),
 
         Sum_xy P_x Q[x,y] d[x,y] + v I(X; Y)  >=  Sum_x P_x b_x - v ln s.
 
     Proof: I is Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / law_y). Dividing by v, the left side less
     Sum_x P_x b_x is a relative entropy of the numbers P_x Q[x,y], which sum to 1, to the numbers
     P_x law_y exp((b_x - d[x,y]) / v), which sum to at most s; so it is at least -ln s. (Shannon
-    1959; Berger 1971, Theorem 2.5.3.) As I is at most every budget, v times the budgets, each by
-    its own price, is taken away.
+    1959; Berger 1971, Theorem 2.5.3.) As I is at most every budget, the budgets, each times its own
+    multiplier, are subtracted.
     """
     if information is None:
-        return Fraction(sum(min(row) for row in reduced), scale)
-    price = spent = ZERO
+        return Fraction(sum(min(row) for row in reduced), 1 << bits)
+    multiplier = spent = ZERO
     for place, text in information["multipliers"].items():
         table = statement.privacy[int(place)]
         if table["notion"] != "mutual-information":
-            raise CertificateError("a price of information is on another notion")
-        price += nonnegative(text)
+            raise CertificateError("a multiplier of information is on another notion")
+        multiplier += nonnegative(text)
         spent += nonnegative(text) * nonnegative(table["epsilon"])
-    levels = [number(level) for level in information["levels"]]
-    if not price or len(levels) != len(reduced):
-        raise CertificateError("the certificate has no price of information, or not all levels")
+    potentials = [number(b) for b in information["levels"]]
+    if not multiplier or len(potentials) != len(reduced):
+        raise CertificateError(
+            "the certificate has no multiplier, or not all potentials, of information"
+        )
     worst = [ZERO] * len(reduced[0])
     total = -spent
-    for p, level, row in zip(statement.prior, levels, reduced, strict=True):
+    for p, potential, row in zip(statement.prior, potentials, reduced, strict=True):
         if not p:
-            total += Fraction(min(row), scale)
+            total += Fraction(min(row), 1 << bits)
             continue
-        total += p * level
+        total += p * potential
         for y, cost in enumerate(row):
-            worst[y] += p * _exp_up((level - Fraction(cost, scale) / p) / price)
-    return total - price * log_upper(max(worst))
+            worst[y] += p * _exp_up((potential - Fraction(cost, 1 << bits) / p) / multiplier)
+    return total - multiplier * log_upper(max(worst))
 
 
 def _exp_up(exponent: Fraction) -> Fraction:
-    if exponent > STEEPEST:
-        raise CertificateError("the levels in the certificate are far above the costs")
-    rounded = Fraction(-_floor(-exponent, FINE), FINE)
-    return exp_upper(max(rounded, Fraction(-STEEPEST)))
-
-
-def _floor(exact: Fraction, scale: int) -> int:
-    return exact.numerator * scale // exact.denominator
+    """Return e**exponent, rounded up: the bound subtracts a logarithm of sums of it."""
+    if exponent > LARGEST_EXPONENT:
+        raise CertificateError("the potentials in the certificate are far above the costs")
+    rounded = Fraction(scaled_up(exponent, EXPONENT_BITS), 1 << EXPONENT_BITS)
+    return exp_upper(max(rounded, Fraction(-LARGEST_EXPONENT)))

@@ -1,4 +1,9 @@
-"""The priors that a notion speaks of: a list, a box or a ball, and the extreme laws over them."""
+"""Sets of priors of a notion: a list, a box or a ball, and the extreme probabilities over them.
+
+The largest and the smallest P . q over a box, or a ball in total variation, are linear programs
+over the simplex with one more constraint. A greedy rule solves them exactly: it moves probability
+to the inputs with the largest, or the smallest, entries of q first.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,19 @@ from mechdesign.certify.problem import (
     Statement,
     distribution,
     nonnegative,
+    number,
     table_of,
 )
 from mechdesign.errors import CertificateError
 
-__all__ = ["PriorBounds", "check_member", "extreme_law", "over_one_denominator", "prior_bounds"]
+__all__ = [
+    "PriorBounds",
+    "check_member",
+    "extreme_probability",
+    "over_one_denominator",
+    "prior_bounds",
+    "read_members",
+]
 
 PriorBounds: TypeAlias = tuple[
     list[list[Fraction]],
@@ -31,8 +44,8 @@ PriorBounds: TypeAlias = tuple[
 def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     """Return the priors of a notion: as a list, as a box (lower, upper), or as a ball.
 
-    A notion about a secret, and one that is a list of rows, speak of no prior of the inputs: the
-    list is empty.
+    A notion of a sensitive attribute, and one that is a list of rows, have no prior of the inputs:
+    the list is empty.
     """
     k = len(statement.prior)
     if table["notion"] in (SECRET, LINEAR):
@@ -67,7 +80,7 @@ def over_one_denominator(bounds: PriorBounds) -> tuple[Any, int]:
     return ([flat[n : n + size] for n in range(0, len(flat), size)], None, None), whole
 
 
-def extreme_law(bounds: Any, q: Sequence[int], sign: int, one: int = 1) -> Any:
+def extreme_probability(bounds: Any, q: Sequence[int], sign: int, one: int = 1) -> Any:
     """Return the largest (sign +1) or smallest (-1) P . q over the priors of a notion.
 
     They may be integers that sum to ``one``; the result is scaled as they are.
@@ -91,7 +104,7 @@ def extreme_law(bounds: Any, q: Sequence[int], sign: int, one: int = 1) -> Any:
             total += step * (best - q[x])
             left -= step
         return total
-    return max((sum(map(mul, prior, q)) for prior in listed), key=lambda law: sign * law)
+    return max((sum(map(mul, prior, q)) for prior in listed), key=lambda total: sign * total)
 
 
 def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
@@ -109,4 +122,13 @@ def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
         moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
         inside = inside and moved <= 2 * radius
     if not inside:
-        raise CertificateError("a dual weight is on a prior that is not in the notion's set")
+        raise CertificateError("a multiplier is of a prior that is not in the notion's set")
+
+
+def read_members(statement: Statement, table: dict[str, Any], given: Any) -> list[list[Fraction]]:
+    """Return the priors that a certificate names; each must be in the set of the notion."""
+    bounds = prior_bounds(statement, table)
+    found = [[number(p) for p in prior] for prior in given]
+    for prior in found:
+        check_member(bounds, prior, len(statement.prior))
+    return found

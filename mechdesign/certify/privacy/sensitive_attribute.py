@@ -1,8 +1,8 @@
-"""Notions about a secret S behind the input X: a problem of its own, whose columns follow.
+"""Notions of a sensitive attribute S, a latent variable behind the input X, as notions of inputs.
 
-As the output is made from X alone, Pr(y|s) = Sum_x P(x|s) Q(y|x). A file states P(s|x); with the
-prior of the input this gives P(s) and P(x|s). So a notion about S is the same notion on the secrets
-as inputs, with prior P(s), at the columns w_s = Sum_x P(x|s) q_x. Nothing is rounded.
+The output depends on S through X only, so that Pr(y|s) = Sum_x P(x|s) Q(y|x). A file states P(s|x).
+With the prior of the input, this gives P(s) and P(x|s). So a notion of S is the same notion with
+the values of S as inputs, the prior P(s), and the columns w_s = Sum_x P(x|s) q_x. All is exact.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from operator import mul
 from typing import Any
 
+from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.certify.problem import (
     SECRET,
     Statement,
@@ -23,24 +23,24 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 
-__all__ = ["SIDE", "SensitiveAttribute", "all_equal", "rank", "read_secret"]
+__all__ = ["SIDE", "SensitiveAttribute", "all_equal", "rank", "read_sensitive_attribute"]
 
 SIDE = "secret-"
-"""What the sides of weights on rows about a secret begin with."""
+"""The prefix of the side of multipliers of rows on w."""
 
 
 @dataclass(frozen=True)
 class SensitiveAttribute:
-    """What a notion is about.
+    """The problem with the values of a sensitive attribute as inputs.
 
     Attributes
     ----------
     statement
-        The secrets as inputs, with their law as the prior, and the notion alone.
+        The values of S as inputs, P(s) as the prior, and this notion only.
     table
-        The notion, as one about inputs.
+        The notion, as a notion of inputs.
     rows, whole
-        P(x|s) as integers over ``whole``, a row for each secret.
+        P(x|s) as integers over ``whole``, a row for each s.
     """
 
     statement: Statement
@@ -49,48 +49,48 @@ class SensitiveAttribute:
     whole: int
 
     def columns(self, columns: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Return w_s times ``whole`` for each secret s, for every column."""
+        """Return w_s times ``whole`` for each s, for every column."""
         return [[sum(map(mul, row, q)) for row in self.rows] for q in columns]
 
     def on_inputs(self, row: Sequence[int]) -> list[int]:
-        """Return a row on secrets as one on inputs, times ``whole``."""
+        """Return a row on w as a row on q, times ``whole``."""
         return [sum(map(mul, row, column)) for column in zip(*self.rows, strict=True)]
 
 
-def read_secret(statement: Statement, table: dict[str, Any]) -> SensitiveAttribute:
-    """Return the secret that a notion with the key ``secret`` is about.
+def read_sensitive_attribute(statement: Statement, table: dict[str, Any]) -> SensitiveAttribute:
+    """Return the sensitive attribute of a notion that has the key ``secret``.
 
     Raises
     ------
     CertificateError
-        If it is none, or one of its values has probability 0.
+        If P(s|x) is no distribution for some x, or a value of S has probability 0.
     """
-    law, prior = table["secret"], statement.prior
-    labels, points, spacing = read_domain({"values": law["values"]})
+    stated, prior = table["secret"], statement.prior
+    labels, points, spacing = read_domain({"values": stated["values"]})
     check_labels(labels, "secret")
-    given = [distribution(row, len(labels)) for row in law["given_input"]]
+    given = [distribution(row, len(labels)) for row in stated["given_input"]]
     if len(given) != len(prior):
-        raise CertificateError("the law of the secret has not one row for each input")
+        raise CertificateError("the distribution of the secret has not one row for each input")
     joint = [[row[s] * p for row, p in zip(given, prior, strict=True)] for s in range(len(labels))]
     masses = [sum(row, Fraction(0)) for row in joint]
     if not all(masses):
         raise CertificateError("a secret in the file has probability 0")
-    laws = [[p / mass for p in row] for row, mass in zip(joint, masses, strict=True)]
-    whole = lcm(*(p.denominator for row in laws for p in row))
-    rows = [[p.numerator * (whole // p.denominator) for p in row] for row in laws]
+    flat = [p / mass for row, mass in zip(joint, masses, strict=True) for p in row]
+    scaled, whole = over_one_denominator(flat)
+    rows = [scaled[n : n + len(prior)] for n in range(0, len(scaled), len(prior))]
     inner = {key: entry for key, entry in table.items() if key not in ("secret", "of")}
     inner["notion"] = table["of"] if table["notion"] == SECRET else table["notion"]
     own = Statement(labels, points, spacing, masses, [inner], statement.utility, None)
     return SensitiveAttribute(own, inner, rows, whole)
 
 
-def all_equal(secret: SensitiveAttribute) -> bool:
+def all_equal(attribute: SensitiveAttribute) -> bool:
     """Return whether equal rows of Pr(y|s), for all s, make all rows of Q equal.
 
-    They do if the differences of the rows of P(x|s) span everything that is orthogonal to the
-    constants: if their rank is one less than the number of inputs.
+    They do if the differences of the rows of P(x|s) span all vectors that are orthogonal to the
+    constants, which is so if their rank is one less than the number of inputs.
     """
-    first, *others = secret.rows
+    first, *others = attribute.rows
     differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
     return rank(differences) == len(first) - 1
 

@@ -23,8 +23,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.certify.bounds.boxes import surplus_by_boxes
-from mechdesign.certify.bounds.lift_sums import surplus_by_sums
+from mechdesign.certify.bounds.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.privacy.check import ratio_limits
 from mechdesign.certify.problem import read_statement
 from mechdesign.notions import Notion
@@ -81,10 +81,10 @@ def test_any_tree_bounds_the_surplus(seed: int) -> None:
     truth = largest_surplus(problem, u)
     limits = ratio_limits(statement, statement.privacy[0]) or []
     pairs = [(x, z) for x, row in enumerate(limits) for z, m in enumerate(row) if m and x != z]
-    found = surplus_by_boxes(statement, prices, a_tree(rng, k, pairs))
+    found = reduced_gain_by_boxes(statement, prices, a_tree(rng, k, pairs))
     assert float(found) >= truth - 1e-9
     if isinstance(problem.privacy[0], LIP):
-        assert float(surplus_by_sums(statement, prices)) == pytest.approx(truth, abs=1e-9)
+        assert float(reduced_gain_by_knapsack(statement, prices)) == pytest.approx(truth, abs=1e-9)
 
 
 def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
@@ -100,7 +100,7 @@ def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
         ([[0.0, [-1], [1], [1.0]]], "does not exist"),
     ):
         with pytest.raises(CertificateError, match=why):
-            surplus_by_boxes(statement, zero, tree)
+            reduced_gain_by_boxes(statement, zero, tree)
 
 
 @pytest.mark.slow

@@ -194,7 +194,7 @@ def test_prices_are_complete(document: dict[str, Any]) -> None:
         changed = copy.deepcopy(document)
         dual = changed["certificate"]["dual"]
         dual["potential"] = change(dual["potential"])
-        refused(changed, "one price for each input")
+        refused(changed, "one potential for each input")
 
 
 def test_a_bound_above_what_is_proved_is_refused(document: dict[str, Any]) -> None:

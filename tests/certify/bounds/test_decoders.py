@@ -28,7 +28,7 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify.bounds.decoders import levels_bound
+from mechdesign.certify.bounds.decoders import band_bound
 from mechdesign.notions import Notion
 from tests.strategies import examples, statement_of
 
@@ -97,7 +97,7 @@ def test_the_bound_of_a_design_is_what_the_textbook_says(notion: Notion, seed: i
     problem = Problem(range(k), notion, utility, prior=prior)
     solution = design(problem, route="decoder-grid")
     dual = solution.certificate["dual"]
-    proved = float(levels_bound(statement_of(problem), dual))
+    proved = float(band_bound(statement_of(problem), dual))
     expected = textbook_bound(problem, dual)
     assert proved <= expected + 1e-8 * abs(expected)
     assert proved == pytest.approx(expected, rel=1e-6)
@@ -122,7 +122,7 @@ def test_nonsense_is_a_bound_as_well(notion: Notion) -> None:
     def any_data(prices: list[float], inner: list[int], levels: list[float]) -> None:
         decoders = ["0", *(f"{n}/100" for n in sorted(inner)), "1"]
         dual = {"potential": prices, "decoders": decoders, "levels": levels[: len(decoders)]}
-        assert levels_bound(statement, dual) <= optimum
+        assert band_bound(statement, dual) <= optimum
 
     any_data()
 
@@ -138,15 +138,15 @@ def test_decoders_must_rise_from_0_to_1(decoders: list[str]) -> None:
     statement = statement_of(Problem([0, 1], LDP(1), SCALAR, prior=[0.3, 0.7]))
     dual = fair_dual(2) | {"decoders": decoders, "levels": [0.0] * len(decoders)}
     with pytest.raises(CertificateError, match="rise"):
-        levels_bound(statement, dual)
+        band_bound(statement, dual)
 
 
 def test_every_decoder_has_its_level_and_every_input_its_price() -> None:
     statement = statement_of(Problem([0, 1], LIP(1), SCALAR, prior=[0.3, 0.7]))
     with pytest.raises(ValueError, match="zip"):
-        levels_bound(statement, fair_dual(2) | {"levels": [0.0]})
-    with pytest.raises(CertificateError, match="one price"):
-        levels_bound(statement, fair_dual(3))
+        band_bound(statement, fair_dual(2) | {"levels": [0.0]})
+    with pytest.raises(CertificateError, match="one potential"):
+        band_bound(statement, fair_dual(3))
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_every_decoder_has_its_level_and_every_input_its_price() -> None:
 )
 def test_what_is_no_band_is_refused(notions: list[Notion]) -> None:
     problem = Problem(range(3), notions, SCALAR, prior=[0.2, 0.3, 0.5])
-    with pytest.raises(CertificateError, match="prices at decoders need"):
-        levels_bound(statement_of(problem), fair_dual(3))
+    with pytest.raises(CertificateError, match="multipliers at decoders need"):
+        band_bound(statement_of(problem), fair_dual(3))
 
 
 def test_one_bound_on_all_ratios_is_a_band_whatever_it_is_called() -> None:
@@ -186,4 +186,4 @@ def test_one_bound_on_all_ratios_is_a_band_whatever_it_is_called() -> None:
 def test_other_objectives_are_refused(utility: Any) -> None:
     problem = Problem(range(3), LDP(1), utility, prior=[0.2, 0.3, 0.5])
     with pytest.raises(CertificateError, match="scalar"):
-        levels_bound(statement_of(problem), fair_dual(3))
+        band_bound(statement_of(problem), fair_dual(3))

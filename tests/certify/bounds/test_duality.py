@@ -26,7 +26,7 @@ from mechdesign import (
     PosteriorMeanSquaredError,
     Problem,
 )
-from mechdesign.certify.bounds.decoders import least_on_gap
+from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.utilities import Utility
 from tests.strategies import (
@@ -267,7 +267,7 @@ def test_decoders_that_leave_a_value_out_are_refused(decoders: list[str]) -> Non
 @examples(200)
 @given(st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6), st.integers(0, 10**6))
 def test_the_least_on_a_gap_is_below_all_of_it(a: int, b: int, bend: int) -> None:
-    least = least_on_gap(a, b, bend)
+    least = least_on_interval(a, b, bend)
     t = np.linspace(0, 1, 2001)
     curve = (1 - t) * a + t * b - bend * t * (1 - t)
     assert curve.min() - 1 - bend / 2000**2 <= least <= curve.min() + 1e-6

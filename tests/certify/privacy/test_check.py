@@ -27,7 +27,8 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.certify.privacy.check import check, extreme_law, prior_bounds
+from mechdesign.certify.privacy.check import check
+from mechdesign.certify.privacy.prior_sets import extreme_probability, prior_bounds
 from mechdesign.certify.problem import read_statement
 from mechdesign.notions import Notion
 from mechdesign.repair import repair
@@ -151,7 +152,7 @@ def test_worst_laws_agree(case: Case, data: Any) -> None:
     priors = case.notion.priors  # type: ignore[attr-defined]
     for sign, largest in ((1, True), (-1, False)):
         bounds = prior_bounds(statement, case.notion.to_table())
-        found = extreme_law(bounds, column, sign)
+        found = extreme_probability(bounds, column, sign)
         assert found == priors.extreme_mean(column, largest=largest)
         laws = [
             sum((p * q for p, q in zip(v, column, strict=True)), Fraction(0))

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import LDP, Channel, Domain, MetricPrivacy, Prior
 from mechdesign.certify.privacy.check import check, check_ratios, ratio_limits
-from mechdesign.certify.privacy.metric_pairs import links
+from mechdesign.certify.privacy.metric_pairs import sufficient_pairs
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.notions.rows.ratio_steps import share_above, share_below
@@ -77,7 +77,7 @@ def test_the_reduced_check_says_what_the_full_one_says(data: Any) -> None:
 def test_every_distance_is_a_sum_of_those_that_are_kept(case: Case) -> None:
     """Shortest ways over the kept pairs are as long as the distances, to the rounding of roots."""
     statement = statement_of(bare_problem(case))
-    k, kept = len(case.domain), links(statement, case.notion.to_table()["distance"])
+    k, kept = len(case.domain), sufficient_pairs(statement, case.notion.to_table()["distance"])
     E = np.full((k, k), np.inf)
     np.fill_diagonal(E, 0)
     for distance, pairs in kept.items():
@@ -94,7 +94,7 @@ def test_every_distance_is_a_sum_of_those_that_are_kept(case: Case) -> None:
 @given(metrics())
 def test_both_sides_keep_the_same_pairs(case: Case) -> None:
     statement = statement_of(bare_problem(case))
-    by_distance = links(statement, case.notion.to_table()["distance"])
+    by_distance = sufficient_pairs(statement, case.notion.to_table()["distance"])
     family = case.notion.family(case.domain, case.prior)
     assert isinstance(family, PairRows)
     assert family.near is not None
@@ -107,9 +107,11 @@ def test_a_line_keeps_neighbours_and_a_grid_its_steps() -> None:
     statement = statement_of(
         bare_problem(Case(MetricPrivacy(1, "absolute"), line, Prior.uniform(3), None))
     )
-    assert links(statement, "absolute") == {Fraction(1): [(1, 2), (2, 1), (2, 0), (0, 2)]}
+    assert sufficient_pairs(statement, "absolute") == {
+        Fraction(1): [(1, 2), (2, 1), (2, 0), (0, 2)]
+    }
     grid = Case(MetricPrivacy(1, "manhattan"), Domain.grid(3, 4), Prior.uniform(12), None)
-    (pairs,) = links(statement_of(bare_problem(grid)), "manhattan").values()
+    (pairs,) = sufficient_pairs(statement_of(bare_problem(grid)), "manhattan").values()
     assert len(pairs) == len(set(pairs)) == 2 * (2 * 4 + 3 * 3)
 
 

@@ -30,7 +30,7 @@ from mechdesign import (
 from mechdesign.certify import digest, verify
 from mechdesign.certify.bounds.rays import all_rays, integer_rows
 from mechdesign.certify.privacy.check import check
-from mechdesign.certify.privacy.sensitive_attribute import all_equal, read_secret
+from mechdesign.certify.privacy.sensitive_attribute import all_equal, read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement, read_statement
 from mechdesign.files import save
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
@@ -61,7 +61,7 @@ def test_the_law_of_the_secret_is_bayes_rule(inner: Notion) -> None:
     stated = statement(SensitiveAttributePrivacy(inner, LAW).to_table())
     (table,) = stated.privacy
     assert (table["notion"], table["of"]) == (SECRET, inner.name)
-    secret = read_secret(stated, table)
+    secret = read_sensitive_attribute(stated, table)
     joint = [[Fraction(p) for p in row] for row in JOINT]
     assert secret.statement.prior == [sum(row) for row in joint]
     assert [[Fraction(p, secret.whole) for p in row] for row in secret.rows] == [
@@ -191,7 +191,7 @@ def test_when_equal_laws_of_the_report_make_equal_rows(law: Any, equal: bool) ->
     k, n = len(law), len(law[0])
     secret = {"values": list(range(n)), "given_input": law}
     stated = statement({"notion": "ldp", "epsilon": 0, "secret": secret}, k, [f"1/{k}"] * k)
-    assert all_equal(read_secret(stated, stated.privacy[0])) is equal
+    assert all_equal(read_sensitive_attribute(stated, stated.privacy[0])) is equal
 
 
 # Tampering.

@@ -687,7 +687,7 @@ def test_false_evidence_is_refused(kind: str, documents: dict[str, dict[str, Any
         refused(lie, "the bound proved is")
         lie = copy.deepcopy(good)
         del lie["certificate"]["dual"]["information"]["levels"][1]
-        refused(lie, "not all levels")
+        refused(lie, "not all potentials, of information")
         lie = copy.deepcopy(good)
         lie["certificate"]["dual"]["information"]["levels"][1] = 1e6
         refused(lie, "far above")

@@ -727,9 +727,9 @@ def test_data_of_the_wrong_form_is_refused() -> None:
     solution = solved(md.HighLowLDP(1, [0, 1, 2]), md.TVRisk(), 5)
     statement, good = statement_of(solution.problem), solution.certificate["dual"]
     changes: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
-        ("potential", lambda d: d["potential"].pop(), "one price and one row"),
-        ("estimator", lambda d: d["estimator"].pop(), "one price and one row"),
-        ("row", lambda d: d["estimator"][0].pop(), "one price and one row"),
+        ("potential", lambda d: d["potential"].pop(), "one potential for each input"),
+        ("estimator", lambda d: d["estimator"].pop(), "one row of the estimator"),
+        ("row", lambda d: d["estimator"][0].pop(), "one row of the estimator"),
         ("diagonal", lambda d: d["estimator"][0].__setitem__(0, 2.0), "a 1 for each"),
         ("tangents", lambda d: d["tangents"].pop(), "one tangent"),
         ("negative", lambda d: d["tangents"].__setitem__(0, -1.0), "above 0"),

@@ -1,38 +1,41 @@
-"""How much can a column gain above its price? Lifts between two bounds, by sums of counts.
+"""Upper bounds on the reduced gain of a column, by a knapsack over the vertices of a lift polytope.
 
-For one notion that bounds the lift r_x = q_x / (P . q) for one prior, the private columns with
-P . q = 1 are a box cut by one equation, and a gain that splits by inputs is largest at a vertex of
-it. If the prior is made of whole counts, the best vertex is found by a knapsack over their sums.
+For one notion that bounds the lift r_x = q_x / (P . q), the private columns with P . q = 1 are the
+polytope {low <= r_x <= high, P . r = 1}: a box cut by one equation. A reduced gain is a sum of
+convex functions of one entry each, Sum_x (h_x(r_x) - u_x r_x), and so is largest at a vertex. At a
+vertex all entries but one are at an end. If the prior is made of counts n_x out of N, choosing the
+entries at the upper end is a knapsack problem with sizes n_x, solved by dynamic programming.
+
+The ends are rounded outward, which only enlarges the polytope. Gains are rounded up.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
 
 from mechdesign.certify.bounds.gains import coordinate_gain
-from mechdesign.certify.fixed_point import SCALE, scaled_down, scaled_up
-from mechdesign.certify.privacy.check import is_for_own_prior, lift_limits
+from mechdesign.certify.bounds.outward import lift_range
+from mechdesign.certify.fixed_point import SCALE, over_one_denominator, scaled_down, scaled_up
+from mechdesign.certify.privacy.check import is_for_own_prior
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["surplus_by_sums"]
+__all__ = ["reduced_gain_by_knapsack"]
 
 MOST_STEPS = 1 << 26
+"""Steps of the dynamic program, some ten seconds: a file may not ask for more."""
 
 
-def surplus_by_sums(statement: Statement, u: list[Fraction]) -> Fraction:
-    """Return the largest surplus Sum_x (h_x(r_x) - u_x r_x), for a prior of counts n_x out of N.
+def reduced_gain_by_knapsack(statement: Statement, u: list[Fraction]) -> Fraction:
+    """Return an upper bound on Sum_x (h_x(r_x) - u_x r_x) over all private columns.
 
-    It is attained at a vertex: all lifts but one, f, at an end. If those at the top make up j
-    of the N, then r_f = low + (N s - j) (high - low) / n_f with s = (1 - low) / (high - low),
-    and the best choice of those at the top is a knapsack: a table of the best profit by sum.
-    Each input is left out in turn; halving the inputs lets them share most of the table.
+    Let f be the input whose lift is not at an end. If the inputs at the upper end have j of the N
+    counts, then r_f = low + (N s - j) (high - low) / n_f with s = (1 - low) / (high - low). The
+    table of the dynamic program has the largest profit for each j. Every input is f in turn, and
+    left out of the table then; halving the inputs lets most of them share one table.
     """
     low, high = _bounds(statement)
-    N = lcm(*(p.denominator for p in statement.prior))
-    n = [int(p * N) for p in statement.prior]
+    n, N = over_one_denominator(statement.prior)
 
     def worth(x: int, r: Fraction) -> int:
         """Return h_x(r) - u_x r, rounded up."""
@@ -42,7 +45,7 @@ def surplus_by_sums(statement: Statement, u: list[Fraction]) -> Fraction:
     share = N * (1 - low) / (high - low)
     most = min(N, share.numerator // share.denominator)
     if len(n) * len(n).bit_length() * (most + 1) > MOST_STEPS:
-        raise CertificateError("the counts of the prior are too large for a search over sums")
+        raise CertificateError("the counts of the prior are too large for the knapsack")
     counted = [x for x in range(len(n)) if n[x]]
     base = sum(bottom if n[x] else max(bottom, top) for x, (bottom, top) in enumerate(at_ends))
     worst: int | None = None
@@ -64,10 +67,11 @@ def surplus_by_sums(statement: Statement, u: list[Fraction]) -> Fraction:
         for j in range(max(0, most - n[f]), most + 1):
             profit, lift = table[j], low + (share - j) * (high - low) / n[f]
             if profit is not None and low <= lift <= high:
-                # between two points of few digits: convex, so at most the larger of the two
+                # a convex function at the lift is at most the larger of its values at two
+                # neighbors of few digits, which are quicker to compute
                 ends = (Fraction(scaled_down(lift), SCALE), Fraction(scaled_up(lift), SCALE))
-                surplus = base - at_ends[f][0] + profit + max(worth(f, r) for r in ends)
-                worst = surplus if worst is None else max(worst, surplus)
+                reduced = base - at_ends[f][0] + profit + max(worth(f, r) for r in ends)
+                worst = reduced if worst is None else max(worst, reduced)
     if worst is None:
         raise CertificateError("no lift in between fits the counts")
     return Fraction(worst, SCALE)
@@ -77,12 +81,10 @@ def _bounds(statement: Statement) -> tuple[Fraction, Fraction]:
     """Return the least and the largest lift, rounded outward: a larger polytope."""
     (table, *more) = statement.privacy
     if more or not is_for_own_prior(statement, table):
-        raise CertificateError("the search over sums needs bounds on one lift alone")
-    upper, lower = lift_limits(table)
-    low = Fraction(0) if lower is None else exp_lower(-lower)
-    if upper is None or (upper == 0 and low == 1):
-        raise CertificateError("the search over sums needs two bounds on the lift, apart")
-    high = exp_upper(upper)
+        raise CertificateError("the knapsack needs bounds on one lift alone")
+    low, high = lift_range(table)
+    if high is None or high == low:
+        raise CertificateError("the knapsack needs two bounds on the lift, apart")
     return Fraction(scaled_down(low), SCALE), Fraction(scaled_up(high), SCALE)
 
 

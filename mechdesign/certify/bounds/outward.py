@@ -1,0 +1,57 @@
+"""Rational bounds on ratios and lifts of private columns, rounded outward.
+
+What is proved of every column within the rounded bounds is proved of every private column. The
+checks of privacy round the same bounds inward, so that neither relies on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.privacy.check import Limit, lift_limits
+from mechdesign.certify.problem import Statement, number
+from mechdesign.errors import CertificateError
+from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
+
+__all__ = ["bounded_pairs", "ldp_budget", "lift_exponent", "lift_range", "ratio_ceiling"]
+
+
+def ratio_ceiling(limit: Limit | None) -> Fraction | None:
+    """Return a rational at least ``factor * e**a``; None where there is no bound, or a huge one."""
+    if limit is None or limit[0] > LARGEST_EXPONENT:
+        return None
+    return exp_upper(limit[0]) * limit[1]
+
+
+def lift_range(table: dict[str, Any]) -> tuple[Fraction, Fraction | None]:
+    """Return l and u with ``l <= q_x / (P . q) <= u`` on private columns; u None if unbounded."""
+    upper, lower = lift_limits(table)
+    low = Fraction(0) if lower is None else exp_lower(-lower)
+    return low, None if upper is None else ratio_ceiling((upper, Fraction(1)))
+
+
+def lift_exponent(table: dict[str, Any], side: Any) -> Fraction:
+    """Return the exponent of the rows on one side of the lift, ``"upper"`` or ``"lower"``."""
+    upper, lower = lift_limits(table)
+    exponent = {"upper": upper, "lower": lower}.get(side)
+    if exponent is None:
+        raise CertificateError(f"a certificate names the side {side!r:.60} with no row")
+    return exponent
+
+
+def bounded_pairs(limits: list[list[Limit | None]]) -> Iterator[tuple[int, int, Limit]]:
+    """Yield every pair of different inputs (x, z) with a bound on q_x / q_z, and that bound."""
+    for x, row in enumerate(limits):
+        for z, limit in enumerate(row):
+            if limit is not None and z != x:
+                yield x, z, limit
+
+
+def ldp_budget(statement: Statement) -> Fraction:
+    """Return the least budget of local differential privacy that the problem asks for."""
+    budgets = [number(t["epsilon"]) for t in statement.privacy if t["notion"] == "ldp"]
+    if not budgets:
+        raise CertificateError("this theorem needs local differential privacy")
+    return min(budgets)

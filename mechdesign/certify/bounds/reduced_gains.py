@@ -1,0 +1,79 @@
+"""Upper bounds on a sum of gains by weak duality, from a potential for each input.
+
+Let u be potentials, and c a number with
+
+    g(q) - u . q  <=  c (P . q)    for every private column q.
+
+The columns of a channel sum to 1, and their probabilities P . q sum to 1, so that
+
+    Sum_y g(q_y)  <=  Sum_x u_x + c.
+
+The least such c is the largest reduced gain (g(q) - u . q) / (P . q), as in column generation. A
+certificate names the search that bounds it from above: over all extreme rays, since g is convex;
+by a knapsack for bounds on one lift (`lift_knapsack`); or by branch and bound (`boxes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import partial
+from operator import mul
+from typing import Any
+
+from mechdesign.certify.bounds.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.gains import gain, offset
+from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
+from mechdesign.certify.bounds.rays import all_rays
+from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.problem import Statement, read_potentials
+from mechdesign.errors import CertificateError
+
+__all__ = ["potentials_bound", "reduced_gain_by_rays"]
+
+Gain = Callable[[Sequence[int]], Fraction]
+
+
+def potentials_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound on the objective that potentials prove.
+
+    ``dual["potential"]`` is u. ``dual["search"]`` names the search for c: ``"rays"``, ``"sums"``,
+    or ``"boxes"`` with the tree ``dual["tree"]``.
+    """
+    u = read_potentials(statement, dual)
+    if dual["search"] == "rays":
+        rays = all_rays(statement, dual.get("priors"))
+        worth = partial(gain, statement, up=True)
+        largest = reduced_gain_by_rays(rays, statement.prior, u, worth)
+    elif dual["search"] == "sums":
+        largest = reduced_gain_by_knapsack(statement, u)
+    elif dual["search"] == "boxes":
+        largest = reduced_gain_by_boxes(statement, u, dual["tree"])
+    else:
+        raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
+    most = sum(u) + largest
+    return most if statement.is_maximised else offset(statement) - most
+
+
+def reduced_gain_by_rays(
+    rays: Iterable[Sequence[int]], prior: list[Fraction], u: list[Fraction], worth: Gain
+) -> Fraction:
+    """Return the least c with worth(q) <= u . q + c (P . q) on the rays of a cone.
+
+    As ``worth`` is convex and homogeneous, the inequality then holds on all columns of the cone,
+    which are sums of rays. On a ray with P . q = 0 nothing is gained, and u . q >= 0 is needed.
+    """
+    masses, whole = over_one_denominator(prior)
+    potentials, unit = over_one_denominator(u)
+    largest = None
+    for q in rays:
+        probability, cost = sum(map(mul, masses, q)), sum(map(mul, potentials, q))
+        if not probability:
+            if cost < 0:
+                raise CertificateError("an output that never occurs has a reduced gain above 0")
+            continue
+        reduced = (worth(q) - Fraction(cost, unit)) * Fraction(whole, probability)
+        largest = reduced if largest is None else max(largest, reduced)
+    if largest is None:
+        raise CertificateError("the cone has no ray")
+    return largest
