@@ -286,10 +286,10 @@ def check_indices(indices: Collection[Any], size: int | None, what: str) -> None
 
     A negative index would count from the end, and name a row that nobody meant.
     """
-    if not set(map(type, indices)) <= {int} or min(indices, default=0) < 0:
-        raise CertificateError(f"{what} that does not exist")
-    if size is not None and max(indices, default=-1) >= size:
-        raise CertificateError(f"{what} that does not exist")
+    whole = set(map(type, indices)) <= {int} and min(indices, default=0) >= 0
+    if not whole or (size is not None and max(indices, default=-1) >= size):
+        below = "" if size is None else f" below {size}"
+        raise CertificateError(f"{what} that does not exist: expected integers from 0{below}")
 
 
 def check_different(labels: Any, what: str) -> None:
