@@ -121,7 +121,7 @@ class Problem:
             for notion in self.privacy
         )
         """What each notion asks of the whole channel; None where its rows say it all."""
-        self.binding = tuple(
+        self.non_conic = tuple(
             notion.name
             for notion, rule in zip(self.privacy, self.channel_constraints, strict=True)
             if rule is not None and rule.binds()
@@ -199,7 +199,7 @@ class Problem:
     @property
     def is_conic(self) -> bool:
         """Whether the channel is private exactly when every column lies in the cone."""
-        return not self.binding
+        return not self.non_conic
 
     def _check_classes(self) -> None:
         if not self.utility.tells_inputs_apart:

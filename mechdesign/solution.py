@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.channel import Channel
-from mechdesign.domain import plain_label
+from mechdesign.domain import Label, plain_label
+from mechdesign.errors import shown
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.notions import Notion
+from mechdesign.notions.binding import BindingRow, Columns, binding_rows
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, html_lines, html_matrix, printable
 
 __all__ = ["PrivacyClaim", "Solution"]
+
+MOST_BINDING, SHOWN_BINDING = 1000, 5
+"""How many binding rows the JSON and the report name."""
 
 SHORTEST = 0.005
 """Seconds from which on the report names a phase."""
@@ -97,6 +106,49 @@ class Solution:
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
 
+    @cached_property
+    def binding(self) -> tuple[BindingRow, ...]:
+        """The rows of the notions that bind, with their multipliers, the largest first.
+
+        They are read from the dual variables of the certificate: rows with a multiplier > 0 that
+        hold with equality. Empty where the bound is proved otherwise, by a theorem or by potentials
+        of the inputs. At an output that is allowed and never sent every row is 0 <= 0: such rows
+        are named only where no other row binds, as they then are the reason why it is not sent.
+        """
+        dual = self.certificate.get("dual")
+        if dual is None or not (dual["rows"] or dual.get("information")):
+            return ()
+        problem = self.problem
+        own = {"priors": [problem.prior.probabilities]}
+        named = {**dual, "rows": [own | block for block in dual["rows"]]}
+        asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
+        sent, unused = self._columns(dual.get("decoders")).divided()
+        return binding_rows(*asked, problem.domain, self.channel, named, sent) or binding_rows(
+            *asked, problem.domain, self.channel, named, unused
+        )
+
+    def _columns(self, decoders: Sequence[str] | None) -> Columns:
+        """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
+
+        A certificate with decoders has multipliers at them. Those at an output are interpolated
+        between the decoders next to what is read from it, as in the proof
+        (:func:`mechdesign.certify.bounds.duality.decoder_bound`).
+        """
+        channel, problem = self.channel, self.problem
+        if decoders is not None:
+            points = np.array([float(Fraction(s)) for s in decoders])
+            read = np.array([float(reading) for reading in self.decoder or ()])
+            places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
+            return Columns(channel.outputs, channel.matrix, places)
+        allowed = problem.outputs or problem.domain.labels
+        matrix = np.zeros((len(problem.domain), len(allowed)))
+        outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
+        for y, label in enumerate(self.decoder or channel.outputs):
+            place = allowed.index(label)
+            matrix[:, place] += channel.matrix[:, y]
+            outputs[place] = channel.outputs[y]
+        return Columns(outputs, matrix, np.eye(len(allowed)))
+
     @property
     def gap(self) -> float:
         """``|value - bound| / max(1e-12, |value|)``."""
@@ -122,7 +174,15 @@ class Solution:
         return rounded
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document that ``mechdesign solve --json`` prints."""
+        """Return the document that ``mechdesign solve --json`` prints.
+
+        It names the :data:`MOST_BINDING` binding rows with the largest multipliers.
+        """
+        binding = [row.to_json() for row in self.binding[:MOST_BINDING]]
+        return {**self._answer(), "binding": binding}
+
+    def _answer(self) -> dict[str, Any]:
+        """Return the answer without what follows from the certificate."""
         channel: dict[str, Any] = {
             "inputs": [plain_label(x) for x in self.channel.inputs],
             "outputs": [plain_label(y) for y in self.channel.outputs],
@@ -157,7 +217,7 @@ class Solution:
             **FORMAT,
             "title": self.problem.title,
             "source": self.problem.source,
-            **self.to_json(),
+            **self._answer(),
         }
         document["channel"]["bits"] = self.channel.bits
         rows = self.channel.numerators.tolist()
@@ -207,10 +267,22 @@ class Solution:
         lines.append(("", f"because {self.why}"))
         lines += [("considered", f"{c.name}: {c.reason}") for c in self.considered]
         lines += [("note", note) for note in self.notes]
+        if self.binding:
+            lines.append(("binding", self._binding_line()))
         long = {name: spent for name, spent in self.timings.items() if spent >= SHORTEST}
         phases = ", ".join(f"{name} {spent:.2f}" for name, spent in long.items())
         lines.append(("seconds", f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")))
         return lines
+
+    def _binding_line(self) -> str:
+        several = len(self.problem.privacy) > 1
+        named = []
+        for row in self.binding[:SHOWN_BINDING]:
+            head = f"{row.notion}: " if several else ""
+            at = "" if row.output is None else f" at {shown(row.output)}"
+            named.append(f"{head}{row.row}{at} ({row.multiplier:.3g})")
+        more = len(self.binding) - len(named)
+        return ", ".join(named) + (f" and {more} more rows" if more else "")
 
     def _table(self) -> str:
         table = format_table(self.channel.matrix, self.channel.inputs.labels, self.channel.outputs)

@@ -102,7 +102,8 @@ def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict
     stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
     numeric: list[tuple[int, Problem, tuple[Considered, ...]]] = []
     for place, problem in asked:
-        verdict = formulas.check(problem)
+        with stopwatch.phase("compile"):
+            verdict = formulas.check(problem)
         if not verdict.holds:
             numeric.append((place, problem, verdict.considered))
     if not numeric:

@@ -88,6 +88,10 @@ class Notion(ABC):
         """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
         return False
 
+    def protected(self, domain: Domain) -> Domain:
+        """Return what the notion protects: the inputs, or the values of a sensitive attribute."""
+        return domain
+
     @property
     def heading(self) -> str:
         """What reports call the notion."""

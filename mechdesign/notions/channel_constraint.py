@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from mechdesign.channel import Channel
+from mechdesign.domain import Label
 from mechdesign.exact import as_fraction
+from mechdesign.notions.rows.row import Multipliers
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -80,6 +82,22 @@ class ChannelConstraint(ABC):
     @abstractmethod
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
         """State the constraint in cvxpy, for a channel ``Q`` of shape ``(n_inputs, n_outputs)``."""
+
+    @abstractmethod
+    def bounds(
+        self, found: Multipliers, channel: Channel, labels: Sequence[Label]
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield the bounds that have a multiplier: each with its name, that, and its slack.
+
+        Parameters
+        ----------
+        found
+            Multipliers as a certificate has them.
+        channel
+            The channel at which the slack is measured, as a share of the limit.
+        labels
+            What the numbers of inputs stand for.
+        """
 
     def holds(self, channel: Channel) -> bool:
         """Return whether the exact channel satisfies the constraint, exactly."""

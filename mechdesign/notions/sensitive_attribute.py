@@ -267,6 +267,10 @@ class SensitiveAttributePrivacy(Notion):
         """Whether there is a budget that :meth:`at` changes."""
         return self.notion.has_epsilon
 
+    def protected(self, _domain: Domain) -> Domain:
+        """Return the values of the sensitive attribute."""
+        return self.attribute.domain
+
     @property
     def heading(self) -> str:
         """What reports call the notion."""

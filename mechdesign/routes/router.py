@@ -126,7 +126,7 @@ def _by_symmetry(problem: Problem, name: str, symmetry: Symmetry) -> Iterator[At
 
 def _check_non_conic(problem: Problem, name: str) -> None:
     """Refuse what cannot be solved under a constraint on the whole channel."""
-    notion, utility = problem.binding[0], problem.utility
+    notion, utility = problem.non_conic[0], problem.utility
     able = [AUTO, *(route.name for route in ROUTES.values() if route.allows_non_conic)]
     if name not in able:
         expected = f"one of {', '.join(able)}, as {notion} is about the whole channel"

@@ -52,8 +52,8 @@ class Stopwatch:
     def shared(self, count: int) -> Stopwatch:
         """Return a stopwatch for one of ``count`` problems that were solved together until now."""
         share = Stopwatch()
-        share.start -= self.seconds / count
         share.timings = {name: spent / count for name, spent in self.timings.items()}
+        share.start -= sum(share.timings.values())
         return share
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
+from mechdesign.designs.frontier import design_frontier
 from mechdesign.designs.many import design_many
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.routes.stopwatch import PHASES
@@ -22,7 +23,8 @@ DESIGNS: dict[str, Callable[[], Solution]] = {
     "formula": lambda: design(Problem(range(3), LDP(1), HammingLoss())),
     "linear program": lambda: design(skewed(4)),
     "batch": lambda: design_many([skewed(4), skewed(4)])[1],
-    "frontier": lambda: Steps(None, None).design(skewed(30)),
+    "step": lambda: Steps(None, None).design(skewed(30)),
+    "frontier": lambda: design_frontier(skewed(4), [0.5, 1])[1],
 }
 
 
@@ -33,6 +35,8 @@ def test_every_phase_has_its_seconds_within_the_whole(name: str) -> None:
     assert all(seconds >= 0 for seconds in solution.timings.values())
     for phase in ("compile", "solve", "repair", "certify"):
         assert solution.timings[phase] > 0, phase
+    for phase in PHASES:
+        assert solution.timings[phase] < 0.005 or f"{phase} " in repr(solution)
     assert sum(solution.timings.values()) <= solution.seconds
     assert solution.to_json()["timings"] == solution.timings
     assert pickle.loads(pickle.dumps(solution)).timings == solution.timings

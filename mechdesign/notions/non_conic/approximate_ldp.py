@@ -17,6 +17,8 @@ from mechdesign.prior import Prior
 
 __all__ = ["ApproximateLDP"]
 
+PAIR = "{x} against {other}"
+
 MOST_INPUTS = 512
 
 
@@ -74,7 +76,7 @@ delta = 0.05                # but for so much probability
             most = f"at most {MOST_INPUTS} inputs for {self.name}, which compares all pairs"
             raise UnsupportedError("notion", most, k)
         excesses = [
-            Excess("excess", (ExcessRow(x, z, x, z),), self.delta, Fraction(0))
+            Excess("excess", (ExcessRow(x, z, x, z),), self.delta, Fraction(0), PAIR)
             for x in range(k)
             for z in range(k)
             if x != z

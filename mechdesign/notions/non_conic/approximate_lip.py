@@ -77,8 +77,8 @@ delta = 0.05                # but for so much probability
         excesses = []
         for x in range(k):
             upper, lower = ExcessRow(x, 0, x, output), ExcessRow(x, 0, output, x)
-            excesses.append(Excess("excess-upper", (upper,), none, self.delta))
-            excesses.append(Excess("excess-lower", (lower,), self.delta, none))
+            excesses.append(Excess("excess-upper", (upper,), none, self.delta, "max-lift of {x}"))
+            excesses.append(Excess("excess-lower", (lower,), self.delta, none, "min-lift of {x}"))
         return ExcessConstraint(self.name, k, excesses, self.epsilon, P)
 
     def to_table(self) -> dict[str, Any]:

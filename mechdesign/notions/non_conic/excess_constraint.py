@@ -9,7 +9,7 @@ LIP (one row a sum) and maximal leakage (a row for each input).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.channel import Channel
+from mechdesign.domain import Label
+from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, log_upper
 from mechdesign.notions.channel_constraint import ChannelConstraint, Columns, Stated
 from mechdesign.notions.rows.cone import Multipliers
@@ -49,13 +52,15 @@ class ExcessRow(NamedTuple):
 class Excess:
     """Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+ <= plain + e**epsilon scaled.
 
-    ``side`` is its word in certificates.
+    ``side`` is its word in certificates, ``title`` its name in reports, with places for the labels
+    of ``x`` and ``other`` of the first row.
     """
 
     side: str
     rows: tuple[ExcessRow, ...]
     plain: Fraction
     scaled: Fraction
+    title: str
 
 
 class ExcessConstraint(ChannelConstraint):
@@ -179,6 +184,29 @@ class ExcessConstraint(ChannelConstraint):
         largest = cp.Variable((len(self.excesses), Q.shape[1]), nonneg=True)
         rows = self.matrix() @ Q <= largest[self.members(), :]
         return Stated((rows, cp.sum(largest, axis=1) <= self.limits()), rows=rows)
+
+    def bounds(
+        self, found: Multipliers, channel: Channel, labels: Sequence[Label]
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield the sums. The multiplier of one is the largest over outputs of those of its rows.
+
+        At each output the multipliers of the rows of a sum add up to that of the sum where the
+        excess is positive, and to no more where it is not.
+        """
+        names = {(e.side, r.x, r.other): j for j, e in enumerate(self.excesses) for r in e.rows}
+        pairs = zip(found.x.tolist(), found.other.tolist(), strict=True)
+        sums = np.array([names[found.side, x, other] for x, other in pairs], dtype=np.intp)
+        by_output = np.zeros((len(self.excesses), found.output.max(initial=0) + 1))
+        np.add.at(by_output, (sums, found.output), found.weight)
+        of_sum = by_output.max(axis=1)
+        largest = np.zeros((len(self.excesses), len(channel.outputs)))
+        np.maximum.at(largest, self.members(), self.matrix() @ channel.matrix)
+        slack = 1 - largest.sum(axis=1) / self.limits()
+        for j in np.flatnonzero(of_sum).tolist():
+            excess = self.excesses[j]
+            x, other = (shown(labels[n]) for n in excess.rows[0][:2])
+            name = excess.title.format(x=x, other=other)
+            yield name, float(of_sum[j]), float(slack[j])
 
     def read_dual(self, weights: FloatArray) -> list[Multipliers]:
         """Turn weights on the rows, ``(n_rows, n_outputs)``, to multipliers, by side."""

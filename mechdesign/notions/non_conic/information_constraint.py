@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechdesign.channel import Channel
+from mechdesign.domain import Label
 from mechdesign.exact import log_upper
 from mechdesign.notions.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
@@ -62,6 +66,14 @@ class InformationConstraint(ChannelConstraint):
                 ZERO,
             )
         return max(ZERO, total / whole)
+
+    def bounds(
+        self, found: Multipliers, channel: Channel, _labels: Sequence[Label]
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield the one bound: its multiplier is a loss per nat."""
+        information = float(self.min_epsilon(channel.columns()))
+        slack = 1 - information / float(self.epsilon)
+        yield "mutual information of X and Y", float(found.weight.sum()), slack
 
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
         """State it by relative entropies of P_x Q[x,y] to P_x lambda_y."""

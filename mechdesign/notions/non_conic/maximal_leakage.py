@@ -52,5 +52,6 @@ epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) i
         k = len(domain)
         zero = k + 1
         rows = tuple(ExcessRow(x, 0, x, zero) for x in range(k))
-        excess = Excess("largest", rows, Fraction(0), Fraction(1))
+        title = "sum of the largest probability of each output"
+        excess = Excess("largest", rows, Fraction(0), Fraction(1), title)
         return ExcessConstraint(self.name, k, [excess], self.epsilon)

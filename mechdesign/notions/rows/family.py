@@ -25,6 +25,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
+from mechdesign.domain import Label
 from mechdesign.exact import as_fraction
 from mechdesign.notions.rows.equations import null_space
 from mechdesign.notions.rows.exact_rows import ExactRows
@@ -149,6 +150,22 @@ class Family(ABC):
         weight = weights[row, output] / self._exact.scale[row]
         number = self.row_numbers[row]
         return [Multipliers(NUMBERED, output, number, np.zeros_like(number), weight)], ()
+
+    def rows_of(
+        self, found: Multipliers, _priors: Sequence[Weights], _labels: Sequence[Label]
+    ) -> list[Row]:
+        """Return the row that each multiplier is on, named in terms of the user's labels.
+
+        Parameters
+        ----------
+        found
+            Multipliers on rows of this family.
+        priors, labels
+            What the numbers of priors and of inputs in them stand for; no priors given: the
+            vertices of the set.
+        """
+        places = np.searchsorted(self.row_numbers, found.x)
+        return [self._exact.rows[r] for r in places.tolist()]
 
     def add_terms(
         self, costs: FloatArray, found: Multipliers, _priors: tuple[Weights, ...] = ()

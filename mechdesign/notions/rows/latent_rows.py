@@ -24,6 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.domain import Label
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import LATENT, Multipliers, Row
 from mechdesign.prior_sets import Weights
@@ -82,6 +83,20 @@ class LatentRows(Family):
         for row, (left, right) in zip(self.inner.rows(), self._sides, strict=True):
             name = f"{row.name} of the sensitive attribute"
             yield Row(name, left, row.exponent, right, row.slope)
+
+    def rows_of(
+        self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
+    ) -> list[Row]:
+        """Return the rows of the inner family, stated for the inputs.
+
+        The labels are those of the values, and the one prior is that of the inner family.
+        """
+        inner = replace(found, side=found.side.removeprefix(LATENT))
+        rows = self.inner.rows_of(inner, (), labels)
+        return [
+            row._replace(left=self._on_inputs(row.left), right=self._on_inputs(row.right))
+            for row in rows
+        ]
 
     def matrix(self) -> sp.csr_array:
         """Return the inner rows times B."""

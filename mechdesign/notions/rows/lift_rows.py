@@ -9,7 +9,7 @@ prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definitio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -19,12 +19,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign._typing import AnyArray, BoolArray, FloatArray, IntArray
-from mechdesign.exact import exp_lower
+from mechdesign.domain import Label
+from mechdesign.errors import shown
+from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row, log_ratio
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
+from mechdesign.text import shortened
 
 __all__ = ["LiftRows"]
+
+MOST_SHOWN = 60
+"""Characters of a prior in the name of a row."""
 
 LARGEST_EXPONENT = 700.0
 """e to this is a float."""
@@ -89,15 +95,37 @@ class LiftRows(Family):
         """Yield the rows of every vertex of the set."""
         vertices = self.priors.vertices()
         for number, prior in enumerate(vertices):
-            mean = {z: p for z, p in enumerate(prior) if p}
             tail = f" prior {number + 1}" if len(vertices) > 1 else ""
-            for side, bound in self.sides():
-                exponent = bound.exponent(self.epsilon)
+            output = _positive(prior)
+            for side, _ in self.sides():
                 for x in range(self.size):
-                    entry = {x: Fraction(1)}
-                    left, right = (entry, mean) if side == "upper" else (mean, entry)
-                    name = f"{self.name} {side} x={x}{tail}"
-                    yield Row(name, left, exponent, right, bound.slope)
+                    yield self._row(f"{self.name} {side} x={x}{tail}", side, x, output)
+
+    def _row(self, name: str, side: str, x: int, output: Mapping[int, Fraction]) -> Row:
+        """Return the row of an input, where ``output`` has the coefficients of P . q."""
+        bound, entry = dict(self.sides())[side], {x: Fraction(1)}
+        left, right = (entry, output) if side == "upper" else (output, entry)
+        return Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
+
+    def rows_of(
+        self, found: Multipliers, priors: Sequence[Weights], labels: Sequence[Label]
+    ) -> list[Row]:
+        """Return the row of each input and prior; the prior is named where there are others."""
+        names = [shown(label) for label in labels]
+        head = "max-lift" if found.side == "upper" else "min-lift"
+        of_prior = [
+            (self._tail(prior), _positive(prior)) for prior in priors or self.priors.vertices()
+        ]
+        rows = []
+        for x, n in zip(found.x.tolist(), found.other.tolist(), strict=True):
+            tail, output = of_prior[n]
+            rows.append(self._row(f"{head} of {names[x]}{tail}", found.side, x, output))
+        return rows
+
+    def _tail(self, prior: Weights) -> str:
+        if self.is_for(prior):
+            return ""
+        return f" at the prior ({shortened(', '.join(map(short_text, prior)), MOST_SHOWN)})"
 
     def matrix(self) -> sp.csr_array:
         """Return the rows of every vertex of the set."""
@@ -280,6 +308,11 @@ class LiftRows(Family):
                         return None
                     needed = max(needed, -(-lack // gain))
         return needed
+
+
+def _positive(prior: Weights) -> dict[int, Fraction]:
+    """Return the probabilities > 0 by the number of the input."""
+    return {z: p for z, p in enumerate(prior) if p}
 
 
 def _class_sums(prior: Weights, member_of: IntArray) -> Weights:

@@ -20,6 +20,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.domain import Label
+from mechdesign.errors import shown
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
@@ -182,10 +184,7 @@ class PairRows(Family):
     def rows(self) -> Iterator[Row]:
         """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
         for x, other in np.argwhere(self.index != FREE).tolist():
-            bound = self.bounds[self.index[x, other]]
-            name = f"{self.name} ratio x={x} to {other}"
-            left, right = {x: Fraction(1)}, {other: bound.factor}
-            yield Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
+            yield self._row(f"{self.name} ratio x={x} to {other}", x, other)
 
     def matrix(self) -> sp.csr_array:
         """Return one row for each constrained pair."""
@@ -320,6 +319,19 @@ class PairRows(Family):
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output]
         return [Multipliers("ratio", output, x[row], other[row], weight)], ()
+
+    def rows_of(
+        self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
+    ) -> list[Row]:
+        """Return the row of each pair."""
+        names = [shown(label) for label in labels]
+        pairs = zip(found.x.tolist(), found.other.tolist(), strict=True)
+        return [self._row(f"{names[x]} against {names[z]}", x, z) for x, z in pairs]
+
+    def _row(self, name: str, x: int, other: int) -> Row:
+        bound = self.bounds[self.index[x, other]]
+        exponent = bound.exponent(self.epsilon)
+        return Row(name, {x: Fraction(1)}, exponent, {other: bound.factor}, bound.slope)
 
     def add_terms(
         self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()

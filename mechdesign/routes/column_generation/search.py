@@ -94,7 +94,7 @@ def solve_columns(
     if problem.expected_loss is None:
         raise UnsupportedError("objective", "an expected loss", problem.utility.name)
     if not problem.is_conic:
-        raise UnsupportedError("privacy", "notions that speak of columns", problem.binding[0])
+        raise UnsupportedError("privacy", "notions that speak of columns", problem.non_conic[0])
     limits = Limits() if limits is None else limits
     cost, scale = program_cost(problem)
     pricer = _pricer(problem, cost, scale) or LPPricer(problem.cone, cost, scale, workers)
