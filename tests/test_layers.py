@@ -26,7 +26,7 @@ FLOORS: list[set[str]] = [
     {"prior", "reports"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
-    {"utilities", "repair"},
+    {"utilities", "repair", "binding"},
     {"problem"},
     {"closed_forms", "certify"},
     {"routes", "mechanisms"},
@@ -238,7 +238,8 @@ MOST_FILES = 14
 
 @EVERY_FOLDER
 def test_a_folder_holds_about_a_dozen_files(folder: Path) -> None:
-    modules = [path.stem for path in folder.glob("*.py") if path.stem not in FRONT_DOORS]
+    kept = {*FRONT_DOORS, "_typing"}  # names for types: nobody looks for anything there
+    modules = [path.stem for path in folder.glob("*.py") if path.stem not in kept]
     assert len(modules) <= MOST_FILES, sorted(modules)
 
 
