@@ -160,71 +160,56 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
     ]
     number = {s: h for h, s in enumerate(with_least)}
     k, factors = family.size, family.factors
-    # rows e**-a q_x <= factor q_x', divided by their larger coefficient
-    larger = np.maximum(family.inverse, factors)
-    left, right = family.inverse / larger, factors / larger
-    entries: list[tuple[int, int, float]] = []
-    direct: list[tuple[int, int, int, int]] = []  # (row, x, other, bound)
-    above: list[tuple[int, int, int, int]] = []  # (row, x, least, bound)
-    below: list[tuple[int, int, int]] = []  # (row, least, member)
-    row = 0
-    for x, b, s in reduced.groups:
-        if s in number:
-            entries += [(row, x, left[b]), (row, k + number[s], -right[b])]
-            above.append((row, x, number[s], b))
-            row += 1
-            continue
-        for other in reduced.sets[s]:
-            if other != x:
-                entries += [(row, x, left[b]), (row, other, -right[b])]
-                direct.append((row, x, other, b))
-                row += 1
-    for s in with_least:
-        for member in reduced.sets[s]:
-            entries += [(row, k + number[s], 1.0), (row, member, -1.0)]
-            below.append((row, number[s], member))
-            row += 1
-    A = _sparse(entries, (row, k + len(with_least)))
-    plain = np.array(direct, dtype=np.intp).reshape(-1, 4)
+    # rows e**-a q_x <= factor v, with v another entry or an auxiliary variable; then rows t <= q
+    above: list[tuple[int, int, int]] = []
+    for i, bound, s in reduced.groups:
+        others = [k + number[s]] if s in number else [z for z in reduced.sets[s] if z != i]
+        above += [(i, bound, v) for v in others]
+    below = [(k + h, z) for h, s in enumerate(with_least) for z in reduced.sets[s]]
+    x, b, v = np.array(above, dtype=np.intp).reshape(-1, 3).T
+    t, member = np.array(below, dtype=np.intp).reshape(-1, 2).T
+    larger = np.maximum(family.inverse, factors)  # the larger coefficient of a row is made 1
+    ones = np.ones(len(t))
+    values = [(family.inverse / larger)[b], ones, -(factors / larger)[b], -ones]
+    n_rows = len(x) + len(t)
+    places = np.tile(np.arange(n_rows), 2), np.concatenate([x, t, v, member])
+    A = sp.csr_array((np.concatenate(values), places), shape=(n_rows, k + len(with_least)))
+    direct = np.flatnonzero(v < k)
+    of_least = [(np.flatnonzero(v == h), np.flatnonzero(t == h)) for h in range(k, A.shape[1])]
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Solve a transport problem for each least entry t.
 
         The dual variable of t being free, multipliers u of the rows e**-a q_x <= b t (x above) and
-        v of the rows t <= q_z (z below) satisfy Sum_x b u_x <= Sum_z v_z, with equality where t is
-        not 0. A flow from the x to the z that sends b u_x from each x, and at most v_z to each z,
+        w of the rows t <= q_z (z below) satisfy Sum_x b u_x <= Sum_z w_z, with equality where t is
+        not 0. A flow from the x to the z that sends b u_x from each x, and at most w_z to each z,
         gives multipliers of the rows e**-a q_x <= b q_z: their terms at every x are those of u, and
-        at every z no more than those of v.
+        at every z no more than those of w.
         """
-        x, other = [plain[:, 1]], [plain[:, 2]]
-        weight = [multipliers[plain[:, 0]] / larger[plain[:, 3]]]
-        for h in range(len(with_least)):
-            supply = [(i, multipliers[r] / larger[b], b) for r, i, t, b in above if t == h]
-            demand = [(member, multipliers[r]) for r, t, member in below if t == h]
-            scale = np.array([factors[b] for _, _, b in supply])
-            sent = np.array([w for _, w, _ in supply]) * scale
-            i, j, flow = transport(sent, np.array([w for _, w in demand]))
-            x.append(np.array([s for s, _, _ in supply], dtype=np.intp)[i])
-            other.append(np.array([m for m, _ in demand], dtype=np.intp)[j])
-            weight.append(flow / scale[i])
-        all_x, all_other = np.concatenate(x), np.concatenate(other)
-        all_weight = np.concatenate(weight)
+        u, w = multipliers[: len(x)] / larger[b], multipliers[len(x) :]
+        found = [(x[direct], v[direct], u[direct])]
+        for up, down in of_least:
+            scale = factors[b[up]]
+            i, j, flow = transport(u[up] * scale, w[down])
+            found.append((x[up][i], member[down][j], flow / scale[i]))
+        own, other, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
         # a flow from x to x is a multiplier of q_x >= 0: left out, it can only raise the bound
-        kept = (all_weight > 0) & (all_x != all_other)
-        places = (np.full(int(kept.sum()), output), all_x[kept], all_other[kept])
-        return [Multipliers("ratio", *places, weight=all_weight[kept])]
+        kept = (weight > 0) & (own != other)
+        places = (np.full(int(kept.sum()), output), own[kept], other[kept])
+        return [Multipliers("ratio", *places, weight=weight[kept])]
 
-    equal = np.zeros(row, dtype=bool)
-    shares_least = len(direct) < len(above) + len(below)
     least: list[Least] = []
     taken: set[int] = set()
-    for h in range(len(with_least)):
-        places = np.array([(r, member) for r, t, member in below if t == h])
-        if taken.isdisjoint(places[:, 1].tolist()):
-            taken.update(places[:, 1].tolist())
-            least.append(Least(k + h, places[:, 1], places[:, 0]))
+    for h, (_, down) in enumerate(of_least, k):
+        if taken.isdisjoint(member[down].tolist()):
+            taken.update(member[down].tolist())
+            least.append(Least(h, member[down], len(x) + down))
     return ExtendedFormulation(
-        A, equal, tuple(least), shares_least=shares_least, carry_back=carry_back
+        A,
+        np.zeros(n_rows, dtype=bool),
+        tuple(least),
+        shares_least=2 * len(direct) < n_rows,
+        carry_back=carry_back,
     )
 
 
@@ -257,13 +242,6 @@ def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFo
     return ExtendedFormulation(
         sp.csr_array(A), equal, (), shares_least=False, carry_back=carry_back
     )
-
-
-def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> sp.csr_array:
-    if not entries:
-        return sp.csr_array(shape)
-    rows, columns, values = zip(*entries, strict=True)
-    return sp.csr_array((np.array(values), (np.array(rows), np.array(columns))), shape=shape)
 
 
 def stacked(parts: Sequence[ExtendedFormulation], k: int) -> sp.csr_array:
