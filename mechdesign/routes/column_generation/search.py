@@ -24,7 +24,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.domain import Label
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
@@ -100,7 +99,7 @@ def solve_columns(
     pricer = _pricer(problem, cost, scale) or LPPricer(problem.cone, cost, scale, workers)
     search = _ColumnGeneration(pricer, cost, scale, limits)
     search.run()
-    outputs: tuple[Label, ...] = problem.outputs or ()
+    outputs = problem.outputs or ()
     route = f"columns: {pricer.route}"
     return RawSolution(search.matrix(), outputs, search.dual(), route, search.notes())
 

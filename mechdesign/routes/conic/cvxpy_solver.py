@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.domain import Label
 from mechdesign.errors import InputError, SolverError, did_you_mean
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
@@ -26,7 +26,7 @@ __all__ = [
     "CONIC_SOLVERS",
     "OPTIONS",
     "DualBound",
-    "StatedNotions",
+    "StatedProblem",
     "run",
     "solve_conic",
     "solver_named",
@@ -83,32 +83,14 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
     """
     import cvxpy as cp
 
-    name = solver_named(solver)
-    outputs: tuple[Label, ...] = problem.outputs or ()
-    domain, prior, utility = problem.domain, problem.prior, problem.utility
-    Q = cp.Variable((len(domain), max(1, len(outputs))), nonneg=True)
-    loss = utility.objective(Q, domain, prior, outputs)
-    # tolerances of solvers are absolute: the largest cost is scaled to 1
-    scale, cost = 1.0, np.zeros(Q.shape)
-    if isinstance(utility, LinearUtility):
-        cost = utility.cost(domain, prior, outputs)
-        scale = float(cost.max()) or 1.0
-    notions = StatedNotions(problem, Q)
-    per_input: list[cp.Constraint] = []
-    # the maximum over inputs is stated input by input, so that the solver gives their multipliers
-    if isinstance(utility, LinearUtility) and utility.worst_case:
-        top = cp.Variable()
-        per_input = [cp.sum(cp.multiply(cost, Q), axis=1) <= top]
-        loss = top
-    constraints = [cp.sum(Q, axis=1) == 1, *notions.constraints, *per_input]
-    run(cp.Problem(cp.Minimize(loss / scale), constraints), name, limits)
-    on_inputs = None
-    if per_input:
-        dual = per_input[0].dual_value
-        on_inputs = np.ones(len(domain)) if dual is None else np.maximum(dual, 0.0)
-        cost = on_inputs[:, None] / (on_inputs.sum() or 1.0) * cost
-    bound = notions.dual_bound(cost, scale)
-    evidence = Dual(tuple(bound.families), on_inputs, information=bound.information)
+    name, outputs = solver_named(solver), problem.outputs or ()
+    Q = cp.Variable((len(problem.domain), max(1, len(outputs))), nonneg=True)
+    stated = StatedProblem(problem, Q)
+    run(stated.program, name, limits)
+    bound = stated.dual_bound(stated.mean_cost())
+    evidence = Dual(
+        tuple(bound.families), stated.input_multipliers(), information=bound.information
+    )
     return RawSolution(np.array(Q.value), outputs, evidence, f"cvxpy: {name}")
 
 
@@ -179,18 +161,36 @@ class DualBound:
     least: float
 
 
-class StatedNotions:
-    """All notions of a problem as constraints of cvxpy, and the bound from their dual values.
+class StatedProblem:
+    """A problem in cvxpy, and the bound from the dual values of a solver.
 
     Parameters
     ----------
     problem
-        Whose notions they are.
+        With a loss that is convex in the channel, or a concave gain.
     Q
         A variable of shape ``(n_inputs, n_outputs)``.
+    further
+        Constraints beside those of the notions.
+
+    Attributes
+    ----------
+    program
+        The problem as cvxpy has it.
+    loss
+        What is minimized, as an expression of ``Q``; None for a linear loss.
+    cost
+        ``(n_inputs, n_outputs)``: that of a linear loss, else 0.
+    scale
+        The unit in which the solver sees the loss. Tolerances of solvers are absolute: the largest
+        cost is scaled to 1.
     """
 
-    def __init__(self, problem: Problem, Q: cp.Variable) -> None:
+    def __init__(
+        self, problem: Problem, Q: cp.Variable, further: Sequence[cp.Constraint] = ()
+    ) -> None:
+        import cvxpy as cp
+
         self.problem, self.Q = problem, Q
         matrices = [family.matrix() for family in problem.cone.families]
         self._rows = [None if G.shape[0] == 0 else G @ Q <= 0 for G in matrices]
@@ -198,24 +198,48 @@ class StatedNotions:
             None if constraint is None else constraint.state(Q)
             for constraint in problem.channel_constraints
         ]
+        utility, outputs = problem.utility, problem.outputs or ()
+        self.scale, self.cost, self.loss = 1.0, np.zeros(Q.shape), None
+        self._per_input: list[cp.Constraint] = []
+        if isinstance(utility, LinearUtility):
+            self.cost = utility.cost(problem.domain, problem.prior, outputs)
+            self.scale = float(self.cost.max()) or 1.0
+            terms = cp.multiply(self.cost, Q)
+            goal = cp.sum(terms)
+            if utility.worst_case:  # input by input, so that the solver gives their multipliers
+                goal = cp.Variable()
+                self._per_input = [cp.sum(terms, axis=1) <= goal]
+        else:
+            loss = utility.objective(Q, problem.domain, problem.prior, outputs)
+            goal = self.loss = -loss if utility.is_maximised else loss
+        constraints = [cp.sum(Q, axis=1) == 1, *(row for row in self._rows if row is not None)]
+        constraints += [c for part in self._whole if part is not None for c in part.constraints]
+        constraints += [*self._per_input, *further]
+        self.program = cp.Problem(cp.Minimize(goal / self.scale), constraints)
 
-    @property
-    def constraints(self) -> list[cp.Constraint]:
-        """Rows on columns, and constraints on the whole channel."""
-        whole = [c for stated in self._whole if stated is not None for c in stated.constraints]
-        return [row for row in self._rows if row is not None] + whole
+    def input_multipliers(self) -> FloatArray | None:
+        """Return the multipliers of the losses of the inputs, for a worst case; else None."""
+        if not self._per_input:
+            return None
+        dual = self._per_input[0].dual_value
+        return np.ones(len(self.cost)) if dual is None else np.maximum(dual, 0.0)
 
-    def dual_bound(self, cost: FloatArray, scale: float) -> DualBound:
-        """Return the Lagrangian bound at the solver's dual values, times ``scale``.
+    def mean_cost(self) -> FloatArray:
+        """Return costs whose sum times Q a linear loss is at least: for a worst case a mean."""
+        weights = self.input_multipliers()
+        if weights is None:
+            return self.cost
+        return weights[:, None] / (weights.sum() or 1.0) * self.cost
+
+    def dual_bound(self, cost: FloatArray) -> DualBound:
+        """Return the Lagrangian bound at the solver's dual values.
 
         Parameters
         ----------
         cost
             ``(n_inputs, n_outputs)``: the loss is at least the sum of cost times Q.
-        scale
-            The unit in which the solver saw the loss.
         """
-        m, found, reduced = self.Q.shape[1], list[FamilyDual](), cost.copy()
+        m, found, reduced, scale = self.Q.shape[1], list[FamilyDual](), cost.copy(), self.scale
         from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
         pairs = zip(self.problem.cone.families, self._rows, strict=True)
         for n, (family, row) in enumerate(pairs):

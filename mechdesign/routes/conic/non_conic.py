@@ -18,7 +18,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
-from mechdesign.domain import Label
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
@@ -97,7 +96,7 @@ def solve_non_conic(
         if rounds > FEW_ROUNDS:  # nearly all bind: for so large a program ipm is faster
             method = "ipm"
     notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []
-    outputs: tuple[Label, ...] = problem.outputs or ()
+    outputs = problem.outputs or ()
     evidence = Dual(tuple(found), on_inputs)
     return RawSolution(matrix, outputs, evidence, f"conic: HiGHS {method}", notes)
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
 from mechdesign.problem import Problem
@@ -22,14 +21,14 @@ from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import (
     CONIC_SOLVERS,
     OPTIONS,
-    StatedNotions,
+    StatedProblem,
     run,
     solver_named,
 )
 from mechdesign.routes.conic.lagrangian import lagrangian_term, linearized, solver_gap
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Route, Verdict
-from mechdesign.utilities import ExpressionUtility, LinearUtility, placed
+from mechdesign.utilities import ExpressionUtility, placed
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -186,65 +185,38 @@ def solve_custom(
     """
     import cvxpy as cp
 
-    Q, utility, outputs = problem.Q, problem.utility, problem.outputs or ()
-    notions = StatedNotions(problem, Q)
-    scale, cost = 1.0, np.zeros(Q.shape)
-    loss: cp.Expression | None = None
-    per_input: list[cp.Constraint] = []
-    if isinstance(utility, LinearUtility):
-        cost = utility.cost(problem.domain, problem.prior, outputs)
-        scale = float(cost.max()) or 1.0
-        goal = cp.sum(cp.multiply(cost, Q))
-        if utility.worst_case:
-            goal = cp.Variable()
-            per_input = [cp.sum(cp.multiply(cost, Q), axis=1) <= goal]
-    else:
-        loss = utility.objective(Q, problem.domain, problem.prior, outputs)
-        goal = loss = -loss if utility.is_maximised else loss
-    sums = [cp.sum(Q, axis=1) == 1]
-    stated = cp.Problem(
-        cp.Minimize(goal / scale), [*sums, *notions.constraints, *per_input, *constraints]
-    )
+    stated = StatedProblem(problem, problem.Q, constraints)
     try:
-        run(stated, solver, limits)
+        run(stated.program, solver, limits)
     except SolverError:
-        if stated.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+        if stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             raise InfeasibleError("no private channel meets your constraints") from None
         raise
-    matrix, value = np.array(Q.value), scale * float(stated.value)
-    if per_input:
-        on_inputs = np.maximum(per_input[0].dual_value, 0.0)
-        cost = on_inputs[:, None] / (on_inputs.sum() or 1.0) * cost
+    matrix, scale = np.array(problem.Q.value), stated.scale
+    value = scale * float(stated.program.value)
     terms = [lagrangian_term(constraint, scale) for constraint in constraints]
-    bound = _bound(notions, cost, scale, loss, [term for term in terms if term is not None])
-    notes = []
+    bound, notes = _bound(stated, [term for term in terms if term is not None]), []
     if bound < value - CLOSE * abs(value):
-        gap = solver_gap(stated, solver, OPTIONS.get(solver, {}))
+        gap = solver_gap(stated.program, solver, OPTIONS.get(solver, {}))
         if gap is not None and value - scale * gap > bound:
             bound = value - scale * gap
             notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
-    if utility.is_maximised:
+    if problem.utility.is_maximised:
         bound = -bound
-    return RawSolution(
-        matrix, tuple(outputs), None, f"cvxpy: {solver}", notes, Fraction(max(bound, -HUGE))
-    )
+    numeric_bound = Fraction(max(bound, -HUGE))
+    outputs = problem.outputs or ()
+    return RawSolution(matrix, outputs, None, f"cvxpy: {solver}", notes, numeric_bound)
 
 
-def _bound(
-    notions: StatedNotions,
-    cost: FloatArray,
-    scale: float,
-    loss: cp.Expression | None,
-    terms: list[cp.Expression],
-) -> float:
+def _bound(stated: StatedProblem, terms: list[cp.Expression]) -> float:
     """Return the bound by tangents at the solver's answer; -inf if the loss has no gradient."""
-    at = np.maximum(np.array(notions.Q.value), FLOOR)
-    constant, total = 0.0, cost
-    for n, term in enumerate([*terms, *([] if loss is None else [loss])]):
-        line = linearized(term, notions.Q, at)
+    at = np.maximum(np.array(stated.Q.value), FLOOR)
+    constant, total = 0.0, stated.mean_cost()
+    for n, term in enumerate([*terms, *([] if stated.loss is None else [stated.loss])]):
+        line = linearized(term, stated.Q, at)
         if line is not None:
             constant, total = constant + line[0], total + line[1]
         elif n == len(terms):
             return -np.inf
-    notions.Q.value = at
-    return constant + notions.dual_bound(total, scale).least
+    stated.Q.value = at
+    return constant + stated.dual_bound(total).least

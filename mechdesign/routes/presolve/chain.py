@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mechdesign._typing import FloatArray
-from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
@@ -93,7 +92,7 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
     if utility is None or utility is not problem.utility:
         given = problem.utility.name
         raise UnsupportedError("objective", "a loss that is linear in the channel", given)
-    outputs: tuple[Label, ...] = problem.outputs or ()
+    outputs = problem.outputs or ()
     cost = utility.cost(problem.domain, problem.prior, outputs)
     never = problem.prior.array == 0
     if never.any() and not utility.worst_case:
