@@ -210,8 +210,7 @@ def _lack(columns: Int64Array) -> Int64Array:
     """Return what each row lacks to 2**62; a row far too large counts as one of 2**63."""
     high, low = (columns >> HALF).sum(axis=1), (columns & LOW).sum(axis=1)
     high, low = high + (low >> HALF), low & LOW
-    lack: Int64Array = WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low)
-    return lack
+    return np.asarray(WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low))
 
 
 def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array | None:

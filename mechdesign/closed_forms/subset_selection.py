@@ -239,8 +239,7 @@ def _subsets(k: int, low: float) -> FloatArray:
     j = best_size(k, low)
     members, weights = balanced_subsets(k, j)
     share = j / k
-    columns: FloatArray = np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
-    return columns
+    return np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
 
 
 def write_out(problem: Problem, matrix: FloatArray) -> Formula:

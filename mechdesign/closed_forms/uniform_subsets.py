@@ -74,5 +74,4 @@ def _best_ray(problem: Problem, utility: ColumnUtility) -> FloatArray:
     low, k = math.exp(-the_notion(problem, LDP).epsilon), len(problem.domain)
     raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))[None, :]
     rays, prior = np.where(raised, 1.0, low), problem.prior.array
-    best: FloatArray = rays[:, np.argmax(utility.gain(rays, prior) / (prior @ rays))]
-    return best
+    return rays[:, np.argmax(utility.gain(rays, prior) / (prior @ rays))]

@@ -205,8 +205,7 @@ def _inverse(M: AnyArray, bits: int) -> AnyArray:
         factors = T[:, c].copy()
         factors[c] = 0
         T -= np.outer(factors, T[c]) >> bits
-    inverse: AnyArray = T[:, k:]
-    return inverse
+    return T[:, k:]
 
 
 def _largest(b: list[Fraction], h: list[Fraction]) -> Fraction:

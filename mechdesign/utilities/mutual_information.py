@@ -46,8 +46,7 @@ class MutualInformation(ColumnUtility):
         """Return Sum_x P_x q_x ln(q_x / P . q)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = prior[:, None] * columns * np.log(columns / (prior @ columns))
-        total: FloatArray = np.where(np.isfinite(terms), terms, 0.0).sum(axis=0)
-        return total
+        return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(axis=0))
 
     def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
         """Return P_x r ln r."""

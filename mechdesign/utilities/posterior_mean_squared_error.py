@@ -117,8 +117,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
                 raise UnsupportedError("values", "values written out", "those of the domain")
             given = np.array([float(v) for v in self.given])
             square = ((prior * given) @ columns) ** 2
-        gain: FloatArray = np.divide(square, law, out=np.zeros_like(law), where=law > 0)
-        return gain
+        return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
 
     def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
         """Return (P_x r)**2 for the histogram."""

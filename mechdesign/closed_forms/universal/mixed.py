@@ -231,8 +231,7 @@ def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray:
             if value < -NEAR * size or 0 < abs(value) <= NEAR * size:
                 raise UndecidedError("a row is too near to those that imply it")
         columns.append([float(slack[i] * entry) for entry in ray])
-    matrix: FloatArray = np.maximum(np.array(columns).T, 0.0)
-    return matrix
+    return np.asarray(np.maximum(np.array(columns).T, 0.0))
 
 
 def _implied(rows: _Rows) -> set[str]:

@@ -265,8 +265,7 @@ class _ColumnGeneration:
             self._share += STEP * (1 - self._share)
 
     def _costs(self, columns: _Columns) -> FloatArray:
-        costs: FloatArray = (self.cost[:, columns.outputs] * columns.rays).sum(axis=0)
-        return costs
+        return np.asarray((self.cost[:, columns.outputs] * columns.rays).sum(axis=0))
 
     def matrix(self) -> FloatArray:
         """Return the best channel, up to rounding errors."""

@@ -152,8 +152,7 @@ class _BandDecoderSearch:
         return max(share * self.value, LEAST_GOAL)
 
     def _cost(self, decoders: FloatArray) -> FloatArray:
-        cost: FloatArray = (self.f[:, None] - decoders) ** 2
-        return cost
+        return (self.f[:, None] - decoders) ** 2
 
     def _error(self, columns: FloatArray) -> float:
         joint = self.band.prior[:, None] * columns
@@ -167,8 +166,7 @@ class _BandDecoderSearch:
         value = self._error(matrix)
         if value < self.value:
             self.value, self.matrix = value, matrix
-        means: FloatArray = (P * self.f) @ matrix / (P @ matrix)
-        return means
+        return (P * self.f) @ matrix / (P @ matrix)
 
     def _probed(self, potentials: FloatArray, means: FloatArray, slack: float) -> _BandBound:
         """Probe decoders, and halve gaps until they cost no more than the slack."""
@@ -202,8 +200,7 @@ class _BandDecoderSearch:
 
 def _writable(numbers: FloatArray) -> FloatArray:
     """Return numbers with 0 in place of those that are too small for a file."""
-    kept: FloatArray = np.where(np.abs(numbers) < SMALLEST, 0.0, numbers)
-    return kept
+    return np.where(np.abs(numbers) < SMALLEST, 0.0, numbers)
 
 
 def least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
@@ -213,8 +210,7 @@ def least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
     """
     a, b, square = cost[:-1], cost[1:], np.diff(s) ** 2
     t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)
-    least: FloatArray = a + t * (b - a) - t * (1 - t) * square
-    return least
+    return a + t * (b - a) - t * (1 - t) * square
 
 
 def merge_columns(

@@ -186,8 +186,7 @@ class _DecoderGridSearch:
             decoders = more
 
     def _cost(self, decoders: FloatArray) -> FloatArray:
-        cost: FloatArray = self.prior[:, None] * (self.f[:, None] - decoders[None, :]) ** 2
-        return cost
+        return self.prior[:, None] * (self.f[:, None] - decoders[None, :]) ** 2
 
     def _value(self, matrix: FloatArray) -> float:
         output = self.prior @ matrix

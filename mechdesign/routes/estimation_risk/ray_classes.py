@@ -111,8 +111,7 @@ class RayClasses(OneBudgetCone):
         def mean(values: FloatArray, where: IntArray) -> FloatArray:
             sums = np.bincount(where.ravel(), weights=values.ravel())
             counts = np.bincount(where.ravel())
-            means: FloatArray = (sums / np.maximum(counts, 1))[where]
-            return means
+            return (sums / np.maximum(counts, 1))[where]
 
         return Mixture(
             mixture.theta,

@@ -201,8 +201,7 @@ def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatAr
             factors, residual = _fewest(R[:, used], utility, mixture, mixture.theta[used])
             if residual <= EXACT:
                 kept = factors > 0
-                columns: FloatArray = R[:, used[kept]] * (mixture.theta[used] * factors)[kept]
-                return columns
+                return R[:, used[kept]] * (mixture.theta[used] * factors)[kept]
     used = np.flatnonzero(weight > SHARES[-1] * weight.max())
     return np.asarray(R[:, used] * mixture.theta[used])
 

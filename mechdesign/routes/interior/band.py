@@ -191,8 +191,7 @@ class _BandProgram:
     def _slack(self, v: FloatArray, w: FloatArray) -> FloatArray:
         """Return e_y - base . v + rest w_y - room . beta_y at the least beta, (v + w - c)^+."""
         excess = np.maximum(v[:, None] + w - self.cost, 0.0)
-        slack: FloatArray = self.fixed - self.base @ v + self.rest * w - self.room @ excess
-        return slack
+        return self.fixed - self.base @ v + self.rest * w - self.room @ excess
 
     def step(self, point: BandIterate) -> BandIterate | None:
         """Return the next pair, or None where rounding forbids a step."""

@@ -105,8 +105,7 @@ def implied_pairs(E: FloatArray) -> BoolArray:
     np.fill_diagonal(left, 0.0)
     paths = closure(left)
     np.fill_diagonal(paths, np.inf)
-    implied: BoolArray = finite & ~_not_by_two(far, paths, kept)
-    return implied
+    return finite & ~_not_by_two(far, paths, kept)
 
 
 def _not_by_two(E: FloatArray, rest: FloatArray, pairs: BoolArray) -> BoolArray:

@@ -42,5 +42,4 @@ def closure(E: FloatArray) -> FloatArray:
     graph = csr_array((E[given], (x, other)), shape=E.shape)  # zeros stay, as edges of length 0
     by_each = len(x) <= MOST_SPARSE * E.size or not E[given].all()
     method: Literal["D", "FW"] = "D" if by_each else "FW"
-    found: FloatArray = np.asarray(shortest_path(graph, method=method))
-    return found
+    return np.asarray(shortest_path(graph, method=method))

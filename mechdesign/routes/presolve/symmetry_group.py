@@ -141,13 +141,11 @@ class Symmetry:
         labels = self.pair_orbit[:, self.representatives]
         count = np.bincount(labels.ravel())
         mean = np.bincount(labels.ravel(), weights=columns.ravel()) / count
-        whole: FloatArray = mean[self.pair_orbit]
-        return whole
+        return mean[self.pair_orbit]
 
     def expand_inputs(self, totals: FloatArray) -> FloatArray:
         """Return multipliers of all inputs, ``(n_inputs,)``, from the totals of the orbits."""
-        spread: FloatArray = (totals / self.orbit_size)[self.input_orbit]
-        return spread
+        return (totals / self.orbit_size)[self.input_orbit]
 
     def expand_dual(self, dual: FamilyDual) -> FamilyDual:
         """Return multipliers of rows of all outputs that prove the same bound.
@@ -207,5 +205,4 @@ def _orbits(permutations: Sequence[IntArray]) -> IntArray:
     edges = (np.ones(len(start)), (start, np.concatenate(permutations)))
     _, labels = connected_components(sp.csr_array(edges, shape=(n, n)), directed=False)
     _, first, label = np.unique(labels, return_index=True, return_inverse=True)
-    orbit: IntArray = np.argsort(np.argsort(first))[label].astype(np.intp)
-    return orbit
+    return np.argsort(np.argsort(first))[label].astype(np.intp)

@@ -125,8 +125,7 @@ class BranchAndBound:
 
     def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
-        found: FloatArray = self.utility.coordinate_gain(np.arange(self.size), r, self.prior)
-        return found
+        return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
 
     def root(self) -> Box:
         """Return the box of all columns.

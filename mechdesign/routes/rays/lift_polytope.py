@@ -79,8 +79,7 @@ class LiftPolytope:
         """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
         x = np.arange(self.size)[:, None]
         parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
-        total: FloatArray = parts.sum(axis=0)
-        return total
+        return np.asarray(parts.sum(axis=0))
 
     def first_rays(self, limits: Limits | None = None) -> FloatArray:
         """Return vertices whose lifts are raised in random orders, the same in every run.

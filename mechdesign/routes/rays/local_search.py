@@ -134,5 +134,4 @@ class _LocalSearch:
         moved = np.diag(step)
         ahead = self.gain(r[:, None] + moved)
         behind = self.gain(np.maximum(r[:, None] - moved, 0.0))
-        slopes: FloatArray = (ahead - behind) / (step + np.minimum(step, r))
-        return slopes
+        return np.asarray((ahead - behind) / (step + np.minimum(step, r)))
