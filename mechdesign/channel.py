@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -348,7 +349,8 @@ class Channel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle what it is made from: what comes back is checked, and read-only too."""
-        return _again, (self._numerators, self._inputs, self._outputs, self._bits)
+        again = partial(Channel, inputs=self._inputs, outputs=self._outputs, bits=self._bits)
+        return again, (self._numerators,)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         """Return the probabilities, so that NumPy takes a channel for its matrix."""
@@ -446,12 +448,6 @@ def as_channel(given: Any, key: str = "channel") -> Channel:
         hint = "Channel.from_matrix makes one of probabilities"
         raise InputError(key, "a Channel", shown_kind(given), hint)
     return given
-
-
-def _again(
-    numerators: npt.NDArray[Any], inputs: Domain, outputs: tuple[Label, ...], bits: int
-) -> Channel:
-    return Channel(numerators, inputs=inputs, outputs=outputs, bits=bits)
 
 
 def _entry_of(value: Any, key: str) -> Fraction:

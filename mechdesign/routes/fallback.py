@@ -53,29 +53,20 @@ class Fallback(Route):
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Return the best channel with equal rows."""
-        utility = problem.utility
+        utility, k, bound = problem.utility, len(problem.domain), None
         if isinstance(utility, LinearUtility):
-            return _best_output(problem, utility)
-        if isinstance(utility, ColumnUtility):
-            return _single_output(problem, utility)
-        raise UnsupportedError("objective", "a linear loss or a sum over outputs", utility.name)
-
-
-def _best_output(problem: Problem, utility: LinearUtility) -> RawSolution:
-    outputs = problem.outputs or ()
-    cost = utility.cost(problem.domain, problem.prior, outputs)
-    loss = cost.max(axis=0) if utility.worst_case else cost.sum(axis=0)
-    matrix = np.zeros(cost.shape)
-    matrix[:, int(np.argmin(loss))] = 1.0
-    return RawSolution(matrix, outputs, None, "fallback: one output for all")
-
-
-def _single_output(problem: Problem, utility: ColumnUtility) -> RawSolution:
-    k = len(problem.domain)
-    bound = None
-    if not utility.exact:
-        most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
-        whole = utility.offset(problem.domain, problem.prior)
-        bound = most if utility.is_maximised else whole - most
-    outputs = name_outputs(problem, 1)
-    return RawSolution(np.ones((k, 1)), outputs, None, "fallback: one output for all", [], bound)
+            outputs = problem.outputs or ()
+            cost = utility.cost(problem.domain, problem.prior, outputs)
+            loss = cost.max(axis=0) if utility.worst_case else cost.sum(axis=0)
+            matrix = np.zeros(cost.shape)
+            matrix[:, int(np.argmin(loss))] = 1.0
+        elif isinstance(utility, ColumnUtility):
+            outputs, matrix = name_outputs(problem, 1), np.ones((k, 1))
+            if not utility.exact:
+                most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
+                whole = utility.offset(problem.domain, problem.prior)
+                bound = most if utility.is_maximised else whole - most
+        else:
+            raise UnsupportedError("objective", "a linear loss or a sum over outputs", utility.name)
+        route = "fallback: one output for all"
+        return RawSolution(matrix, outputs, None, route, numeric_bound=bound)

@@ -133,18 +133,16 @@ class PosteriorMeanSquaredError(ColumnUtility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the exact error of a channel."""
-        total = self.offset(channel.inputs, prior_on(prior, as_channel(channel).inputs))
+        inputs = as_channel(channel).inputs
+        total = self.offset(inputs, prior_on(prior, inputs))
         for joint in joint_columns(channel, prior):
             output = sum(joint, Fraction(0))
             if output:
-                total -= self._square(channel.inputs, joint) / (output * channel.denominator)
+                square = (
+                    sum(j * j for j in joint) if self.histogram else self._sum(inputs, joint) ** 2
+                )
+                total -= square / (output * channel.denominator)
         return total
-
-    def _square(self, domain: Domain, joint: list[Fraction]) -> Fraction:
-        """Return |Sum_x f_x j_x|**2."""
-        if self.histogram:
-            return sum((j * j for j in joint), Fraction(0))
-        return self._sum(domain, joint) ** 2
 
     def _sum(self, domain: Domain, weights: Sequence[Fraction]) -> Fraction:
         """Return Sum_x f_x w_x."""

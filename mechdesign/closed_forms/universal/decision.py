@@ -70,11 +70,11 @@ def _decide(
     free = list[Numbered]()
     for n, family in lifts:
         prior = sole_prior(family.priors)
-        alone = None if prior is None else _only_class(prior, classes)
-        if prior is None or alone is None:
+        shares = () if prior is None else by_class(prior, classes)
+        if prior is None or 1 not in shares:
             free.append((n, family))
         else:
-            sources.append(_law_of_one(n, family, prior, classes, alone))
+            sources.append(_law_of_one(n, family, prior, classes, shares.index(Fraction(1))))
     lengths = Lengths(sources, classes)
     first = [int(members[0]) for members in lengths.members]
     if lengths.n == 1:
@@ -110,12 +110,6 @@ def _pair_source(n: int, family: PairRows) -> PairSource:
         return Facet(f"{family.name} ratio x={x} to {z}", n, "ratio", x, z)
 
     return PairSource(family, facet)
-
-
-def _only_class(prior: Weights, classes: IntArray) -> int | None:
-    """Return the class that has all the probability, if one has."""
-    P = by_class(prior, classes)
-    return P.index(Fraction(1)) if 1 in P else None
 
 
 def _law_of_one(

@@ -57,16 +57,13 @@ class LPPricer:
 
     def start(self) -> Start:
         """Return the rays on which one input is largest."""
+        if self._start is None and self._lengths is not None:
+            self._start = closure_start(self._lengths)
         if self._start is None:
-            found = None if self._lengths is None else closure_start(self._lengths)
-            self._start = self._by_programs() if found is None else found
+            found = [self._first.farthest(unit) for unit in np.eye(len(self.cost))]
+            rays = np.column_stack([ray / ray.sum() for ray in found])
+            self._start = Start(rays, inverse(rays))
         return self._start
-
-    def _by_programs(self) -> Start:
-        k = len(self.cost)
-        found = [self._first.farthest(unit) for unit in np.eye(k)]
-        rays = np.column_stack([ray / ray.sum() for ray in found])
-        return Start(rays, inverse(rays))
 
     def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""

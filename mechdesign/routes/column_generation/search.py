@@ -225,7 +225,8 @@ class _ColumnGeneration:
             better = self._better(potentials)
             if better is None:
                 return
-            program.add(better.rays, -self._costs(better))
+            costs = (self.cost[:, better.outputs] * better.rays).sum(axis=0)
+            program.add(better.rays, -costs)
             outputs = np.concatenate([outputs, better.outputs])
 
     def _better(self, potentials: FloatArray) -> _Columns | None:
@@ -263,9 +264,6 @@ class _ColumnGeneration:
             self._share = max(0.0, self._share - STEP)
         else:
             self._share += STEP * (1 - self._share)
-
-    def _costs(self, columns: _Columns) -> FloatArray:
-        return np.asarray((self.cost[:, columns.outputs] * columns.rays).sum(axis=0))
 
     def matrix(self) -> FloatArray:
         """Return the best channel, up to rounding errors."""

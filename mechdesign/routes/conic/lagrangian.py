@@ -97,17 +97,14 @@ def linearized(
     gradient, value = expression.grad.get(Q, 0), expression.value
     if gradient is None or value is None or not np.isfinite(value).all():
         return None
-    dense = np.zeros(Q.size) if isinstance(gradient, int) else _dense(gradient)
-    D: FloatArray = dense.reshape(Q.shape, order="F")
+    if isinstance(gradient, int):
+        gradient = np.zeros(Q.size)
+    if hasattr(gradient, "toarray"):
+        gradient = gradient.toarray()
+    D = np.asarray(gradient, dtype=float).ravel().reshape(Q.shape, order="F")
     if not np.isfinite(D).all():
         return None
     return float(np.asarray(value).item()) - float((D * at).sum()), D
-
-
-def _dense(gradient: Any) -> FloatArray:
-    if hasattr(gradient, "toarray"):
-        gradient = gradient.toarray()
-    return np.asarray(gradient, dtype=float).ravel()
 
 
 def solver_gap(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import scipy.optimize
@@ -266,14 +265,11 @@ def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
         tangents = np.maximum(deviations.value, least)
         data = EstimationData(A / np.diag(A)[:, None], tangents)
     if utility.worst_case:
-        data = EstimationData(data.rows, data.tangents, _exact_prior(prior))
+        # in rationals, none of them 0, equal where the floats are
+        whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in prior.tolist()]
+        exact_prior = Prior.from_counts(whole).probabilities
+        data = EstimationData(data.rows, data.tangents, exact_prior)
     return Dual((), potentials=mixture.potentials, search=search, estimation=data)
-
-
-def _exact_prior(prior: FloatArray) -> tuple[Fraction, ...]:
-    """Return a distribution in rationals, none of them 0, equal where the floats are."""
-    whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in prior.tolist()]
-    return Prior.from_counts(whole).probabilities
 
 
 def _prior_note(utility: EstimationRisk, mixture: Mixture) -> list[str]:

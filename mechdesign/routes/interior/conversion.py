@@ -19,7 +19,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, Path, RawSolution
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
-from mechdesign.routes.interior.method import InteriorResult, interior_point
+from mechdesign.routes.interior.method import interior_point
 from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.column_rows import ColumnRows
@@ -79,15 +79,11 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
         orbit=program.input_orbit,
         path=path,
     )
-    multipliers[places] = _checked(found).multipliers[0]
-    duals = tuple(rows.duals(multipliers))
-    return Answer(found.matrix[0], duals, f"interior: {kind} blocks", path=found.path)
-
-
-def _checked(found: InteriorResult) -> InteriorResult:
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
-    return found
+    multipliers[places] = found.multipliers[0]
+    duals = tuple(rows.duals(multipliers))
+    return Answer(found.matrix[0], duals, f"interior: {kind} blocks", path=found.path)
 
 
 def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:

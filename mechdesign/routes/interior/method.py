@@ -349,7 +349,9 @@ class _PrimalDualMethod:
             if (np.minimum(a, b) > LONG).all():
                 break
             t, u = np.minimum(1, a + LONGER), np.minimum(1, b + LONGER)
-            sums = self._state_centrality(found, t, u, target)
+            sums = self._map(
+                lambda group, d, t=t, u=u: group.state_centrality_corrector(d, t, u, target), found
+            )
             more = self._with((potentials, found), self._newton(sums))
             if not (more[2] + more[3] > a + b + WORTH).any():
                 break
@@ -357,11 +359,6 @@ class _PrimalDualMethod:
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * step) for step in (a, b))
         self._map(lambda group, d: group.move(d, a, b), found)
         self.potentials = self.potentials + b[:, None] * potentials
-
-    def _state_centrality(
-        self, found: list[Direction], t: FloatArray, u: FloatArray, target: FloatArray
-    ) -> list[FloatArray]:
-        return self._map(lambda group, d: group.state_centrality_corrector(d, t, u, target), found)
 
     def _newton(
         self, sums: list[FloatArray], missing: FloatArray | None = None

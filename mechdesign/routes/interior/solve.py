@@ -67,7 +67,9 @@ def solve_interior(
     with limits.stopwatch.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
-        is_heavy = symmetry is None and _rows(problem) >= HEAVY
+        thin = Cone([without_implied_pairs(family) for family in problem.cone.families])
+        rows = cost.shape[1] * count_pairs(thin)
+        is_heavy = symmetry is None and rows >= HEAVY
     if is_heavy and (limits.gap >= ROUGH or limits.left < float("inf")):
         raw = solve_spanner(problem, limits, by_interior)
     else:
@@ -75,9 +77,3 @@ def solve_interior(
         raw = solve_reduced(problem, limits, backend, chain)
     allowed = limits.gap * float((cost * raw.matrix).sum())
     return replace(raw, matrix=merge_rare_outputs(raw.matrix, cost, allowed))
-
-
-def _rows(problem: Problem) -> int:
-    """Return how many rows on ratios there are for all outputs, less those that others imply."""
-    thin = Cone([without_implied_pairs(family) for family in problem.cone.families])
-    return len(problem.outputs or ()) * count_pairs(thin)

@@ -77,7 +77,8 @@ def solve_spanner(
     while True:
         rounds, before = rounds + 1, limits.elapsed
         with limits.stopwatch.phase("presolve"):
-            spanners = _spanners(program.cone, per_input)
+            ratios = [family.ratio_rows() for family in program.cone.families]
+            spanners = [None if rows is None else spanner(rows, per_input) for rows in ratios]
         is_exact = not any(spanners)
 
         def solve(step: Reduction, watch: Callable[[Progress], None], exact: bool) -> Answer:
@@ -114,12 +115,6 @@ def solve_spanner(
     route = f"spanner: {outer.route}, {rounds} round{'s' * (rounds > 1)}"
     answer = Answer((best or outer).matrix, tuple(duals), route, notes=(note,))
     return raw_solution(problem, answer, unit)
-
-
-def _spanners(cone: Cone, per_input: float) -> list[Spanner | None]:
-    """Return a spanner of each family of ratios; None for those that stay as they are."""
-    families = [family.ratio_rows() for family in cone.families]
-    return [None if rows is None else spanner(rows, per_input) for rows in families]
 
 
 def _note(cone: Cone, spanners: Sequence[Spanner | None]) -> str:

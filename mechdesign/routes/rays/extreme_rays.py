@@ -91,7 +91,10 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     utility = utility.on(problem.domain)
     lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
-        found = _by_lifts(problem, utility, lifts, limits)
+        search = _RayGeneration(lifts, utility, problem, limits)
+        search.run()
+        rays = search.program.rays
+        found = _Found(rays, search.theta, search.dual(), search.upper, search.notes())
     else:
         try:
             found = _by_all_rays(problem, utility, limits)
@@ -102,7 +105,9 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     bound = None
     if not utility.exact:
         whole = utility.offset(problem.domain, problem.prior)
-        most = Fraction(min(found.most, _without_privacy(problem, utility)))
+        # no channel exceeds the gain where everything is told
+        everything = utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum()
+        most = Fraction(min(found.most, float(everything)))
         bound = most if utility.is_maximised else whole - most
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, found.dual, "extreme-rays: HiGHS", found.notes, bound)
@@ -117,14 +122,6 @@ class _Found:
     dual: Dual | None
     most: float
     notes: list[str]
-
-
-def _by_lifts(
-    problem: Problem, utility: ColumnUtility, lifts: LiftPolytope, limits: Limits
-) -> _Found:
-    search = _RayGeneration(lifts, utility, problem, limits)
-    search.run()
-    return _Found(search.program.rays, search.theta, search.dual(), search.upper, search.notes())
 
 
 def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
@@ -157,11 +154,6 @@ def _by_local_search(problem: Problem, utility: ColumnUtility, limits: Limits) -
     dual = Dual((), potentials=u, search="boxes", tree=priced.tree)
     notes.append(f"the bound is from branch and bound over {priced.boxes} boxes")
     return _Found(rays, theta, dual, float(u.sum()) + priced.surplus, notes)
-
-
-def _without_privacy(problem: Problem, utility: ColumnUtility) -> float:
-    """Return the gain where everything is told, which no channel exceeds."""
-    return float(utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum())
 
 
 def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
