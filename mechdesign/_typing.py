@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-LongDoubleArray: TypeAlias = npt.NDArray[np.longdouble]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 """Indices: what NumPy's own functions return as positions."""
 Int64Array: TypeAlias = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import AnyArray
+from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.domain import Domain, Label, clean_label, is_whole
 from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
@@ -169,7 +169,7 @@ class Channel:
         return self._outputs
 
     @property
-    def numerators(self) -> npt.NDArray[Any]:
+    def numerators(self) -> AnyArray:
         """The integers, read-only, shape ``(n_inputs, n_outputs)``; objects above 62 bits."""
         return self._numerators
 
@@ -179,7 +179,7 @@ class Channel:
         return 1 << self.bits
 
     @property
-    def matrix(self) -> npt.NDArray[np.float64]:
+    def matrix(self) -> FloatArray:
         """The probabilities as float64, shape ``(n_inputs, n_outputs)``."""
         if self.bits <= BITS:
             return np.ldexp(self._numerators.astype(np.float64), -self.bits)
@@ -270,7 +270,7 @@ class Channel:
             for column in self.columns()
         )
 
-    def posterior(self, prior: Prior) -> npt.NDArray[np.float64]:
+    def posterior(self, prior: Prior) -> FloatArray:
         """Return P(x|y), shape ``(n_inputs, n_outputs)``; nan where y never occurs."""
         prior = prior_on(prior, self.inputs)
         joint = prior.array[:, None] * self.matrix
@@ -466,7 +466,7 @@ def _rows(matrix: Any, key: str) -> list[list[Any]]:
     return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
 
 
-def _integers(numerators: Any, bits: int) -> npt.NDArray[Any]:
+def _integers(numerators: Any, bits: int) -> AnyArray:
     """Return a matrix of integers, of machine integers where those serve."""
     given = numerators
     if not (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64):
@@ -477,11 +477,11 @@ def _integers(numerators: Any, bits: int) -> npt.NDArray[Any]:
         for x, row in enumerate(rows):
             if any(not 0 <= entry <= 1 << bits for entry in row):
                 _refuse(x, row, bits)
-    table: npt.NDArray[Any] = given.astype(np.int64 if bits <= BITS else object)
+    table: AnyArray = given.astype(np.int64 if bits <= BITS else object)
     return table
 
 
-def _check_rows(table: npt.NDArray[Any], bits: int) -> None:
+def _check_rows(table: AnyArray, bits: int) -> None:
     """Raise unless all entries are at least 0 and all rows sum to 2**bits."""
     if table.dtype == object:
         good = [min(row) >= 0 and sum(row) == 1 << bits for row in table.tolist()]
@@ -501,7 +501,7 @@ def _refuse(x: int, row: list[int], bits: int) -> None:
     raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
 
 
-def _frozen(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _frozen(table: AnyArray) -> AnyArray:
     """Return an array that cannot be made writeable again, where machine integers serve."""
     if table.dtype == object:
         table.flags.writeable = False

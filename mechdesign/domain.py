@@ -13,8 +13,7 @@ from mechdesign.errors import InputError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from mechdesign._typing import AnyArray, Int64Array
 
 __all__ = ["Domain", "Label", "clean_label", "is_whole", "plain_label", "whole_number"]
 
@@ -239,7 +238,7 @@ class Domain:
         """The labels as a file of records has them."""
         return tuple(map(str, self.labels))
 
-    def codes(self, values: Iterable[Any], key: str = "records") -> npt.NDArray[np.int64]:
+    def codes(self, values: Iterable[Any], key: str = "records") -> Int64Array:
         """Return the positions of many labels.
 
         Parameters
@@ -277,7 +276,7 @@ class Domain:
     def _is_range(self) -> bool:
         return self.labels == tuple(range(len(self)))
 
-    def _own_codes(self, values: npt.NDArray[Any], key: str) -> npt.NDArray[np.int64]:
+    def _own_codes(self, values: AnyArray, key: str) -> Int64Array:
         """Return an array of positions as it is, once checked."""
         import numpy as np
 
@@ -286,7 +285,7 @@ class Domain:
             self.index(int(values[n]), f"{key}[{n}]")
         return values.astype(np.int64, copy=False)
 
-    def read(self, texts: Sequence[str], key: str = "records") -> npt.NDArray[np.int64]:
+    def read(self, texts: Sequence[str], key: str = "records") -> Int64Array:
         """Return the positions of labels given as text, as a file of records has them.
 
         ``"0.50"`` is the number 0.5; spaces around a label do not count.

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
@@ -121,7 +121,7 @@ class Prior:
 
     def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
         self.probabilities, self.labels = probabilities, labels
-        self._array: npt.NDArray[np.float64] = np.array([float(p) for p in probabilities])
+        self._array: FloatArray = np.array([float(p) for p in probabilities])
         self._array.flags.writeable = False
 
     @classmethod
@@ -208,7 +208,7 @@ class Prior:
         return self if self.labels is None else _restored(tuple(ordered))
 
     @property
-    def array(self) -> npt.NDArray[np.float64]:
+    def array(self) -> FloatArray:
         """The probabilities as read-only float64, shape ``(n_inputs,)``."""
         return self._array
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain, Label
@@ -184,7 +183,7 @@ class Tally:
         Whether any of them was drawn from a seed.
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: Int64Array
     total: int
     simulated: bool = False
 
@@ -228,7 +227,7 @@ class ReportSource(Protocol):
         """Count reports."""
 
 
-def check_counts(counts: Any, size: int) -> npt.NDArray[np.int64]:
+def check_counts(counts: Any, size: int) -> Int64Array:
     """Return whole counts >= 0 as an array of one axis and the given size.
 
     Raises

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import PRECISION, as_fraction, fraction_text, sqrt_lower, sqrt_upper
@@ -50,7 +50,7 @@ class ExactTable:
 
     def __init__(
         self,
-        numerators: npt.NDArray[Any],
+        numerators: AnyArray,
         denominator: int,
         *,
         root: bool = False,
@@ -170,7 +170,7 @@ class ExactTable:
         return self.numerators.shape[0], self.numerators.shape[1]
 
     @property
-    def array(self) -> npt.NDArray[np.float64]:
+    def array(self) -> FloatArray:
         """The entries as float64."""
         if self.root:
             return np.sqrt(self.numerators.astype(np.float64)) / self.denominator
@@ -221,7 +221,7 @@ def _root_above(number: int) -> int:
     return root + (root * root != scaled)
 
 
-def _integers(table: list[list[Fraction]], denominator: int) -> npt.NDArray[Any]:
+def _integers(table: list[list[Fraction]], denominator: int) -> AnyArray:
     """Return ``table * denominator``, as machine integers where squares of them fit."""
     whole = [
         [entry.numerator * (denominator // entry.denominator) for entry in row] for row in table

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
@@ -192,9 +190,7 @@ class LinearUtility(MeanOrWorstCase):
         """Return the domain."""
         return domain.labels
 
-    def cost(
-        self, domain: Domain, prior: Prior, outputs: Sequence[Label]
-    ) -> npt.NDArray[np.float64]:
+    def cost(self, domain: Domain, prior: Prior, outputs: Sequence[Label]) -> FloatArray:
         """Return P_x D(x, y), shape ``(n_inputs, n_outputs)``; D(x, y) for the worst case."""
         loss = self.loss(domain, outputs).array
         return loss if self.worst_case else prior.array[:, None] * loss

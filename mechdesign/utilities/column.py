@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.prior import Prior, prior_on
@@ -66,7 +63,7 @@ class ColumnUtility(Utility):
             ``(n_columns,)``.
         """
 
-    def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
+    def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
 
         Parameters

@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
@@ -48,7 +47,7 @@ class MutualInformation(ColumnUtility):
             terms = prior[:, None] * columns * np.log(columns / (prior @ columns))
         return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(axis=0))
 
-    def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
+    def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return P_x r ln r."""
         return prior[x] * r * np.log(np.where(r > 0, r, 1.0))
 

@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
@@ -119,7 +118,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
             square = ((prior * given) @ columns) ** 2
         return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
 
-    def coordinate_gain(self, x: npt.NDArray[np.intp], r: FloatArray, prior: FloatArray) -> Any:
+    def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return (P_x r)**2 for the histogram."""
         return (prior[x] * r) ** 2 if self.histogram else None
 

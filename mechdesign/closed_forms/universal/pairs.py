@@ -18,9 +18,8 @@ from math import lcm
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import AnyArray, FloatArray, IntArray
+from mechdesign._typing import AnyArray, FloatArray, IntArray, ObjectArray
 from mechdesign.closed_forms.universal.facets import Facet, LowerBound, UndecidedError, way_back
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
@@ -127,7 +126,7 @@ class Lengths:
         return Edge(source, float(total), rows.facet(x, z), best[0])
 
     @cached_property
-    def _units(self) -> tuple[int, list[npt.NDArray[np.object_]]] | None:
+    def _units(self) -> tuple[int, list[ObjectArray]] | None:
         """Return what all exponents are whole multiples of, inverted, and which; None if none."""
         bounds = [[(b, s.family.epsilon) for b in s.family.bounds] for s in self.sources]
         if any(bound.factor != 1 for family in bounds for bound, _ in family):
@@ -144,7 +143,7 @@ class Lengths:
         unit = 1 if self._units is None else self._units[0]
         return exponent.numerator * (unit // exponent.denominator)
 
-    def whole_into(self, c: int) -> npt.NDArray[np.object_] | None:
+    def whole_into(self, c: int) -> ObjectArray | None:
         """Return :meth:`into` as exact integers, :data:`NONE` for none; None if it cannot be.
 
         They are in a unit that all lengths are multiples of, where all factors are 1.

@@ -22,10 +22,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.routes.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
 from mechdesign.routes.highs import LPModel, solve_lp
@@ -146,7 +145,7 @@ def best_mixture(
     return Mixture(theta, point.prior, model.A, potentials, gain, model.value, rise)
 
 
-def _start(rays: RayMoments) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+def _start(rays: RayMoments) -> tuple[FloatArray, IntArray]:
     """Return a mixture inside the weights, and which rays it can use.
 
     With shares theta_i / even_i, the linear program makes the least share as large as it can be.

@@ -15,9 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import BoolArray, FloatArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.problem import Problem
 
@@ -52,7 +51,7 @@ class Cheapest:
     potential: FloatArray
     mean: FloatArray
 
-    def joined(self, other: Cheapest, order: npt.NDArray[np.intp]) -> Cheapest:
+    def joined(self, other: Cheapest, order: IntArray) -> Cheapest:
         """Return both one after the other, in another order."""
         pairs = zip(self._arrays(), other._arrays(), strict=True)
         return Cheapest(*(np.concatenate(pair)[order] for pair in pairs))

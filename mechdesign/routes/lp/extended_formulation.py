@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.latent_rows import LatentRows, on_latent
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -74,7 +73,7 @@ class ExtendedFormulation:
     """
 
     A: sp.csr_array
-    equal: npt.NDArray[np.bool_]
+    equal: BoolArray
     least: tuple[Least, ...]
     shares_least: bool
     carry_back: Callable[[FloatArray, int], list[Multipliers]]

@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.presolve.reduction import (
@@ -149,7 +148,7 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
 
 
 def _one_move(
-    directed: list[npt.NDArray[np.bool_]], x: int, up: int, amount: FloatArray
+    directed: list[BoolArray], x: int, up: int, amount: FloatArray
 ) -> list[tuple[int, Multipliers]]:
     """Move cost ``amount``, by output, from ``up`` to ``x``, and negative amounts back."""
     there = next((n for n, tied in enumerate(directed) if tied[x, up]), None)

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import BoolArray, FloatArray, WordArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.routes.column_generation.one_budget import OneBudgetCone
@@ -91,17 +90,17 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
 
 def _adjacent(
     tight: BoolArray,
-    bad: npt.NDArray[np.intp],
-    good: npt.NDArray[np.intp],
+    bad: IntArray,
+    good: IntArray,
     k: int,
     is_late: Callable[[], bool],
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+) -> tuple[IntArray, IntArray]:
     """Return the pairs, one of each side, that no third ray shares all tight rows with."""
     # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
     words = _packed(tight)
     i, j = _sharing(words[bad], words[good], k - 2)
-    first: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
-    second: list[npt.NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
+    first: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    second: list[IntArray] = [np.zeros(0, dtype=np.intp)]
     step = max(1, CHUNK // max(1, len(tight)))
     for start in range(0, len(i), step):
         if is_late():
@@ -124,9 +123,7 @@ def _packed(flags: BoolArray) -> WordArray:
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
-def _sharing(
-    one: WordArray, other: WordArray, least: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _sharing(one: WordArray, other: WordArray, least: int) -> tuple[IntArray, IntArray]:
     """Return the pairs of rows that have at least so many bits in common."""
     found = [np.zeros((0, 2), dtype=np.intp)]
     step = max(1, CHUNK // max(1, len(other)))
