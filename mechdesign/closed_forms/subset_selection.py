@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -140,11 +139,11 @@ class HighLowSubsetSelection(ClosedForm):
             return NOT_A_RISK
         if utility.worst_case:
             return Verdict(False, "its size is best at one prior, not in the worst case")
-        found = _HighLow.of(problem, notion)
-        if found is not None and found.low > LARGEST_LOW:
-            return TOO_SMALL
-        if found is None:
+        found = _HighLow(problem, notion, utility)
+        if len({problem.prior[x] for x in found.sensitive}) > 1:
             return Verdict(False, "it is for a prior that is uniform on the sensitive inputs")
+        if found.low > LARGEST_LOW:
+            return TOO_SMALL
         if len(found.sensitive) > MOST_INPUTS:
             return TOO_LARGE
         j, s = found.best(), len(found.sensitive)
@@ -152,9 +151,10 @@ class HighLowSubsetSelection(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        found = _HighLow.of(problem, the_notion(problem, HighLowLDP))
-        if found is None:
-            raise UnsupportedError("prior", "a uniform one on the sensitive inputs", problem.prior)
+        utility = problem.utility
+        if not isinstance(utility, EstimationRisk):
+            raise UnsupportedError("objective", "a risk of estimation", utility.name)
+        found = _HighLow(problem, the_notion(problem, HighLowLDP), utility)
         members, weights = balanced_subsets(len(found.sensitive), found.best())
         hide = found.hide(found.best())
         sets = np.tile(hide * weights, (len(problem.domain), 1))
@@ -164,25 +164,15 @@ class HighLowSubsetSelection(ClosedForm):
         return write_out(problem, np.hstack([sets, alone]))
 
 
-@dataclass(frozen=True)
 class _HighLow:
-    """The numbers of a high-low problem."""
+    """The numbers of a high-low problem with a prior that is uniform on the sensitive inputs."""
 
-    sensitive: list[int]
-    others: list[int]
-    low: float
-    prior: FloatArray
-    utility: EstimationRisk
-
-    @classmethod
-    def of(cls, problem: Problem, notion: HighLowLDP) -> _HighLow | None:
-        sensitive = sorted(problem.domain.index(label, "sensitive") for label in notion.sensitive)
-        others = [x for x in range(len(problem.domain)) if x not in set(sensitive)]
-        prior, utility = problem.prior.probabilities, problem.utility
-        if not isinstance(utility, EstimationRisk) or len({prior[x] for x in sensitive}) > 1:
-            return None
-        low = math.exp(-notion.epsilon)
-        return cls(sensitive, others, low, problem.prior.array, utility)
+    def __init__(self, problem: Problem, notion: HighLowLDP, utility: EstimationRisk) -> None:
+        domain = problem.domain
+        self.sensitive = sorted(domain.index(label, "sensitive") for label in notion.sensitive)
+        self.others = [x for x in range(len(domain)) if x not in set(self.sensitive)]
+        self.low, self.prior = math.exp(-notion.epsilon), problem.prior.array
+        self.utility = utility
 
     def hide(self, j: int) -> float:
         """Return w, the probability that a set is reported where no input in it is raised."""
