@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mechdesign._typing import FloatArray
+import numpy as np
+import numpy.typing as npt
 
 __all__ = [
     "Table",
@@ -151,18 +152,22 @@ def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
     return "<div>" + "".join([table, *parts]) + "</div>"
 
 
-def format_table(matrix: FloatArray, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> str:
+def format_table(
+    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
+) -> str:
     """Return a matrix as text with labelled rows and columns, the middle left out when large."""
     return _matrix_table(matrix, rows, columns, 12, 8).text(least=6)
 
 
-def html_matrix(matrix: FloatArray, rows: Sequence[Hashable], columns: Sequence[Hashable]) -> str:
+def html_matrix(
+    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
+) -> str:
     """Return a matrix of numbers in [0, 1] as an HTML heat map, the middle left out when large."""
     return _matrix_table(matrix, rows, columns, 24, 16).html()
 
 
 def _matrix_table(
-    matrix: FloatArray,
+    matrix: npt.NDArray[np.float64],
     rows: Sequence[Hashable],
     columns: Sequence[Hashable],
     most_rows: int,
