@@ -32,6 +32,7 @@ class ColumnUtility(Utility):
     --------
     The probability that the best of two guesses is right:
 
+    >>> import numpy as np
     >>> from mechdesign import ColumnUtility, LDP, Problem, design
     >>> class TwoGuesses(ColumnUtility):
     ...     name = "two-guesses"
