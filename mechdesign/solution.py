@@ -84,7 +84,7 @@ class Solution:
     certificate
         What the checker needs to prove the bound again.
     decoder
-        What the curator reads from each output, where the objective comes with it.
+        What the aggregator reads from each output, where the objective comes with it.
     seconds
         Wall-clock time.
     timings
@@ -297,7 +297,7 @@ class Solution:
 
 
 def _plain_reading(reading: Any) -> Any:
-    """Return what the curator reads from an output as JSON has it: numbers, labels, lists."""
+    """Return what the aggregator reads from an output as JSON has it: numbers, labels, lists."""
     if isinstance(reading, Fraction):
         return float(reading)
     if isinstance(reading, tuple) and reading and isinstance(reading[0], Fraction):

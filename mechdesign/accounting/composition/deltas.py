@@ -119,7 +119,7 @@ def _pair_delta(
     try:
         from dp_accounting.pld import privacy_loss_distribution
     except ImportError:
-        expected = "the package dp-accounting, as in `pip install mechdesign[accounting]`"
+        expected = 'the package dp-accounting, as in `pip install -e ".[accounting]"`'
         raise UnsupportedError("approximate_delta", expected, "it is not installed") from None
     times: dict[Channel, int] = {}
     for channel in channels:
