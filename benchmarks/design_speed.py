@@ -2,7 +2,7 @@
 
 Run ``python benchmarks/design_speed.py [--families ...] [--solvers ...] [--out FILE.json]`` from
 anywhere; ``--quick`` takes seconds. Every contender solves every problem in a process of its own,
-right after the others, so that ratios are between neighbours in time; what is out of time in one
+right after the others, so that ratios are between neighbors in time; what is out of time in one
 size is not tried in a larger one. Prints Markdown tables, and with ``--out`` writes all figures as
 JSON, after every case, and the tables beside it.
 

@@ -74,7 +74,7 @@ def main(cases: list[tuple[str, int, Notion, Prior]]) -> None:
             middle = time.perf_counter()
             verify(solution.document())
             end = time.perf_counter()
-            what = "information" if solution.problem.utility.is_maximised else "histogram"
+            what = "information" if solution.problem.utility.is_maximized else "histogram"
             how = solution.notes[0] if solution.notes else solution.route
             print(
                 f"| {name} | {k} | {what} | {float(solution.value):.8g} | {solution.gap:.1e} "

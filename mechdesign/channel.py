@@ -1,4 +1,4 @@
-"""The channel: an immutable, exact, row-stochastic matrix with labelled inputs and outputs."""
+"""The channel: an immutable, exact, row-stochastic matrix with labeled inputs and outputs."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ class Domain:
         rows, columns
             The number of points along each side.
         spacing
-            The distance between neighbours, in the unit that ``epsilon`` is per.
+            The distance between neighbors, in the unit that ``epsilon`` is per.
         """
         for name, value in (("rows", rows), ("columns", columns)):
             if not is_whole(value) or value < 1:

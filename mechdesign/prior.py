@@ -15,13 +15,13 @@ from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
 
-__all__ = ["SUM_TOLERANCE", "Prior", "as_prior", "exact_numbers", "labelled_numbers", "prior_on"]
+__all__ = ["SUM_TOLERANCE", "Prior", "as_prior", "exact_numbers", "labeled_numbers", "prior_on"]
 
 SUM_TOLERANCE = Fraction(1, 10**6)
 """How far from 1 given probabilities may sum before they are refused as a mistake."""
 
 
-def labelled_numbers(
+def labeled_numbers(
     values: Any, key: str, expected: str = "a finite number >= 0"
 ) -> tuple[tuple[Fraction, ...], Labels | None]:
     """Return nonnegative exact rationals in the order given, and the labels that they carry.
@@ -57,7 +57,7 @@ def exact_numbers(
         If ``values`` is no such list; the message names the entry. Numbers that carry labels are
         refused where it is not known what they are to be matched to.
     """
-    numbers, given = labelled_numbers(values, key)
+    numbers, given = labeled_numbers(values, key)
     if labels is not None:
         return tuple(aligned(numbers, given, labels, key))
     if given is not None:
@@ -108,7 +108,7 @@ class Prior:
     labels: Labels | None
 
     def __init__(self, probabilities: Iterable[Exact] | Mapping[Any, Exact]) -> None:
-        numbers, labels = labelled_numbers(probabilities, "probabilities")
+        numbers, labels = labeled_numbers(probabilities, "probabilities")
         total = sum(numbers, Fraction(0))
         if abs(total - 1) > SUM_TOLERANCE:
             raise InputError(
@@ -156,7 +156,7 @@ class Prior:
         extra = as_fraction(smoothing, "smoothing", expected="a number >= 0")
         if extra < 0:
             raise InputError("smoothing", "a number >= 0", shown(smoothing))
-        given, labels = labelled_numbers(counts, "counts")
+        given, labels = labeled_numbers(counts, "counts")
         numbers = [count + extra for count in given]
         total = sum(numbers, Fraction(0))
         if total == 0:

@@ -16,7 +16,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.labels import Labels, aligned, by_label, places
-from mechdesign.prior import Prior, as_prior, labelled_numbers
+from mechdesign.prior import Prior, as_prior, labeled_numbers
 
 __all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Weights"]
 
@@ -204,9 +204,9 @@ class PriorBox(PriorSet):
     upper: Weights
 
     def __init__(self, lower: Iterable[Exact], upper: Iterable[Exact]) -> None:
-        self.lower, self.labels = labelled_numbers(lower, "lower")
+        self.lower, self.labels = labeled_numbers(lower, "lower")
         self.size = len(self.lower)
-        self.upper = _ordered_as(self.labels, *labelled_numbers(upper, "upper"), "upper")
+        self.upper = _ordered_as(self.labels, *labeled_numbers(upper, "upper"), "upper")
         if len(self.upper) != self.size:
             expected = f"{self.size} numbers, one for each input"
             raise InputError("upper", expected, f"{len(self.upper)} numbers")

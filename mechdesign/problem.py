@@ -64,7 +64,7 @@ class Problem:
         A dict or a pandas Series counts by label, a list by position.
     outputs
         Labels of the outputs that may be used; default the domain for distortions, chosen by the
-        optimiser otherwise.
+        optimizer otherwise.
     title, source
         Free text.
     expected
@@ -185,7 +185,7 @@ class Problem:
         import cvxpy as cp
 
         if self.outputs is None:
-            hint = f"{self.utility.name} lets the optimiser choose them otherwise"
+            hint = f"{self.utility.name} lets the optimizer choose them otherwise"
             raise InputError(
                 "outputs", "the labels that may be sent, as outputs=[...]", "none", hint
             )

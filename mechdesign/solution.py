@@ -166,7 +166,7 @@ class Solution:
 
     def _float_bound(self) -> float:
         """Return a float whose decimal text is on the weak side of the bound, or at it."""
-        away = math.inf if self.problem.utility.is_maximised else -math.inf
+        away = math.inf if self.problem.utility.is_maximized else -math.inf
         sign = 1 if away > 0 else -1
         rounded = float(self.bound)
         while sign * Fraction(repr(rounded)) < sign * self.bound:
@@ -252,12 +252,12 @@ class Solution:
             loss += f", worst case over the {problem.utility.worst_over}"
         lines.append(
             (
-                "gain" if problem.utility.is_maximised else "loss",
+                "gain" if problem.utility.is_maximized else "loss",
                 f"{loss} = {float(self.value):.9g}",
             )
         )
         lines += [("subject to", text) for text in problem.quoted]
-        side = "above" if problem.utility.is_maximised else "below"
+        side = "above" if problem.utility.is_maximized else "below"
         which = "no private channel" + (" that keeps this" if problem.quoted else "")
         bound = f"{which} is {side} {self._float_bound():.9g}"
         if not self.bound_proved:

@@ -155,7 +155,7 @@ def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
 def format_table(
     matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
 ) -> str:
-    """Return a matrix as text with labelled rows and columns, the middle left out when large."""
+    """Return a matrix as text with labeled rows and columns, the middle left out when large."""
     return _matrix_table(matrix, rows, columns, 12, 8).text(least=6)
 
 

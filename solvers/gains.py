@@ -47,7 +47,7 @@ def gain(problem: Problem, rays: FloatArray) -> FloatArray:
 
 
 def error_left(problem: Problem) -> float | None:
-    """Return the error without any gain, E |f(X)|**2; None where the gain itself is maximised."""
+    """Return the error without any gain, E |f(X)|**2; None where the gain itself is maximized."""
     utility = problem.utility
     if isinstance(utility, MAXIMISED):
         return None

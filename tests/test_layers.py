@@ -180,7 +180,7 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
 
 
 def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path) -> None:
-    """A formula needs no optimiser, a linear program no cvxpy, and nothing is drawn unasked."""
+    """A formula needs no optimizer, a linear program no cvxpy, and nothing is drawn unasked."""
     slow = {"cvxpy", "matplotlib", "pandas", "scipy.optimize"}
     formula, program = "problems/lip/rare_disease.toml", "problems/metric/line.toml"
     assert not slow & set(loaded(["solve", formula]))

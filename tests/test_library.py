@@ -71,7 +71,7 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
     assert solution.status == "optimal"
     assert solution.bound is not None
     best_first = [solution.bound, solution.value]
-    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximised)
+    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximized)
     for claim in solution.privacy:
         epsilon = getattr(claim.notion, "epsilon", None) or Fraction(0)
         assert Fraction(repr(claim.leakage)) <= epsilon
@@ -85,7 +85,7 @@ def test_is_solved_and_proved(name: str, tmp_path: Path) -> None:
     assert verified.value == solution.value
     assert verified.bound is not None
     best_first = [Fraction(repr(document["bound"])), verified.bound, verified.value]
-    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximised)
+    assert best_first == sorted(best_first, reverse=solution.problem.utility.is_maximized)
 
 
 @pytest.mark.parametrize("name", FILES)

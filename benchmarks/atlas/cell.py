@@ -73,7 +73,7 @@ class Cell:
         ratio = leakage / epsilon if notion.has_epsilon else 1 + leakage / epsilon
         own = float(utility.value(channel, problem.prior, problem.outputs))
         best, bound = float(solution.value), float(solution.bound)
-        worse = bound - own if utility.is_maximised else own - bound
+        worse = bound - own if utility.is_maximized else own - bound
         region = Region.FEASIBLE
         if ratio > 1 + ROUNDING:
             region = Region.INFEASIBLE
@@ -88,7 +88,7 @@ class Cell:
             loss=own,
             optimum=best,
             bound=bound,
-            loss_ratio=best / own if utility.is_maximised else own / best,
+            loss_ratio=best / own if utility.is_maximized else own / best,
             region=region,
             proved=formula.proved(at) or "",
             route=solution.route,

@@ -67,7 +67,7 @@ def better_scheme(k: int, m: int) -> Mechanism:
 
 
 def partition(k: int, m: int) -> list[list[int]]:
-    """Return equal blocks of neighbours."""
+    """Return equal blocks of neighbors."""
     return np.arange(k).reshape(m, -1).tolist()
 
 

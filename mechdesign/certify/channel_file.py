@@ -157,20 +157,20 @@ def _verify_optimality(
     if document.get("bound_proved", True) is not True:
         raise CertificateError("the file claims no proof of its bound, and carries one")
     _check_objective(statement, document)
-    maximised = statement.is_maximised
-    sense = "maximize" if maximised else "minimize"
+    maximized = statement.is_maximized
+    sense = "maximize" if maximized else "minimize"
     if document["sense"] != sense:
         raise CertificateError(f"the sense is {sense!r}, not {document['sense']!r:.60}")
     claims = [_verify_value(exact, document)]
     if document["bound"] is not None:
-        claimed_bound, sign = number(document["bound"]), -1 if maximised else 1
+        claimed_bound, sign = number(document["bound"]), -1 if maximized else 1
         if sign * claimed_bound > sign * bound:
             raise CertificateError(
                 f"the bound proved is {float(bound)!r}, not {document['bound']!r}"
             )
         if sign * bound > sign * exact:
             raise CertificateError("the bound is beyond the value: the problem contradicts itself")
-        than = "is above" if maximised else "has a loss below"
+        than = "is above" if maximized else "has a loss below"
         claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
     return [*claims, f"status {_check_status(document)}"]
 
@@ -250,7 +250,7 @@ def prove(
         bounds.append(THEOREMS[theorem](statement, *data))
     if certificate.get("dual") is not None:
         bounds.append(_bound_by_data(statement, certificate["dual"]))
-    best = min(bounds) if statement.is_maximised else max(bounds)
+    best = min(bounds) if statement.is_maximized else max(bounds)
     return value(statement, columns, used, bits, certificate.get("dual")), best
 
 

@@ -101,7 +101,7 @@ class Statement:
     outputs: list[Any] | None
 
     @property
-    def is_maximised(self) -> bool:
+    def is_maximized(self) -> bool:
         """Whether more of the objective is better."""
         return self.utility["objective"] in (INFORMATION, ACCURACY)
 

@@ -49,7 +49,7 @@ class Search:
     def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, steps: Steps) -> None:
         self._problem, self._wanted, self._step, self._steps = problem, wanted, step, steps
         self._share = SHARE if math.isfinite(steps.left) else 1.0
-        self._sign = -1 if problem.utility.is_maximised else 1
+        self._sign = -1 if problem.utility.is_maximized else 1
         self.out, self.within = -1, -1
         self.unsure: tuple[int, int] | None = None
         self.proof: Solution | None = None

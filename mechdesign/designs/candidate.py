@@ -55,7 +55,7 @@ class Candidate:
         why: str,
         stopwatch: Stopwatch,
     ) -> None:
-        self.raw, self.why, self.maximised = raw, why, problem.utility.is_maximised
+        self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
         self.problem, self.statement, self.stopwatch = problem, statement, stopwatch
         with stopwatch.phase("repair"):
             rows, kept = repair(problem.cone, raw.matrix)
@@ -73,7 +73,7 @@ class Candidate:
         if raw.numeric_bound is not None:
             self.certificate = {"theorem": None, "dual": None, "numeric": True}
             self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
-            sign = -1 if self.maximised else 1
+            sign = -1 if self.maximized else 1
             self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
             return
         allowed = problem.outputs or labels
@@ -98,7 +98,7 @@ class Candidate:
 
     def merged(self, other: Candidate) -> Candidate:
         """Return the better channel of two with the better bound of the two."""
-        sign = -1 if self.maximised else 1
+        sign = -1 if self.maximized else 1
         best = self if sign * self.value <= sign * other.value else other
         strongest = self if sign * self.bound >= sign * other.bound else other
         made_for = best.reference

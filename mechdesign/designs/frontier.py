@@ -86,7 +86,7 @@ class Frontier:
         }
 
     def __repr__(self) -> str:
-        what = "gain" if self.problem.utility.is_maximised else "loss"
+        what = "gain" if self.problem.utility.is_maximized else "loss"
         head = f"Frontier of {self.label}: {what} is {self.problem.utility.name}, epsilon in nats"
         lines = [head, f"  {'epsilon':>10}  {what:>14}  {'bound':>14}  {'gap':>7}  status"]
         for point in self.points:

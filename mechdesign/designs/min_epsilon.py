@@ -28,7 +28,7 @@ class Reach:
     Attributes
     ----------
     wanted
-        The loss, or the gain where the objective is maximised.
+        The loss, or the gain where the objective is maximized.
     epsilon
         A budget in nats whose certified channel reaches it.
     solution
@@ -69,8 +69,8 @@ class Reach:
         }
 
     def __repr__(self) -> str:
-        maximised = self.solution.problem.utility.is_maximised
-        what, side = ("gain", "above") if maximised else ("loss", "below")
+        maximized = self.solution.problem.utility.is_maximized
+        what, side = ("gain", "above") if maximized else ("loss", "below")
         value = float(self.solution.value)
         lines = [
             f"epsilon = {float(self.epsilon):.12g} reaches the {what} {short_text(self.wanted)}: "
@@ -107,7 +107,7 @@ def min_epsilon(
     problem
         With one notion that has an epsilon; what its epsilon is does not matter.
     wanted
-        The loss to stay within, or the gain to reach where the objective is maximised.
+        The loss to stay within, or the gain to reach where the objective is maximized.
     precision
         In nats, above 0: budgets are searched among its multiples, until one reaches what is wanted
         and the one before it is proved not to. Where a gap is too wide to tell, the two ends stay

@@ -35,7 +35,7 @@ objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclide
 # objective = "posterior-mean-squared-error"    # of the aggregator's best estimate of f(X)
 # values = [0, 0, 0, 1]             # f(x), here a survey; default: the inputs themselves
 # histogram = true                  # instead of values: the error of the whole posterior
-# objective = "mutual-information"  # in nats, maximised; bayes-accuracy likewise
+# objective = "mutual-information"  # in nats, maximized; bayes-accuracy likewise
 # objective = "l2-risk"             # of estimating the distribution of X from reports; or tv-risk
 
 # [outputs]                 # default: the domain

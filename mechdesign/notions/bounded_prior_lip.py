@@ -51,7 +51,7 @@ class BoundedPriorLIP(BudgetNotion):
     example = """
 epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways
 center = [0.1, 0.2, 0.3, 0.4]
-radius = 0.05               # total-variation distance from the centre
+radius = 0.05               # total-variation distance from the center
 # lower = [0.05, 0.1, 0.2, 0.3]
 # upper = [0.2, 0.3, 0.4, 0.5]
 # priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]

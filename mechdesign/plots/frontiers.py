@@ -91,7 +91,7 @@ def plot_frontier(
         _mark(ax, reach)
     utility = curves[0].problem.utility
     ax.set_xlabel("epsilon (nats)")
-    ax.set_ylabel(f"{'gain' if utility.is_maximised else 'loss'}: {utility.name}")
+    ax.set_ylabel(f"{'gain' if utility.is_maximized else 'loss'}: {utility.name}")
     ax.set_title(plain(title))
     if logarithmic:
         _logarithmic(ax)
@@ -146,7 +146,7 @@ def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
     color, mark = COLORS[n % len(COLORS)], MARKS[n % len(MARKS)]
     points = sorted(curve.points, key=lambda point: point.epsilon)
     found = [(float(p.epsilon), p.solution) for p in points if p.solution is not None]
-    side = "up" if curve.problem.utility.is_maximised else "down"
+    side = "up" if curve.problem.utility.is_maximized else "down"
     budgets = [epsilon for epsilon, _ in found]
     values = [float(solution.value) for _, solution in found]
     bounds = [float(solution.bound) for _, solution in found]

@@ -65,7 +65,7 @@ class Fallback(Route):
             if not utility.exact:
                 most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
                 whole = utility.offset(problem.domain, problem.prior)
-                bound = most if utility.is_maximised else whole - most
+                bound = most if utility.is_maximized else whole - most
         else:
             raise UnsupportedError("objective", "a linear loss or a sum over outputs", utility.name)
         route = "fallback: one output for all"

@@ -46,7 +46,7 @@ class Utility(ABC):
     """What a worst case is taken over."""
 
     @property
-    def is_maximised(self) -> bool:
+    def is_maximized(self) -> bool:
         """Whether more is better."""
         return self.sense == "maximize"
 

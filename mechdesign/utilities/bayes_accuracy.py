@@ -16,7 +16,7 @@ __all__ = ["BayesAccuracy"]
 
 
 class BayesAccuracy(ColumnUtility):
-    """Pr(X = the likeliest input given Y) = Sum_y max_x P_x Q[x,y], maximised.
+    """Pr(X = the likeliest input given Y) = Sum_y max_x P_x Q[x,y], maximized.
 
     It is 1 less the least Hamming loss: releasing the guess itself is as good, so that the optimum
     is a linear program.

@@ -23,7 +23,7 @@ class ColumnUtility(Utility):
     (theory: g is convex, so a column is worth at most the mixture of rays that it is). The labels
     of the outputs do not matter, only what they tell.
 
-    To add one of your own, write :meth:`gain`; say by ``sense`` whether the sum is to be maximised
+    To add one of your own, write :meth:`gain`; say by ``sense`` whether the sum is to be maximized
     or is what a loss, :meth:`offset` without any report, is less by. Its channel is certified like
     any other; its value and bound are computed in floating point, since a saved file cannot carry
     your code.
@@ -89,7 +89,7 @@ class ColumnUtility(Utility):
         return self
 
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
-        """Return the loss without any report; 0 where the sum is maximised."""
+        """Return the loss without any report; 0 where the sum is maximized."""
         return Fraction(0)
 
     def value(
@@ -98,7 +98,7 @@ class ColumnUtility(Utility):
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
         prior = prior_on(prior, as_channel(channel).inputs)
         total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
-        return total if self.is_maximised else self.offset(channel.inputs, prior) - total
+        return total if self.is_maximized else self.offset(channel.inputs, prior) - total
 
 
 def joint_columns(channel: Channel, prior: Prior) -> list[list[Fraction]]:

@@ -69,12 +69,12 @@ class ConvexUtility(Utility):
 
 
 class ExpressionUtility(ConvexUtility):
-    """An expression of the variable ``Q`` of one problem, to be minimised or maximised.
+    """An expression of the variable ``Q`` of one problem, to be minimized or maximized.
 
     Parameters
     ----------
     expression
-        A scalar cvxpy expression, convex if minimised and concave if maximised.
+        A scalar cvxpy expression, convex if minimized and concave if maximized.
     variable
         The variable that it is an expression of.
     sense

@@ -56,7 +56,7 @@ class EstimationRisk(MeanOrWorstCase):
     ----------
     worst_case
         Whether to take the largest risk over all distributions instead of that at the prior. The
-        estimator is then made for one distribution, the least favourable, and the risk of a channel
+        estimator is then made for one distribution, the least favorable, and the risk of a channel
         is the largest that this one estimator has at any. A prior given to the problem then only
         matters to notions that are defined by it.
 

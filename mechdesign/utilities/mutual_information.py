@@ -19,7 +19,7 @@ __all__ = ["MutualInformation"]
 
 
 class MutualInformation(ColumnUtility):
-    """I(X; Y) = Sum_xy P_x Q[x,y] ln(Q[x,y] / lambda_y) in nats, maximised.
+    """I(X; Y) = Sum_xy P_x Q[x,y] ln(Q[x,y] / lambda_y) in nats, maximized.
 
     Notes
     -----

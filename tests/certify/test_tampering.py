@@ -697,7 +697,7 @@ ODD: list[Any] = [None, True, -1, 0.3, 10**30, "x", "1/0", "1e9999999", [], {}, 
 def harmless(document: Document, path: tuple[Any, ...], odd: Any, original: Any) -> bool:
     """Whether a document that says ``odd`` in a place where it said ``original`` is still true."""
     label = type(odd) in (int, str) or odd == 0.3
-    if path[:2] == ("channel", "outputs"):  # names of outputs that the optimiser chose
+    if path[:2] == ("channel", "outputs"):  # names of outputs that the optimizer chose
         return label and document["problem"]["outputs"] is None
     if path[:2] == ("problem", "outputs"):  # another output that is not worth using
         return label and original not in document["channel"]["outputs"]

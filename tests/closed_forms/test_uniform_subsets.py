@@ -45,7 +45,7 @@ def by_hand(k: int, epsilon: float, utility: Utility) -> float:
             found.append(r.max() / k)
         else:
             found.append(float((r**2).sum()) / k**2)
-    return max(found) if utility.is_maximised else 1 - max(found)
+    return max(found) if utility.is_maximized else 1 - max(found)
 
 
 @pytest.mark.parametrize("utility", ALIKE, ids=lambda u: u.name)

@@ -69,7 +69,7 @@ def test_it_is_what_design_gives_at_each_budget(name: str) -> None:
         assert solution.status == "optimal"
         assert math.isclose(float(solution.value), float(alone.value), rel_tol=2e-6)
         assert solution.problem.privacy[0].holds(solution.channel, solution.problem.prior)
-    sign = -1 if problem.utility.is_maximised else 1
+    sign = -1 if problem.utility.is_maximized else 1
     losses = [sign * float(s.value) for s in (found[1], found[2], found[0])]
     assert losses[0] >= losses[1] - 1e-9
     assert losses[1] >= losses[2] - 1e-9
@@ -213,7 +213,7 @@ FORMULAS: dict[str, tuple[Problem, Callable[[float], float], list[str]]] = {
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_least_budget_is_that_of_the_formula(name: str) -> None:
     problem, formula, losses = FORMULAS[name]
-    sign = -1 if problem.utility.is_maximised else 1
+    sign = -1 if problem.utility.is_maximized else 1
     for wanted in losses:
         low, high = 0.0, 40.0
         while high - low > 1e-12:
@@ -227,7 +227,7 @@ def test_the_least_budget_is_that_of_the_formula(name: str) -> None:
 
 def assert_both_sides(reach: Reach, wanted: Fraction) -> None:
     """The channel is private at epsilon and good enough; at what is below, none can be."""
-    sign = -1 if reach.solution.problem.utility.is_maximised else 1
+    sign = -1 if reach.solution.problem.utility.is_maximized else 1
     problem = reach.solution.problem
     (notion,) = problem.privacy
     assert notion == problem.at(reach.epsilon).privacy[0]
@@ -251,7 +251,7 @@ def assert_both_sides(reach: Reach, wanted: Fraction) -> None:
 def test_other_solvers_agree_on_both_sides(problem: Problem, wanted: str) -> None:
     reach = min_epsilon(problem, wanted, precision="1e-4")
     assert_both_sides(reach, Fraction(wanted))
-    solver = SOLVERS["vertices" if problem.utility.is_maximised else "direct-lp"]
+    solver = SOLVERS["vertices" if problem.utility.is_maximized else "direct-lp"]
     above, below = (solver(problem.at(e)).value for e in (reach.epsilon, reach.below))
     assert min(above, below) - 1e-9 <= float(wanted) <= max(above, below) + 1e-9
 

@@ -227,7 +227,7 @@ def test_the_json_is_as_promised(name: str) -> None:
     assert answer["value"] == float(solution.value)
     assert solution.bound is not None
     best_first = [Fraction(repr(answer["bound"])), solution.bound, solution.value]
-    assert best_first == sorted(best_first, reverse=problem.utility.is_maximised)
+    assert best_first == sorted(best_first, reverse=problem.utility.is_maximized)
     gap = abs(answer["value"] - answer["bound"]) / max(1e-12, abs(answer["value"]))
     assert answer["gap"] == gap
     assert (answer["status"] == "optimal") == (gap <= 1e-6)

@@ -131,7 +131,7 @@ def is_private(problem: Problem, solution: Solution) -> bool:
 
 def as_loss(problem: Problem, number: Fraction) -> float:
     """An objective with its sign changed where it is a gain."""
-    return float(-number if problem.utility.is_maximised else number)
+    return float(-number if problem.utility.is_maximized else number)
 
 
 @pytest.mark.slow

@@ -333,7 +333,7 @@ def hold_against_all_rays(problem: Problem) -> None:
     if isinstance(problem.utility, PosteriorMeanSquaredError) and not problem.utility.histogram:
         slack *= float(max(problem.utility.given or (), key=abs)) ** 2
     least, most = solution.bound, solution.value
-    if problem.utility.is_maximised:
+    if problem.utility.is_maximized:
         least, most = most, least
     assert least <= most <= least + Fraction(slack)
     statement = read_statement(problem.to_table())

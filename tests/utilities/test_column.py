@@ -176,12 +176,12 @@ def hold(solution: Solution, most: float, whole: float | None) -> float:
     slack = NOTHING * (1 if whole is None else max(whole, 1e-300))
     assert math.isclose(float(solution.value), true, rel_tol=CLOSE, abs_tol=slack)
     worst_first = [float(solution.bound), true, float(solution.value)]
-    if solution.problem.utility.is_maximised:
+    if solution.problem.utility.is_maximized:
         worst_first.reverse()
     slack += 1e-9 * abs(true)
     assert worst_first[0] <= worst_first[1] + slack
     assert worst_first[1] <= worst_first[2] + slack
-    sign = -1 if solution.problem.utility.is_maximised else 1
+    sign = -1 if solution.problem.utility.is_maximized else 1
     assert sign * solution.bound <= sign * solution.value
     return float(solution.value)
 
@@ -417,7 +417,7 @@ def test_gains_are_homogeneous_and_convex_and_add_up(name: str) -> None:
         whole = float(utility.offset(channel.inputs, prior))
         made = float(utility.gain(channel.matrix, P).sum())
         value = float(utility.value(channel, prior))
-        assert math.isclose(value, made if utility.is_maximised else whole - made, abs_tol=1e-12)
+        assert math.isclose(value, made if utility.is_maximized else whole - made, abs_tol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["histogram", "information"])

@@ -13,7 +13,7 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
 from mechdesign.notions import LIP, BoundedPriorLIP
-from mechdesign.prior import Prior, labelled_numbers
+from mechdesign.prior import Prior, labeled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
 from mechdesign.solution import Solution
@@ -201,7 +201,7 @@ def robustness(
 def _empirical(counts: Any) -> tuple[Prior, int]:
     """Return the prior proportional to whole counts, and their sum."""
     expected = "a whole number >= 0"
-    given, labels = labelled_numbers(counts, "counts", expected)
+    given, labels = labeled_numbers(counts, "counts", expected)
     for n, count in enumerate(given):
         if count.denominator != 1:
             raise InputError(f"counts[{n}]", expected, shown(float(count)))

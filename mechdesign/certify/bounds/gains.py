@@ -67,7 +67,7 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
 def total_gain(statement: Statement, columns: Sequence[Column], *, up: bool) -> Fraction:
     """Return the objective at the columns of a channel, gains rounded as said."""
     total = sum((gain(statement, q, up=up) for q in columns), ZERO)
-    return total if statement.is_maximised else offset(statement) - total
+    return total if statement.is_maximized else offset(statement) - total
 
 
 def coordinate_gain(statement: Statement, x: int, r: Fraction) -> Fraction:

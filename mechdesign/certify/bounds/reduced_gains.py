@@ -52,7 +52,7 @@ def potentials_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     else:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
     most = sum(u) + largest
-    return most if statement.is_maximised else offset(statement) - most
+    return most if statement.is_maximized else offset(statement) - most
 
 
 def reduced_gain_by_rays(

@@ -252,7 +252,7 @@ def uniform_subsets(statement: Statement) -> Fraction:
     low = exp_lower(-ldp_budget(statement))
     rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
     most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
-    return most if statement.is_maximised else offset(statement) - most
+    return most if statement.is_maximized else offset(statement) - most
 
 
 def _is_symmetric_gain(statement: Statement) -> bool:
@@ -292,7 +292,7 @@ def uniform_lift(statement: Statement) -> Fraction:
     if hamming:
         return 1 - max(ray) / k
     most = gain(statement, ray, up=True)
-    return most if statement.is_maximised else offset(statement) - most
+    return most if statement.is_maximized else offset(statement) - most
 
 
 THEOREMS: dict[str, Callable[..., Fraction]] = {

@@ -211,7 +211,7 @@ class StatedProblem:
                 self._per_input = [cp.sum(terms, axis=1) <= goal]
         else:
             loss = utility.objective(Q, problem.domain, problem.prior, outputs)
-            goal = self.loss = -loss if utility.is_maximised else loss
+            goal = self.loss = -loss if utility.is_maximized else loss
         constraints = [cp.sum(Q, axis=1) == 1, *(row for row in self._rows if row is not None)]
         constraints += [c for part in self._whole if part is not None for c in part.constraints]
         constraints += [*self._per_input, *further]

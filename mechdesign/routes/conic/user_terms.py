@@ -201,7 +201,7 @@ def solve_custom(
         if gap is not None and value - scale * gap > bound:
             bound = value - scale * gap
             notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
-    if problem.utility.is_maximised:
+    if problem.utility.is_maximized:
         bound = -bound
     numeric_bound = Fraction(max(bound, -HUGE))
     outputs = problem.outputs or ()

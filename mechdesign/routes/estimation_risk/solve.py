@@ -278,4 +278,4 @@ def _prior_note(utility: EstimationRisk, mixture: Mixture) -> list[str]:
     shown = ", ".join(f"{p:.4g}" for p in mixture.prior[:8]) + (
         ", ..." if len(mixture.prior) > 8 else ""
     )
-    return [f"the least favourable distribution, which the estimator is made for: ({shown})"]
+    return [f"the least favorable distribution, which the estimator is made for: ({shown})"]

@@ -108,7 +108,7 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
         # no channel exceeds the gain where everything is told
         everything = utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum()
         most = Fraction(min(found.most, float(everything)))
-        bound = most if utility.is_maximised else whole - most
+        bound = most if utility.is_maximized else whole - most
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, found.dual, "extreme-rays: HiGHS", found.notes, bound)
 

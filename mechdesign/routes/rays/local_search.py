@@ -41,7 +41,7 @@ IDLE_ROUNDS = 3
 
 def loss_of(problem: Problem, utility: ColumnUtility, gain: float) -> float:
     """Return the objective at a sum of gains, as a loss."""
-    if utility.is_maximised:
+    if utility.is_maximized:
         return -gain
     return float(utility.offset(problem.domain, problem.prior)) - gain
 

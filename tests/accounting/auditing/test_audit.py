@@ -79,13 +79,13 @@ def test_a_unary_encoder_that_forgets_the_true_bit_is_caught(epsilon: float) -> 
 
 
 def test_a_channel_sampled_from_the_wrong_row_is_caught() -> None:
-    """On a line neighbours are private at 1/2. Off by one, input 0 gets the row of the last."""
+    """On a line neighbors are private at 1/2. Off by one, input 0 gets the row of the last."""
     share = math.exp(-0.5)
     table = np.array([[share ** abs(x - y) for y in range(4)] for x in range(4)])
     table[:, [0, -1]] /= 1 - share  # the geometric mechanism, cut off at both ends
     line = Channel.from_matrix(table / table.sum(axis=1, keepdims=True))
-    neighbours = [(x, z) for x in range(4) for z in range(4) if abs(x - z) == 1]
-    right = audit(line, pairs=neighbours, draws=50_000, epsilon=0.5, rng=2)
+    neighbors = [(x, z) for x in range(4) for z in range(4) if abs(x - z) == 1]
+    right = audit(line, pairs=neighbors, draws=50_000, epsilon=0.5, rng=2)
     assert not right.refuted
     assert not right.consistent_with("0.4")
     generator = np.random.default_rng(3)
@@ -93,7 +93,7 @@ def test_a_channel_sampled_from_the_wrong_row_is_caught() -> None:
     def off_by_one(x: int, count: int) -> Any:
         return line.privatize([(x - 1) % 4] * count, generator)
 
-    found = audit(off_by_one, pairs=neighbours, draws=50_000, epsilon=0.5)
+    found = audit(off_by_one, pairs=neighbors, draws=50_000, epsilon=0.5)
     assert found.refuted
     assert found.epsilon_lower > 1.3
     assert 0 in found.pair

@@ -352,7 +352,7 @@ def test_budgets_that_floats_cannot_tell_from_infinite_ones_are_refused() -> Non
 
 
 def test_a_ray_is_a_column_of_a_private_channel() -> None:
-    """The construction, without the optimiser: t r and 1 - t r."""
+    """The construction, without the optimizer: t r and 1 - t r."""
     notion, prior = LIP(1), Prior.uniform(4)
     cone = notion.cone(Domain.range(4), prior)
     r = np.array([math.e, 1 / math.e, 1 / math.e, 4 - math.e - 2 / math.e])

@@ -399,10 +399,10 @@ def test_an_objective_of_ones_own_is_optimal_over_all_rays(objective: str, notio
     solution = design(problem)
     rays, P = rays_of(problem), problem.prior.array
     most, _ = best_mixture(rays, np.array([OWN[objective][1](P, ray) for ray in rays]))
-    best = most if problem.utility.is_maximised else 1 - most
+    best = most if problem.utility.is_maximized else 1 - most
     assert math.isclose(float(solution.value), best, rel_tol=1e-6)
     assert math.isclose(float(solution.bound), best, rel_tol=1e-6)
-    sign = -1 if problem.utility.is_maximised else 1
+    sign = -1 if problem.utility.is_maximized else 1
     assert sign * solution.bound <= sign * solution.value
     assert solution.status == "optimal"
     assert solution.bound_proved is False
@@ -530,7 +530,7 @@ def test_wrong_keys_are_named(table: str, complaint: str, tmp_path: Path) -> Non
     assert "problem.toml" in str(found.value)
 
 
-def test_an_expected_value_is_compared_with_what_is_maximised(
+def test_an_expected_value_is_compared_with_what_is_maximized(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = FILE + 'objective = "bayes-accuracy"\n[expected]\nvalue = {}\nrtol = 1e-6\n'

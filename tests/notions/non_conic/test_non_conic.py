@@ -239,7 +239,7 @@ def solved(
 def is_proved(solution: Solution) -> None:
     """The channel is private, the bound is one, and the file says so as well."""
     problem = solution.problem
-    sign = -1 if problem.utility.is_maximised else 1
+    sign = -1 if problem.utility.is_maximized else 1
     assert solution.status == "optimal"
     assert sign * solution.bound <= sign * solution.value
     for notion, claim in zip(problem.privacy, solution.privacy, strict=True):

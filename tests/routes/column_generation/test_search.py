@@ -209,7 +209,7 @@ def test_what_is_no_line() -> None:
     assert InputLine.of(E, x) is not None
     assert InputLine.of(E, np.array([1, 0, 2, 3])) is None
     nearer = E.copy()
-    nearer[0, 3] = 2.0  # tighter than the neighbours imply
+    nearer[0, 3] = 2.0  # tighter than the neighbors imply
     assert InputLine.of(nearer, x) is None
     free = E.copy()
     free[0, 1] = np.inf

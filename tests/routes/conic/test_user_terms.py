@@ -94,7 +94,7 @@ def is_private_and_told(solution: Solution) -> None:
     for notion in stated.privacy:
         assert notion.holds(solution.channel, stated.prior)
     assert not solution.bound_proved
-    sign = -1 if stated.utility.is_maximised else 1
+    sign = -1 if stated.utility.is_maximized else 1
     assert sign * solution.bound <= sign * solution.value
     assert "computed in floating point" in repr(solution)
     verified = verify(json.loads(json.dumps(solution.document())))

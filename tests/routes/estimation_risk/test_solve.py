@@ -693,7 +693,7 @@ def test_a_saved_file_proves_itself_and_lies_are_found(
 
 @pytest.mark.parametrize("make", BOTH)
 def test_another_reference_prior_is_another_claim(make: Any) -> None:
-    """With the least favourable prior changed, value and estimator no longer fit."""
+    """With the least favorable prior changed, value and estimator no longer fit."""
     document = document_of(solved(md.LIP(1), make(True), 3, ["0.2", "0.3", "0.5"]))
     document["certificate"]["dual"]["prior"] = ["0.1", "0.4", "0.5"]
     with pytest.raises(CertificateError):
