@@ -35,8 +35,11 @@ def _listed() -> dict[str, str]:
 _MODULE_OF = _listed()
 _NAMESPACES = tuple(f"{ROOT}.{name}" for name, home in _MODULE_OF.items() if home == ROOT)
 
+# `import *` asks for every name in it, so what needs an extra is left out, but can be imported.
+_LEFT_OUT = (*_NAMESPACES, f"{ROOT}.collection.transformer")
+
 __all__ = ["__version__"]
-__all__ += [name for name, home in _MODULE_OF.items() if not home.startswith(_NAMESPACES)]
+__all__ += [name for name, home in _MODULE_OF.items() if not home.startswith(_LEFT_OUT)]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,8 @@
 """The public names, listed once: `__init__.py` reads them here, and so do type checkers.
 
 `mechdesign.__all__`, which completion shows, leaves out what is found in the namespaces
-`mechanisms`, `accounting`, `estimation` and `plots`; that can be imported from `mechdesign` too.
+`mechanisms`, `accounting`, `estimation` and `plots`, and what needs an extra. All of it can be
+imported from `mechdesign` too.
 """
 
 from mechdesign import (
