@@ -115,6 +115,8 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "Channel.then": WARNER.then,
     "Channel.merge": WARNER.merge,
     "Channel.to_latex": WARNER.to_latex,
+    "ByComponent": lambda v: md.ByComponent(3, v, [None]),
+    "HighLow": lambda v: md.HighLow(3, v, None),
     "compose": md.compose,
     "product": md.accounting.product,
     "adaptive": lambda v: md.accounting.adaptive(v, v),

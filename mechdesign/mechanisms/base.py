@@ -14,7 +14,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
@@ -280,14 +280,16 @@ def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
 N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
 
 
-def informative(notion: N) -> N:
+def informative(notion: N, kind: type[N]) -> N:
     """Return a notion if its budget is neither too small to be informative nor too large to draw.
 
     Raises
     ------
     InputError
-        If epsilon is below 1e-6 or above 30.
+        If it is of another kind, or epsilon is below 1e-6 or above 30.
     """
+    if not isinstance(notion, kind):
+        raise InputError("notion", f"the notion {kind.__name__}", shown_kind(notion))
     if not LEAST_BUDGET <= notion.epsilon <= MOST_BUDGET:
         expected = f"a number from {float(LEAST_BUDGET):g} to {MOST_BUDGET}"
         raise InputError("epsilon", expected, fraction_text(notion.epsilon))

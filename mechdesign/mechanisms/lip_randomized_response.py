@@ -80,7 +80,7 @@ class LIPRandomizedResponse(TwoScoreMechanism):
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
         self.inputs = inputs_of(inputs)
-        self._notion = informative(LIP(epsilon))
+        self._notion = informative(LIP(epsilon), LIP)
         prior = self.fitting_prior(prior)
         self.prior = prior
         odds = exp_lower(self._notion.epsilon)

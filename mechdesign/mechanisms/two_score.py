@@ -58,7 +58,7 @@ class LDPMechanism(TwoScoreMechanism):
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
         self.inputs = inputs_of(inputs)
-        self._notion = informative(LDP(epsilon))
+        self._notion = informative(LDP(epsilon), LDP)
 
     @property
     def privacy(self) -> LDP:

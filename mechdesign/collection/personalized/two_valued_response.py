@@ -111,7 +111,7 @@ class TwoValuedResponder:
         if outside not in OUTSIDE:
             raise InputError("outside", "'refuse' or 'clip'", shown(outside))
         self.outside = outside
-        self.privacy = informative(LDP(epsilon))
+        self.privacy = informative(LDP(epsilon), LDP)
         self._held = held_mass(self.privacy.epsilon, 1, 1)
         if 2 * self._held <= WHOLE:
             expected = "a number so large that the two reports differ in chance"

@@ -87,7 +87,7 @@ class ByComponent(Mechanism):
         parts: Sequence[Mechanism | None],
     ) -> None:
         self.inputs = inputs_of(inputs)
-        self._notion = informative(notion)
+        self._notion = informative(notion, BlockLDP)
         self._member = notion.membership(self.inputs).astype(np.int64)
         self._sizes = np.bincount(self._member)
         if len(parts) != len(self._sizes):
@@ -229,7 +229,7 @@ def same_in_every_block(
 ) -> ByComponent:
     """Return the mixture with ``make(size)`` in every block of two inputs or more."""
     domain = inputs_of(inputs)
-    informative(notion)
+    informative(notion, BlockLDP)
     sizes = np.bincount(notion.membership(domain)).tolist()
     made = {size: make(size) if size > 1 else None for size in set(sizes)}
     return ByComponent(domain, notion, [made[size] for size in sizes])

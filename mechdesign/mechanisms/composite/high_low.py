@@ -101,7 +101,7 @@ class HighLow(Mechanism):
         inner: Mechanism | None,
     ) -> None:
         self.inputs = inputs_of(inputs)
-        self._notion = informative(notion)
+        self._notion = informative(notion, HighLowLDP)
         hidden, open_ = split_by_sensitivity(self.inputs, notion)
         self._hidden, self._open = np.array(hidden), np.array(open_)
         self._inner = self._check(IdentityMechanism(1) if inner is None else inner)

@@ -30,7 +30,7 @@ def high_low_with(
 ) -> HighLow:
     """Return the scheme with ``make(s)`` for the s sensitive inputs; for one, Mangat's."""
     domain = inputs_of(inputs)
-    informative(notion)
+    informative(notion, HighLowLDP)
     size = len(split_by_sensitivity(domain, notion)[0])
     return HighLow(domain, notion, make(size) if size > 1 else None)
 
