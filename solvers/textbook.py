@@ -372,7 +372,20 @@ def mutual_information(Q: Any, given: Given) -> Statements:
     )
 
 
+# Rows of one's own: left . q <= e**a right . q for every column q.
+
+
+def linear(Q: Any, given: Given) -> Statements:
+    for row in given.table["rows"]:
+        left, right = (
+            sum(exact(c) * Q[given.labels.index(label), :] for label, c in row[side])
+            for side in ("left", "right")
+        )
+        yield math.exp(-exact(row["exponent"])) * left <= right
+
+
 NOTIONS: dict[str, Callable[[Any, Given], Statements]] = {
+    "linear": linear,
     "ldp": ldp,
     "context-aware": context_aware,
     "high-low": high_low,

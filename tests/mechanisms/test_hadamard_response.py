@@ -116,7 +116,7 @@ def test_every_record_takes_one_word() -> None:
         (5, 31, "epsilon: expected a number from 1e-06 to 30, given 31"),
         (5, -1, "epsilon"),
         (5, float("nan"), "epsilon"),
-        (5.5, 1, "number of inputs"),
+        (5.5, 1, "size"),
     ],
 )
 def test_wrong_parameters_are_refused(inputs: object, epsilon: float, words: str) -> None:

@@ -27,6 +27,7 @@ from mechdesign.notions import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     HighLowLDP,
+    LinearNotion,
     MetricPrivacy,
     Notion,
 )
@@ -201,6 +202,21 @@ def identifiability(draw: Any, domain: Domain, prior: Prior) -> Notion:
     return DifferentialIdentifiability(Fraction(least) + Fraction(slack))
 
 
+@st.composite
+def linear(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    """Rows of one's own, each satisfied by a constant column: sum(left) <= e**a sum(right)."""
+    side = st.dictionaries(
+        st.sampled_from(domain.labels), st.integers(1, 5), min_size=1, max_size=len(domain)
+    )
+    rows = []
+    for n in range(draw(st.integers(1, 2 * len(domain)))):
+        left, right = draw(side), draw(side)
+        least = max(0.0, float(np.log(sum(left.values()) / sum(right.values()))))
+        room = draw(st.sampled_from(["0.001", "0.3", "1", "4"]))
+        rows.append((f"row {n}", left, Fraction(least) + Fraction(room), right))
+    return LinearNotion(rows)
+
+
 def by_epsilon(kind: type[Notion]) -> Any:
     def strategy(domain: Domain, prior: Prior) -> st.SearchStrategy[Notion]:
         return budgets.map(kind)  # type: ignore[arg-type]
@@ -219,6 +235,7 @@ ALL: dict[str, Any] = {
     "lift": lift,
     "bounded-prior-lip": bounded_prior,
     "differential-identifiability": identifiability,
+    "linear": linear,
 }
 """How to draw each notion for a domain and a prior."""
 
@@ -274,7 +291,7 @@ def hold_against_the_direct_lp(problem: Problem) -> None:
     for notion, claim in zip(problem.privacy, solution.privacy, strict=True):
         assert check(statement, notion.to_table(), channel.columns()) is None
         assert notion.holds(channel, problem.prior)
-        assert claim.leakage <= float_above(getattr(notion, "epsilon", Fraction(0)))
+        assert claim.leakage <= float_above(getattr(notion, "epsilon", None) or Fraction(0))
     assert set(channel.outputs) <= set(problem.outputs or ())
     assert problem.utility.value(channel, problem.prior, problem.outputs) == solution.value
     assert solution.bound is not None
