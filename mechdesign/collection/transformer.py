@@ -19,7 +19,7 @@ from mechdesign.notions import LDP, Notion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
-from mechdesign.sampling import Randomness, source_of
+from mechdesign.sampling import Randomness, source_of, stream_of
 from mechdesign.utilities import L2Risk, Utility
 
 try:
@@ -168,7 +168,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = self._columns(X, f"the {self.n_features_in_} columns of the fit", reset=False)
-        stream = None if self.rng is None else np.random.default_rng(self.rng)
+        stream = stream_of(self.rng)
         reports = np.empty((len(columns[0]), len(columns)), dtype=object)
         names = getattr(self, "feature_names_in_", range(len(columns)))
         for j, (column, mechanism) in enumerate(zip(columns, self.mechanisms_, strict=True)):

@@ -207,11 +207,11 @@ def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[P
         problem.channel_constraints,
         strict=True,
     )
-    for notion, table, family, rule in asked:
+    for notion, table, family, constraint in asked:
         broken = check(statement, table, columns)
         if broken is not None:
             raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
-        claims.append(PrivacyClaim(notion, (rule or family).leakage(channel)))
+        claims.append(PrivacyClaim(notion, (constraint or family).leakage(channel)))
     return tuple(claims)
 
 

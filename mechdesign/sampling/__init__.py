@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mechdesign.sampling.alias import AliasTable
 from mechdesign.sampling.draws import below, chances, coin_rows, coin_words
-from mechdesign.sampling.sources import SIMULATION, Randomness, Source, pieces, source_of
+from mechdesign.sampling.sources import SIMULATION, Randomness, Source, pieces, source_of, stream_of
 
 __all__ = [
     "SIMULATION",
@@ -17,4 +17,5 @@ __all__ = [
     "coin_words",
     "pieces",
     "source_of",
+    "stream_of",
 ]

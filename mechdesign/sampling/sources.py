@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from mechdesign.errors import InputError, shown
 
-__all__ = ["SIMULATION", "Randomness", "Source", "pieces", "source_of"]
+__all__ = ["SIMULATION", "Randomness", "Source", "pieces", "source_of", "stream_of"]
 
 Randomness = int | np.random.Generator | None
 """None for the operating system; a seed or a generator for a simulation."""
@@ -115,6 +115,26 @@ def source_of(rng: Randomness) -> Source:
         expected = "None, a seed (a whole number >= 0) or a numpy.random.Generator"
         raise InputError("rng", expected, shown(rng))
     return _SeededSource(np.random.default_rng(int(rng)))
+
+
+def stream_of(rng: Randomness) -> np.random.Generator | None:
+    """Return one stream for several draws, so that a seed is not used twice; None stays None.
+
+    Raises
+    ------
+    InputError
+        If it is neither None nor a seed nor a generator.
+
+    Examples
+    --------
+    >>> stream = stream_of(7)
+    >>> stream_of(stream) is stream, stream_of(None)
+    (True, None)
+    """
+    source_of(rng)
+    if rng is None or isinstance(rng, np.random.Generator):
+        return rng
+    return np.random.default_rng(int(rng))
 
 
 def pieces(count: int, size: int = PIECE) -> Iterator[slice]:

@@ -20,7 +20,7 @@ from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.reports import ReportSource
-from mechdesign.sampling import Randomness, source_of
+from mechdesign.sampling import Randomness, stream_of
 from mechdesign.text import printable
 
 __all__ = ["AuditResult", "audit"]
@@ -243,8 +243,7 @@ def _pairs(
 def _drawer(sampler: Any, rng: Randomness) -> Sampler:
     """Return a function of an input and a count that draws reports."""
     if isinstance(sampler, ReportSource):
-        source_of(rng)  # refuses what is none
-        stream = rng if rng is None else np.random.default_rng(rng)
+        stream = stream_of(rng)
         return lambda x, count: sampler.privatize([x] * count, stream)
     if not callable(sampler):
         expected = "a function sampler(x, count), a Channel or a Mechanism"

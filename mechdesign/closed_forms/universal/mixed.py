@@ -218,7 +218,7 @@ def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray:
     """Check that the rows of n facets imply all others, and return the channel that they make.
 
     A row that is implied has values >= 0 on the rays of theirs. Where one is nearly 0, it may be a
-    sum of others, which is then told by its length.
+    sum of others; `_implied` decides that by comparing lengths.
     """
     table = [vertex.exact() for vertex in vertices]
     slack = [sum(row) for row in table]

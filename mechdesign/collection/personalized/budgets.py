@@ -16,7 +16,7 @@ from mechdesign._typing import Int64Array
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.reports import Reports
-from mechdesign.sampling import SIMULATION, Randomness, source_of
+from mechdesign.sampling import SIMULATION
 
 __all__ = [
     "GroupedReports",
@@ -26,7 +26,6 @@ __all__ = [
     "exact_numbers",
     "placed",
     "rounded_down",
-    "stream_of",
 ]
 
 MOST_SHOWN = 12
@@ -232,9 +231,3 @@ def placed(places: Int64Array) -> Iterator[None]:
             raise
         n = int(places[int(tail.rstrip("]"))])
         raise type(error)(f"{head}[{n}]", error.expected, error.given, error.hint) from None
-
-
-def stream_of(rng: Randomness) -> np.random.Generator | None:
-    """Return one stream for all groups: None for the operating system's."""
-    source_of(rng)  # raises InputError unless it is a seed, a generator or None
-    return None if rng is None else np.random.default_rng(rng)

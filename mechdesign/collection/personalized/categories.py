@@ -16,7 +16,6 @@ from mechdesign.collection.personalized.budgets import (
     budgets_of,
     each_group,
     placed,
-    stream_of,
 )
 from mechdesign.designs.facade import design
 from mechdesign.errors import InputError, listed, shown
@@ -28,7 +27,7 @@ from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
-from mechdesign.sampling import Randomness
+from mechdesign.sampling import Randomness, stream_of
 from mechdesign.solution import Solution
 
 __all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]

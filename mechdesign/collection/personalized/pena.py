@@ -17,7 +17,6 @@ from mechdesign.collection.personalized.budgets import (
     distinct,
     each_group,
     placed,
-    stream_of,
 )
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
 from mechdesign.errors import InputError, shown
@@ -25,7 +24,7 @@ from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.exact import fraction_text
 from mechdesign.labels import check_index
 from mechdesign.reports import Reports
-from mechdesign.sampling import Randomness
+from mechdesign.sampling import Randomness, stream_of
 
 __all__ = ["NumberGroup", "NumberReports", "collect_numbers"]
 

@@ -1,4 +1,4 @@
-"""The two-valued responder of PENA: a number in a safe range, told by one of two reports."""
+"""The two-valued responder of PENA: randomizes a number in a safe range to one of two reports."""
 
 from __future__ import annotations
 

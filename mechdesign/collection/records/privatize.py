@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from mechdesign.channel import Channel
@@ -26,7 +25,7 @@ from mechdesign.errors import InputError, shown
 from mechdesign.files.disk import atomic_file, check_different
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Labels, Reports
-from mechdesign.sampling import SIMULATION, Randomness, source_of
+from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
 __all__ = ["PrivatizedFile", "privatize_file"]
 
@@ -169,9 +168,8 @@ def privatize_file(
     >>> done.reports, (folder / "reports.csv").read_text().splitlines()[0]
     (2, 'ill')
     """
-    simulated, size = source_of(rng).simulated, chunk_size(mechanism, chunk)
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        rng = np.random.default_rng(int(rng))  # one stream for all chunks
+    rng, size = stream_of(rng), chunk_size(mechanism, chunk)  # one stream for all chunks
+    simulated = rng is not None
     _check_names(column, keep, simulated)
     source, target = Path(source), Path(target)
     opened, written = kind_of(source), kind_of(target)

@@ -48,7 +48,7 @@ CENTERING = ((0.9, 0.02), (0.5, 0.1), (0.0, 0.5))
 
 BEHIND = 0.1
 """The target is at least this share of the residual of the other conditions: complementarity must
-not run ahead of them, or the steps to the boundary become too short to mend them."""
+not run ahead of them, or the steps to the boundary become too short to reduce them."""
 
 LEAST_STEP, DECREASE = 1e-9, 0.01
 """The line search: its shortest step, and the share of the residual that a whole step must save."""

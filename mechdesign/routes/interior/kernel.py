@@ -60,14 +60,14 @@ def centering(left: Any) -> Any:
 
 
 class Stagnation:
-    """Counts steps in a row after which no gap has become smaller: rounding has the last word.
+    """Counts steps in a row after which no gap has become smaller, as at the limit of rounding.
 
     Parameters
     ----------
     gap
         The first gap, or gaps.
     patience
-        How many such steps are borne.
+        After how many such steps to give up.
     better
         A gap below this share of the best one so far counts as smaller.
     """
