@@ -59,6 +59,7 @@ from mechdesign.errors import (
     CertificateError as CertificateError,
     InfeasibleError as InfeasibleError,
     InputError as InputError,
+    LimitError as LimitError,
     MechdesignError as MechdesignError,
     SolverError as SolverError,
     UnsupportedError as UnsupportedError,

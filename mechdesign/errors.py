@@ -13,6 +13,7 @@ __all__ = [
     "CertificateError",
     "InfeasibleError",
     "InputError",
+    "LimitError",
     "MechdesignError",
     "SolverError",
     "UnsupportedError",
@@ -69,6 +70,10 @@ class InputError(MechdesignError, ValueError):
 
 class UnsupportedError(InputError):
     """The input is meaningful, but no route here solves it."""
+
+
+class LimitError(InputError):
+    """A file asks for more bytes, entries or work than the reader allows (`resources`)."""
 
 
 class InfeasibleError(MechdesignError):
