@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import fields
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mechdesign import resources
 from mechdesign.errors import InputError, LimitError
@@ -27,7 +27,7 @@ def test_a_size_is_refused_exactly_above_its_limit(name: str, limit: int, size: 
 
 def test_limits_are_those_of_before_after_the_block() -> None:
     before = resources.current()
-    with pytest.raises(RuntimeError), resources.allow(steps=1):
+    with contextlib.suppress(RuntimeError), resources.allow(steps=1):
         assert resources.current().steps == 1
         assert resources.current().bytes == before.bytes
         raise RuntimeError
