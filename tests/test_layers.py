@@ -27,7 +27,7 @@ FLOORS: list[set[str]] = [
     {"prior", "reports"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
-    {"utilities", "repair", "binding"},
+    {"utilities", "repair"},
     {"problem"},
     {"closed_forms", "certify"},
     {"routes", "mechanisms"},
