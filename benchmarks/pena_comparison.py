@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder, exact_values
 from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 from mechdesign.utilities import MeanSquaredDistance
 
 __all__ = ["MeanComparison", "MeanErrors", "compare_means"]

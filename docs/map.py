@@ -25,7 +25,7 @@ PATH = (
     ("routes", "else a route finds a channel and dual variables, in floats"),
     ("repair", "the channel becomes integers that are private exactly"),
     ("certify", "privacy and a bound on the optimum are proved"),
-    ("solution", "channel, value, bound and proof are reported"),
+    ("designs", "channel, value, bound and proof are reported"),
 )
 """What happens to one problem, and in which room; ``designs`` calls them in this order."""
 

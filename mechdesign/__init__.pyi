@@ -52,6 +52,9 @@ from mechdesign.designs.many import (
 from mechdesign.designs.min_epsilon import (
     min_epsilon as min_epsilon,
 )
+from mechdesign.designs.solution import (
+    Solution as Solution,
+)
 from mechdesign.domain import (
     Domain as Domain,
 )
@@ -138,9 +141,6 @@ from mechdesign.problem import (
 from mechdesign.reports import (
     Reports as Reports,
     Tally as Tally,
-)
-from mechdesign.solution import (
-    Solution as Solution,
 )
 from mechdesign.utilities import (
     BayesAccuracy as BayesAccuracy,

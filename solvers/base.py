@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mechdesign.designs.solution import Solution
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 
 __all__ = ["FailedError", "FloatArray", "Solver", "SolverResult", "UnsuitableError", "stopwatch"]
 

@@ -31,7 +31,7 @@ FLOORS: list[set[str]] = [
     {"problem"},
     {"closed_forms", "certify"},
     {"routes", "mechanisms"},
-    {"solution", "estimation"},
+    {"estimation"},
     {"designs"},
     {"accounting", "files"},
     {"plots", "collection"},

@@ -13,9 +13,9 @@ import pytest
 from mechdesign import design
 from mechdesign.certify import verify
 from mechdesign.cli import main
+from mechdesign.designs.solution import Solution
 from mechdesign.files import data_folder, load_channel, load_problem, save
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 from mechdesign.utilities import EstimationRisk
 from solvers import SOLVERS, UnsuitableError
 

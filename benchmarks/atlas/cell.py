@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from benchmarks.atlas.base import Formula, Point, Region
+from mechdesign.designs.solution import Solution
 from mechdesign.exact import fraction_text
-from mechdesign.solution import Solution
 
 __all__ = ["COLUMNS", "NEAR", "ROUNDING", "Cell"]
 

@@ -9,8 +9,8 @@ from benchmarks.atlas.cache import Cache
 from benchmarks.atlas.cell import NEAR, Cell
 from mechdesign.designs.facade import design
 from mechdesign.designs.many import design_each
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import MechdesignError, UnsupportedError
-from mechdesign.solution import Solution
 
 __all__ = ["evaluate"]
 

@@ -28,8 +28,8 @@ from mechdesign.errors import (
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
+    from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
-    from mechdesign.solution import Solution
 
 __all__ = ["add_commands"]
 

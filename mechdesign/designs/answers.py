@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, SolverError
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution
 from mechdesign.routes.limits import Limits
-from mechdesign.solution import Solution
 
 __all__ = ["Answers"]
 

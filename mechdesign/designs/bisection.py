@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.progress import tqdm_bar
+from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, SolverError, UnsupportedError
 from mechdesign.exact import short_text
 from mechdesign.notions import AsymmetricLift
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 
 __all__ = ["Search"]
 

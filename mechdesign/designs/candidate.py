@@ -13,6 +13,7 @@ from mechdesign.certify.channel_file import OPTIMAL_GAP, prove, relative_gap
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import Statement
 from mechdesign.channel import Channel
+from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError
 from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
@@ -21,7 +22,6 @@ from mechdesign.repair import mixed, repair
 from mechdesign.routes import Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
 from mechdesign.routes.stopwatch import Stopwatch
-from mechdesign.solution import PrivacyClaim, Solution
 
 __all__ = ["Candidate"]
 

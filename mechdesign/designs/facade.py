@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, plan
 from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
-from mechdesign.solution import Solution
 
 if TYPE_CHECKING:
     from mechdesign.routes.conic.user_terms import UserTerms

@@ -9,11 +9,11 @@ from typing import Any
 
 from mechdesign.designs.facade import check_problem
 from mechdesign.designs.progress import tqdm_bar
+from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 
 __all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
 

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias, overload
 from mechdesign.designs.facade import check_limits
 from mechdesign.designs.many_tasks import Options, Parts, divided, run
 from mechdesign.designs.progress import tqdm_bar
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, shown, shown_kind
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 
 __all__ = ["design_each", "design_many"]
 

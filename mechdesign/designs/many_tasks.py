@@ -12,6 +12,7 @@ import numpy as np
 from mechdesign.certify.channel_file import OPTIMAL_GAP
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import (
     CertificateError,
     InputError,
@@ -25,7 +26,6 @@ from mechdesign.routes.closed_form import ClosedForms
 from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.batching import most_together, shape
-from mechdesign.solution import Solution
 
 __all__ = ["Options", "Parts", "divided", "run"]
 

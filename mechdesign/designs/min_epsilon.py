@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.bisection import Search
+from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 
 __all__ = ["MOST", "Reach", "min_epsilon"]
 

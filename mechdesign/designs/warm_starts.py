@@ -7,12 +7,12 @@ import time
 
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import check_limits, design
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO, Attempt, plan
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.solution import Solution
 
 __all__ = ["Steps"]
 

@@ -12,12 +12,12 @@ from mechdesign.certify import Verified, digest, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
 from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
+from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.disk import read_text, write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.prior import Prior
-from mechdesign.solution import Solution
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism

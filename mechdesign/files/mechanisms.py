@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.certify import digest, verify
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.channels import (
     SavedMechanism,
@@ -23,7 +24,6 @@ from mechdesign.files.channels import (
 from mechdesign.files.disk import write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.notions import NOTIONS
-from mechdesign.solution import Solution
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism

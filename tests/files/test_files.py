@@ -17,6 +17,7 @@ import pytest
 from mechdesign.certify import digest, verify
 from mechdesign.cli import main
 from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
@@ -34,7 +35,6 @@ from mechdesign.notions import (
 )
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 from mechdesign.utilities import (
     UTILITIES,
     BayesAccuracy,

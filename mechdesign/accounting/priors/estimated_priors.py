@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
@@ -16,7 +17,6 @@ from mechdesign.notions import LIP, BoundedPriorLIP
 from mechdesign.prior import Prior, labeled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
-from mechdesign.solution import Solution
 from mechdesign.text import Table, Tabular
 from mechdesign.utilities import Utility
 

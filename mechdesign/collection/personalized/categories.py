@@ -18,6 +18,7 @@ from mechdesign.collection.personalized.budgets import (
     placed,
 )
 from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.groups import estimate_groups
 from mechdesign.estimation.result import Estimate
@@ -28,7 +29,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
 from mechdesign.sampling import Randomness, stream_of
-from mechdesign.solution import Solution
 
 __all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
 

@@ -38,7 +38,7 @@ from mechdesign import (
 from mechdesign.certify.bounds.chain import chain_bound
 from mechdesign.certify.channel_file import prove
 from mechdesign.certify.problem import read_statement
-from mechdesign.solution import Solution
+from mechdesign.designs.solution import Solution
 from mechdesign.utilities import Utility
 from tests.documents import refused
 from tests.strategies import (

@@ -53,11 +53,11 @@ from mechdesign.certify import digest, verify
 from mechdesign.certify.bounds.duality import dual_bound
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import read_statement
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
 from mechdesign.notions import Notion
 from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.repair import mixed, repair
-from mechdesign.solution import Solution
 from solvers import SOLVERS
 from tests.strategies import DIGITS, budgets, channels, columns_of, decimal, examples, exp, priors
 

@@ -30,9 +30,9 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import digest, verify
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
 from mechdesign.routes.conic.lagrangian import linearized
-from mechdesign.solution import Solution
 from tests.strategies import examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]

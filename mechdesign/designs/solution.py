@@ -13,11 +13,11 @@ import numpy as np
 
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.channel import Channel
+from mechdesign.designs.binding import BindingRow, Columns, binding_rows
 from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.notions import Notion
-from mechdesign.notions.rows.binding import BindingRow, Columns, binding_rows
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, html_lines, html_matrix, printable
