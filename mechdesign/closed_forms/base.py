@@ -118,13 +118,13 @@ def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
 
 
 def best_when_informed(problem: Problem) -> bool:
-    """Return whether no post-processing raises the utility, and the checker can compute it.
+    """Return whether no post-processing raises the utility.
 
     An expected loss counts: it is best where each report becomes the best output for it.
     """
     utility = problem.utility
     if isinstance(utility, ColumnUtility):
-        return utility.exact
+        return True
     if isinstance(utility, EstimationRisk):
         return not utility.worst_case
     return problem.expected_loss is not None

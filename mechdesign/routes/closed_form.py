@@ -12,7 +12,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Considered, Route, Verdict, recommended
-from mechdesign.utilities import ConvexUtility, EstimationRisk
+from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk
 
 __all__ = ["ClosedForms"]
 
@@ -58,12 +58,17 @@ class ClosedForms(Route):
         form, reason, _ = _choose(problem)
         if form is None:
             raise UnsupportedError("route", "a problem with a closed form", reason)
-        found = form.formula(problem)
+        found, utility = form.formula(problem), problem.utility
+        route = f"closed-form: {form.name}"
+        if isinstance(utility, ColumnUtility) and not utility.exact:
+            gain = utility.on(problem.domain).gain(found.matrix, problem.prior.array)
+            best = utility.objective_at(float(gain.sum()), problem.domain, problem.prior)
+            return RawSolution(found.matrix, found.outputs, None, route, numeric_bound=best)
         return RawSolution(
             found.matrix,
             found.outputs,
             self._dual(problem, form, limits),
-            f"closed-form: {form.name}",
+            route,
             theorem=form.theorem,
             theorem_data=form.theorem_data(problem),
         )

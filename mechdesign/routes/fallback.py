@@ -7,8 +7,6 @@ the channel that reveals its input, which the checker proves without data.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 from mechdesign.closed_forms.base import name_outputs
@@ -63,9 +61,8 @@ class Fallback(Route):
         elif isinstance(utility, ColumnUtility):
             outputs, matrix = name_outputs(problem, 1), np.ones((k, 1))
             if not utility.exact:
-                most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
-                whole = utility.offset(problem.domain, problem.prior)
-                bound = most if utility.is_maximized else whole - most
+                most = float(utility.gain(np.eye(k), problem.prior.array).sum())
+                bound = utility.objective_at(most, problem.domain, problem.prior)
         else:
             raise UnsupportedError("objective", "a linear loss or a sum over outputs", utility.name)
         route = "fallback: one output for all"

@@ -44,8 +44,15 @@ class ColumnUtility(Utility):
     ('optimal', 0.844638)
     """
 
+    name = "custom"
+
     exact: ClassVar[bool] = False
     """Whether the checker knows the gain, so that a saved file proves value and bound."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take no class for one that the checker knows because its parent is."""
+        super().__init_subclass__(**options)
+        cls.exact = bool(vars(cls).get("exact", False))
 
     @abstractmethod
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
@@ -97,8 +104,13 @@ class ColumnUtility(Utility):
     ) -> Fraction:
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
         prior = prior_on(prior, as_channel(channel).inputs)
-        total = Fraction(float(self.gain(channel.matrix, prior.array).sum()))
-        return total if self.is_maximized else self.offset(channel.inputs, prior) - total
+        total = float(self.gain(channel.matrix, prior.array).sum())
+        return self.objective_at(total, channel.inputs, prior)
+
+    def objective_at(self, total: float, domain: Domain, prior: Prior) -> Fraction:
+        """Return the objective where the gains of the outputs sum to ``total``."""
+        gains = Fraction(total)
+        return gains if self.is_maximized else self.offset(domain, prior) - gains
 
 
 def joint_columns(channel: Channel, prior: Prior) -> list[list[Fraction]]:

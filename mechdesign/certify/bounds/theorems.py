@@ -24,7 +24,7 @@ from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.prior_sets import prior_bounds
-from mechdesign.certify.privacy.sensitive_attribute import all_equal, rank, read_sensitive_attribute
+from mechdesign.certify.privacy.sensitive_attribute import rank, read_sensitive_attribute
 from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
@@ -82,37 +82,52 @@ def equal_rows(statement: Statement) -> Fraction:
     g . 1 = 0 makes g . q = 0 in every column, and k - 1 independent rows of this kind leave only
     constant columns.
     """
-    if not _all_rows_equal(statement):
+    class_of, equations = _ties(statement)
+    classes = set(class_of)
+    by_class = [
+        [sum(g for g, c in zip(row, class_of, strict=True) if c == one) for one in classes]
+        for row in equations
+    ]
+    if rank(by_class) < len(classes) - 1:
         raise CertificateError("the notions do not force all rows of the channel to be equal")
     return best_after(statement, [[ONE] * len(statement.prior)])
 
 
-def _all_rows_equal(statement: Statement) -> bool:
-    """Return whether the notions make all rows of a channel equal; inputs merge into classes."""
-    class_of = list(range(len(statement.labels)))
+def _ties(statement: Statement) -> tuple[list[int], list[list[int]]]:
+    """Return what the notions tie: the class of each input, and equations g . q = 0.
+
+    Inputs of a class have equal entries in every column. What a notion ties about a sensitive
+    attribute are equations on w = B q, so that the rows g B are equations on q.
+    """
+    k = len(statement.labels)
+    class_of, equations = list(range(k)), list[list[int]]()
     for table in statement.privacy:
         if table["notion"] == SECRET:
             attribute = read_sensitive_attribute(statement, table)
-            if _all_rows_equal(attribute.statement) and all_equal(attribute):
-                return True
+            secret_class, found = _ties(attribute.statement)
+            first = [secret_class.index(c) for c in secret_class]
+            found += [
+                [int(t == s) - int(t == first[s]) for t in range(len(first))]
+                for s in range(len(first))
+                if s != first[s]
+            ]
+            equations += [attribute.on_inputs(row) for row in found]
             continue
         if is_linear(table):
             rows = [row.integers() for row in linear_rows(statement, table)]
             tight = [row for row in rows if not sum(row.values())]
-            dense = [[row.get(x, 0) for x in range(len(class_of))] for row in tight]
-            if rank(dense) == len(class_of) - 1:
-                return True
+            equations += [[row.get(x, 0) for x in range(k)] for row in tight]
             continue
         limits = ratio_limits(statement, table)
         if limits is None:
             if 0 in lift_limits(table):
-                return True
+                class_of = [0] * k
             continue
         for x, other, limit in bounded_pairs(limits):
             if limit == (ZERO, ONE):
                 old, new = class_of[x], class_of[other]
                 class_of = [new if c == old else c for c in class_of]
-    return len(set(class_of)) == 1
+    return class_of, equations
 
 
 def randomized_response(statement: Statement) -> Fraction:

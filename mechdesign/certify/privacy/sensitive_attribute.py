@@ -23,7 +23,7 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 
-__all__ = ["SIDE", "SensitiveAttribute", "all_equal", "rank", "read_sensitive_attribute"]
+__all__ = ["SIDE", "SensitiveAttribute", "rank", "read_sensitive_attribute"]
 
 SIDE = "secret-"
 """The prefix of the side of multipliers of rows on w."""
@@ -82,17 +82,6 @@ def read_sensitive_attribute(statement: Statement, table: dict[str, Any]) -> Sen
     inner["notion"] = table["of"] if table["notion"] == SECRET else table["notion"]
     own = Statement(labels, points, spacing, masses, [inner], statement.utility, None)
     return SensitiveAttribute(own, inner, rows, whole)
-
-
-def all_equal(attribute: SensitiveAttribute) -> bool:
-    """Return whether equal rows of Pr(y|s), for all s, make all rows of Q equal.
-
-    They do if the differences of the rows of P(x|s) span all vectors that are orthogonal to the
-    constants, which is so if their rank is one less than the number of inputs.
-    """
-    first, *others = attribute.rows
-    differences = [[a - b for a, b in zip(row, first, strict=True)] for row in others]
-    return rank(differences) == len(first) - 1
 
 
 def rank(rows: Sequence[Sequence[int]]) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -71,21 +73,33 @@ class Cone:
         return _classes(self.size, [family.links() for family in self.families])
 
     def equal_classes(self) -> IntArray:
-        """Return the number of the class of each input; rows of Q in one class must be equal."""
-        return _classes(self.size, [family.forced_equal() for family in self.families])
+        """Return the number of the class of each input; rows of Q in one class must be equal.
+
+        Rows x and x' of every Q that obeys the equations of the families are equal where rows x and
+        x' of a basis of the solutions are.
+        """
+        return self._ties[0]
 
     def flat_basis(self) -> Basis | None:
         """Return a basis of the columns that obey all equations; None if equal rows are all."""
+        classes, basis = self._ties
+        return basis if basis is not None and len(basis[0]) <= max(classes) else None
+
+    @cached_property
+    def _ties(self) -> tuple[IntArray, Basis | None]:
+        """The classes, and a basis where a family has equations on more than two entries."""
+        classes = _classes(self.size, [family.forced_equal() for family in self.families])
         equations = [row for family in self.families for row in family.equations()]
         if not equations:
-            return None
-        classes = self.equal_classes().tolist()
-        for x, c in enumerate(classes):
-            first = classes.index(c)
-            if first < x:
-                equations.append([Fraction((z == x) - (z == first)) for z in range(self.size)])
+            return classes, None
+        first: dict[Any, int] = {}
+        for x, c in enumerate(classes.tolist()):
+            one = first.setdefault(c, x)
+            if one < x:
+                equations.append([Fraction((z == x) - (z == one)) for z in range(self.size)])
         basis = null_space(equations, self.size)
-        return basis if len(basis[0]) <= max(classes) else None
+        numbers: dict[tuple[Fraction, ...], int] = {}
+        return np.array([numbers.setdefault(row, len(numbers)) for row in basis]), basis
 
 
 def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:

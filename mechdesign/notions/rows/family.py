@@ -27,7 +27,6 @@ from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.exact import as_fraction
-from mechdesign.notions.rows.equations import null_space
 from mechdesign.notions.rows.exact_rows import ExactRows
 from mechdesign.notions.rows.row import NUMBERED, CarryBack, Multipliers, Row, log_ratio
 from mechdesign.prior_sets import Weights
@@ -205,26 +204,15 @@ class Family(ABC):
         return list(found.values())
 
     def equations(self) -> list[list[Fraction]]:
-        """Return rows g with g . q = 0 in every column, where these are more than equal entries."""
+        """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may state ties."""
         return self._equations
 
-    @cached_property
-    def _forced_equal(self) -> sp.csr_array:
-        ties = self.equations()
-        first: dict[tuple[Fraction, ...], int] = {}
-        edges = [
-            (first.setdefault(row, x), x)
-            for x, row in enumerate(null_space(ties, self.size) if ties else ())
-        ]
-        return self._graph(*np.array(edges, dtype=np.intp).reshape(-1, 2).T)
-
     def forced_equal(self) -> sp.csr_array:
-        """Return a graph on the inputs that joins those whose rows of Q must be equal.
+        """Return a graph on the inputs that joins those whose rows of Q bounds of 1 make equal.
 
-        Rows x and x' of every Q that obeys the equations are equal where rows x and x' of a basis
-        of the solutions are.
+        Ties that :meth:`equations` states need not be in it.
         """
-        return self._forced_equal
+        return sp.csr_array((self.size, self.size))
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Return the least sets of inputs, with those given, that columns can be positive on.

@@ -16,7 +16,6 @@ rays are found by local search (`local_search`), and the bound is what branch an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -104,11 +103,10 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     matrix = found.rays[:, used] * found.theta[used]
     bound = None
     if not utility.exact:
-        whole = utility.offset(problem.domain, problem.prior)
         # no channel exceeds the gain where everything is told
         everything = utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum()
-        most = Fraction(min(found.most, float(everything)))
-        bound = most if utility.is_maximized else whole - most
+        most = min(found.most, float(everything))
+        bound = utility.objective_at(most, problem.domain, problem.prior)
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, found.dual, "extreme-rays: HiGHS", found.notes, bound)
 

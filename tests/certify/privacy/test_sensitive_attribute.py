@@ -29,8 +29,9 @@ from mechdesign import (
 )
 from mechdesign.certify import digest, verify
 from mechdesign.certify.bounds.rays import all_rays, integer_rows
+from mechdesign.certify.bounds.theorems import THEOREMS
 from mechdesign.certify.privacy.check import check
-from mechdesign.certify.privacy.sensitive_attribute import all_equal, read_sensitive_attribute
+from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement, read_statement
 from mechdesign.files import save
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
@@ -177,6 +178,14 @@ def test_two_inputs_are_proved_by_the_binary_theorem(tmp_path: Path) -> None:
         verify(document)
 
 
+def makes_all_rows_equal(stated: Statement) -> bool:
+    try:
+        THEOREMS["equal-rows"](stated)
+    except CertificateError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     ("law", "equal"),
     [
@@ -191,7 +200,26 @@ def test_when_equal_laws_of_the_report_make_equal_rows(law: Any, equal: bool) ->
     k, n = len(law), len(law[0])
     secret = {"values": list(range(n)), "given_input": law}
     stated = statement({"notion": "ldp", "epsilon": 0, "secret": secret}, k, [f"1/{k}"] * k)
-    assert all_equal(read_sensitive_attribute(stated, stated.privacy[0])) is equal
+    assert makes_all_rows_equal(stated) is equal
+
+
+ONE_TIE = [[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]]
+
+
+@pytest.mark.parametrize(
+    ("law", "matrix", "equal"),
+    [
+        ([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]], ONE_TIE, True),
+        ([["0.5", "0.25", "0.25"], ["0.2", "0.4", "0.4"]], ONE_TIE, False),
+        ([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"], [1, 0, 0]], ONE_TIE, False),
+    ],
+)
+def test_one_tie_of_two_secrets_makes_two_inputs_equal(law: Any, matrix: Any, equal: bool) -> None:
+    k = len(law)
+    secret = {"values": [0, 1, 2], "given_input": law}
+    table = {"notion": "context-aware", "matrix": matrix, "secret": secret}
+    stated = statement(table, k, [f"1/{k}"] * k)
+    assert makes_all_rows_equal(stated) is equal
 
 
 # Tampering.
