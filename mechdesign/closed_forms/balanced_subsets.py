@@ -11,6 +11,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 
 __all__ = ["balanced_arrangements", "balanced_subsets"]
 
@@ -100,11 +101,12 @@ def balanced_arrangements(values: tuple[float, ...]) -> tuple[FloatArray, FloatA
             (columns * np.roll(columns, d, axis=0)).mean(axis=0) for d in range(1, k // 2 + 1)
         ]
         rows = np.vstack([np.stack(products) / mean, np.ones(columns.shape[1])])
-        weights, residual = nnls(rows, np.ones(len(rows)))
+        weights, residual = called("NNLS", nnls, rows, np.ones(len(rows)))
         if residual <= EXACT * len(rows):
             break
     else:
         raise SolverError(f"no balanced family of arrangements of {k} entries was found")
+    weights = checked("NNLS", weights, columns.shape[1:])
     used = np.flatnonzero(weights > USED)
     shifted = np.hstack([np.roll(columns[:, used], shift, axis=0) for shift in range(k)])
     spread = np.tile(weights[used] / weights[used].sum() / k, k)

@@ -11,6 +11,7 @@ from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP, BlockLDP, HighLowLDP
+from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
 
@@ -200,7 +201,7 @@ class _HighLow:
         G[0] *= mean
         G[:, 0] *= mean
         G[range(1, len(G)), range(1, len(G))] += (1 - w) / others
-        inverse = np.diag(np.linalg.inv(G))
+        inverse = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, G), G.shape))
         variances = np.empty(len(self.prior))
         variances[self.others] = inverse[1:]
         variances[self.sensitive] = inverse[0] / s

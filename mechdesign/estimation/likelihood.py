@@ -17,6 +17,7 @@ import scipy.linalg
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import InputError, SolverError, shown
 from mechdesign.estimation.report_models import DistinctReports
+from mechdesign.outside import called, checked
 
 __all__ = ["Fit", "Progress", "fit", "likelihood_gap", "observed_information"]
 
@@ -214,9 +215,10 @@ class _Maximizer:
             H[np.diag_indices(k)] += z
             residual = root * (gradient - 1 + mu / p)
             try:
-                factor = scipy.linalg.cho_factor(H, check_finite=False)
-                dp = root * scipy.linalg.cho_solve(factor, residual, check_finite=False)
-            except scipy.linalg.LinAlgError:
+                factor = called("LAPACK", scipy.linalg.cho_factor, H)
+                solved = called("LAPACK", scipy.linalg.cho_solve, factor, residual)
+                dp = root * checked("LAPACK", solved, p.shape)
+            except SolverError:
                 break
             dz = mu / p - z - z / p * dp
             p = p + _step_length(p, dp) * dp
@@ -245,7 +247,8 @@ def observed_information(
     inverse = np.full((k, k), np.nan)
     scaled = observed.columns[inside] * (np.sqrt(observed.shares) / (p @ observed.columns))
     size = 1 / np.sqrt((scaled**2).sum(axis=1))
-    s, U = scipy.linalg.eigh(size[:, None] * (scaled @ scaled.T) * size)
+    s, U = called("LAPACK", scipy.linalg.eigh, size[:, None] * (scaled @ scaled.T) * size)
+    s, U = checked("LAPACK", s, size.shape), checked("LAPACK", U, (len(size), len(size)))
     if s[0] <= 1e-12 * s[-1]:
         return inverse, np.zeros(k, dtype=np.bool_)
     half = size[:, None] * U / np.sqrt(s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import highspy
@@ -12,9 +13,23 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
+from mechdesign.outside import Guarded, called, checked
 from mechdesign.routes.limits import Limits
 
-__all__ = ["PRIMAL", "BoundedProgram", "LPModel", "LPResult", "WarmStartedLP", "highs", "solve_lp"]
+__all__ = [
+    "PRIMAL",
+    "BoundedProgram",
+    "LPModel",
+    "LPResult",
+    "WarmStartedLP",
+    "answer",
+    "highs",
+    "is_optimal",
+    "solve_lp",
+    "status",
+]
+
+NAME = "HiGHS"
 
 
 TOLERANCE = 1e-10
@@ -49,9 +64,16 @@ class LPResult:
     dual: FloatArray
 
 
-def highs(method: str, presolve: str = "choose") -> highspy.Highs:
-    """Return a silent solver with the tightest tolerances that HiGHS takes, without a program."""
-    solver = highspy.Highs()
+def highs(method: str, presolve: str = "choose", limits: Limits | None = None) -> Guarded:
+    """Return a silent solver with the tightest tolerances that HiGHS takes, without a program.
+
+    With limits it calls back at every step, so that Python sees a Ctrl-C and can stop it.
+    """
+    inner = called(NAME, highspy.Highs)
+    if limits is not None:
+        for event in (inner.cbSimplexInterrupt, inner.cbIpmInterrupt):
+            called(NAME, event.subscribe, partial(_ask, limits))
+    solver = Guarded(NAME, inner)
     for option, value in (
         ("output_flag", False),
         ("solver", method),
@@ -83,7 +105,6 @@ class WarmStartedLP:
         self._settings = iter(
             ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
         )
-        self._unit, self._solver = UNIT, highspy.Highs()
         self._load_next()
 
     def _load_next(self) -> bool:
@@ -92,10 +113,8 @@ class WarmStartedLP:
         if settings is None:
             return False
         self._unit, method, presolve = settings
-        self._solver = highs(method, presolve)
+        self._solver = highs(method, presolve, self._limits)
         self._solver.passModel(_model(self.program, self._unit))
-        if self._limits is not None:
-            _ask_between_steps(self._solver, self._limits)
         return True
 
     def start_at(self, columns: BoolArray, rows: BoolArray) -> None:
@@ -121,7 +140,7 @@ class WarmStartedLP:
         Raises
         ------
         SolverError
-            If all settings end without an optimum, or time is over; the message says why.
+            If HiGHS fails with all settings, or time is over; the message says why.
         """
         if cost is not None:
             self.program = replace(self.program, cost=cost)
@@ -129,13 +148,15 @@ class WarmStartedLP:
             self._solver.changeColsCost(len(cost), places, cost * self._unit)
         while True:
             self._check_limits()
-            self._solver.run()
-            status = self._solver.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
-                return _result(self._solver, self._unit)
+            try:
+                self._solver.run()
+                if is_optimal(self._solver):
+                    return answer(self._solver, self.program.A.shape, self._unit)
+                said = status(self._solver)
+            except SolverError as error:
+                said = str(error)
             self._check_limits()
             if not self._load_next():
-                said = self._solver.modelStatusToString(status)
                 raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
 
     def _check_limits(self) -> None:
@@ -157,19 +178,20 @@ class BoundedProgram:
     """
 
     def __init__(self, program: LPModel) -> None:
-        self._size = program.A.shape[1]
+        self._shape, self._size = program.A.shape, program.A.shape[1]
         self._places = np.arange(self._size, dtype=np.int32)
         self._solver = highs("simplex", presolve="off")
         self._solver.passModel(_model(program, 1.0))
 
     def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
         """Return the optimum, or None where HiGHS finds none."""
-        self._solver.changeColsCost(self._size, self._places, cost)
-        self._solver.changeColsBounds(self._size, self._places, low, high)
-        self._solver.run()
-        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        try:
+            self._solver.changeColsCost(self._size, self._places, cost)
+            self._solver.changeColsBounds(self._size, self._places, low, high)
+            self._solver.run()
+            return answer(self._solver, self._shape) if is_optimal(self._solver) else None
+        except SolverError:
             return None
-        return _result(self._solver, 1.0)
 
 
 def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPResult:
@@ -177,22 +199,45 @@ def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPR
     return WarmStartedLP(program, method, limits).solve()
 
 
-def _ask_between_steps(solver: highspy.Highs, limits: Limits) -> None:
-    """Let HiGHS call back at every step, so that Python sees a Ctrl-C and can stop it."""
-
-    def ask(event: Any) -> None:
-        if limits.over():
-            event.interrupt()
-
-    solver.cbSimplexInterrupt.subscribe(ask)
-    solver.cbIpmInterrupt.subscribe(ask)
+def is_optimal(solver: Guarded) -> bool:
+    """Return whether the last run ended with an optimum."""
+    return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 
-def _result(solver: highspy.Highs, unit: float) -> LPResult:
-    """Read the optimum of a program whose right-hand sides and costs were scaled by a unit."""
-    solution = solver.getSolution()
-    values = (solution.col_value, solution.col_dual, solution.row_dual)
-    return LPResult(*(np.array(value) / unit for value in values))
+def status(solver: Guarded) -> str:
+    """Return in words how the last run ended."""
+    return str(solver.modelStatusToString(solver.getModelStatus()))
+
+
+def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResult:
+    """Return the optimum of a program whose right-hand sides and costs were scaled by a unit.
+
+    Parameters
+    ----------
+    shape
+        The numbers of its rows and columns.
+
+    Raises
+    ------
+    SolverError
+        If HiGHS returns numbers of another shape, or such as are no numbers.
+    """
+    found, (n_rows, n_columns) = solver.getSolution(), shape
+    primal, reduced, dual = (
+        checked(NAME, values, (size,)) / unit
+        for values, size in (
+            (found.col_value, n_columns),
+            (found.col_dual, n_columns),
+            (found.row_dual, n_rows),
+        )
+    )
+    return LPResult(primal, reduced, dual)
+
+
+def _ask(limits: Limits, event: Any) -> None:
+    """Stop HiGHS, which asks at every step, once a limit is reached."""
+    if limits.over():
+        event.interrupt()
 
 
 def _model(program: LPModel, unit: float) -> highspy.HighsLp:

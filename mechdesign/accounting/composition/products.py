@@ -21,7 +21,8 @@ import scipy.optimize
 
 from mechdesign.accounting.measure.max_ratio import Ratio, max_ratio
 from mechdesign.channel import Channel, as_channel
-from mechdesign.errors import InputError, UnsupportedError, listed
+from mechdesign.errors import InputError, SolverError, UnsupportedError, listed
+from mechdesign.outside import called, checked
 
 __all__ = [
     "Column",
@@ -241,8 +242,9 @@ def _is_mixture(
 ) -> bool:
     """Return whether a column is for sure a nonnegative combination of those kept."""
     try:
-        weights, rest = scipy.optimize.nnls(shapes[kept].T, shapes[n])
-    except RuntimeError:  # the active-set iteration cycled
+        weights, rest = called("NNLS", scipy.optimize.nnls, shapes[kept].T, shapes[n])
+        weights = checked("NNLS", weights, (len(kept),))
+    except SolverError:  # such as an active-set iteration that cycles
         return False
     if rest > CLOSE:
         return False

@@ -30,6 +30,7 @@ from mechdesign.notions import (
     MutualInformationPrivacy,
     Notion,
 )
+from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
 
@@ -276,12 +277,14 @@ def _largest_minimum(priors: PriorSet) -> float:
     """
     vertices = np.array([[float(p) for p in vertex] for vertex in priors.vertices()])
     n, k = vertices.shape
-    found: Any = scipy.optimize.linprog(
+    found: Any = called(
+        "HiGHS",
+        scipy.optimize.linprog,
         np.append(np.zeros(n), -1.0),
         np.hstack([-vertices.T, np.ones((k, 1))]),
         np.zeros(k),
         np.append(np.ones(n), 0.0)[None, :],
         [1.0],
     )
-    mixture = np.maximum(found.x[:n], 0)
+    mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
     return float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)

@@ -23,6 +23,7 @@ from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import SolverError
 from mechdesign.notions import Cone
+from mechdesign.outside import called, checked
 from mechdesign.repair import repair
 
 __all__ = ["ExtremalColumns"]
@@ -76,7 +77,8 @@ class ExtremalColumns:
         """
         found = self._solve(left, right)
         if found.status == 0:
-            return float(left @ found.x), np.maximum(found.x, 0)
+            column = checked("HiGHS", found.x, left.shape)
+            return float(left @ column), np.maximum(column, 0)
         ray = self._without(left, right > 0)
         if ray is not None:
             return math.inf, ray
@@ -113,7 +115,9 @@ class ExtremalColumns:
         G = self.matrix[:, free]
         size = np.abs(G).max(axis=1, initial=0.0)
         rows = G[size > 0] / size[size > 0, None]
-        found: Any = scipy.optimize.linprog(
+        found: Any = called(
+            "HiGHS",
+            scipy.optimize.linprog,
             -left[free],
             rows,
             np.zeros(len(rows)),
@@ -123,13 +127,17 @@ class ExtremalColumns:
         if found.status != 0 or -found.fun < SOME:
             return None
         ray = np.zeros(len(left))
-        ray[free] = np.where(found.x > DUST, found.x, 0.0)
+        kept = checked("HiGHS", found.x, (int(free.sum()),))
+        ray[free] = np.where(kept > DUST, kept, 0.0)
         return ray
 
     def _solve(self, left: FloatArray, right: FloatArray) -> Any:
         sums = np.vstack([self.equal, right])
         wanted = np.append(np.zeros(len(self.equal)), 1.0)
-        return scipy.optimize.linprog(
+        solver: Any = scipy.optimize.linprog
+        return called(
+            "HiGHS",
+            solver,
             -left,
             self.matrix,
             np.zeros(self.matrix.shape[0]),

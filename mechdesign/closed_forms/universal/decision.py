@@ -25,7 +25,7 @@ from mechdesign.closed_forms.universal.lifts import (
 )
 from mechdesign.closed_forms.universal.mixed import decide_mixed
 from mechdesign.closed_forms.universal.pairs import Lengths, PairSource, find_forest
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -55,7 +55,7 @@ def decide_cone(cone: Cone) -> Decision:
     classes, ties = _ties(cone, pairs, lifts)
     try:
         found = _decide(pairs, lifts, classes)
-    except (UndecidedError, UnsupportedError) as error:
+    except (SolverError, UndecidedError, UnsupportedError) as error:
         return Decision(None, f"not decided: {error}")
     if found.matrix is None:
         return found

@@ -24,6 +24,7 @@ from mechdesign.closed_forms.universal.lifts import by_class, lift_facet
 from mechdesign.closed_forms.universal.pairs import Length, Lengths, compare
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.outside import called, checked
 from mechdesign.prior_sets import Weights
 
 __all__ = ["decide_mixed"]
@@ -156,7 +157,8 @@ def decide_mixed(lengths: Lengths, lifts: Sequence[tuple[int, LiftRows]]) -> Dec
     found = _vertices(rows)
     if len(found) > n:
         return too_many
-    rays = np.linalg.inv(np.array([vertex.vector for vertex in found]))
+    vectors = np.array([vertex.vector for vertex in found])
+    rays = checked("LAPACK", called("LAPACK", np.linalg.inv, vectors), vectors.shape)
     for ray in rays.T:
         vector = rows.furthest(ray / np.abs(ray).max()).vector
         if vector @ ray < -OUTSIDE * (np.abs(vector) @ np.abs(ray)):
@@ -184,15 +186,16 @@ class _Vertices:
     def plane(self) -> tuple[int, FloatArray]:
         """Return how many dimensions they span, and directions away from all of them."""
         table = np.array([vertex.vector / np.linalg.norm(vertex.vector) for vertex in self.found])
-        _, sizes, basis = np.linalg.svd(table)
-        rank = int((sizes > SAME).sum())
-        return rank, basis[rank:]
+        _, sizes, basis = called("LAPACK", np.linalg.svd, table)
+        rank, n = int((sizes > SAME).sum()), table.shape[1]
+        return rank, checked("LAPACK", basis, (n, n))[rank:]
 
     @property
     def dependent(self) -> bool:
         """Whether some are combinations of others, plainly: those of a simplex are not."""
         table = np.array([vertex.vector for vertex in self.found])
-        sizes = np.linalg.svd(table, compute_uv=False)
+        found = called("LAPACK", np.linalg.svd, table, compute_uv=False)
+        sizes = checked("LAPACK", found, (min(table.shape),))
         return bool(np.abs(table).max() < STEEP and sizes[-1] < PLAIN * sizes[0]) or (
             len(table) > table.shape[1]
         )

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.routes.highs import PRIMAL, TOLERANCE, highs
+from mechdesign.routes.highs import PRIMAL, TOLERANCE, answer, highs, is_optimal, status
 
 __all__ = ["RestrictedMaster", "solve_master"]
 
@@ -79,9 +79,11 @@ class RestrictedMaster:
 
     def keep(self, wanted: BoolArray) -> BoolArray:
         """Drop rays that are not wanted, but none of the basis; return which of all stay."""
+        states = self._solver.getBasis().col_status
+        if len(states) != len(wanted):
+            raise SolverError(f"HiGHS (rays) has {len(states)} columns, not {len(wanted)}")
         basic = highspy.HighsBasisStatus.kBasic
-        status = self._solver.getBasis().col_status
-        kept: BoolArray = wanted | np.array([one == basic for one in status], dtype=bool)
+        kept: BoolArray = wanted | np.array([one == basic for one in states], dtype=bool)
         gone = np.flatnonzero(~kept).astype(np.int32)
         self._solver.deleteCols(len(gone), gone)
         self._rays, self.gain = [self.rays[:, kept]], self.gain[kept]
@@ -95,25 +97,23 @@ class RestrictedMaster:
         SolverError
             If HiGHS finds no optimum; the message carries its status.
         """
-        optimal = highspy.HighsModelStatus.kOptimal
         self._solver.run()
         for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again, without the last basis
-            if self._solver.getModelStatus() == optimal:
+            if is_optimal(self._solver):
                 break
             self._solver.clearSolver()
             self._solver.setOptionValue("simplex_strategy", CHOOSE)
             self._solver.setOptionValue("primal_feasibility_tolerance", tolerance)
             self._solver.setOptionValue("dual_feasibility_tolerance", tolerance)
             self._solver.run()
-        if self._solver.getModelStatus() != optimal:
-            said = self._solver.modelStatusToString(self._solver.getModelStatus())
-            raise SolverError(f"HiGHS (rays) stopped: {said}")
+        if not is_optimal(self._solver):
+            raise SolverError(f"HiGHS (rays) stopped: {status(self._solver)}")
         self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from here on rays are added
-        found = self._solver.getSolution()
-        potentials = -self.scale * np.array(found.row_dual)
+        found = answer(self._solver, self.rays.shape)
+        potentials = -self.scale * found.dual
         if self._change is not None:  # of T r = T 1 to those of r = 1
             potentials = self._change.T @ potentials
-        return np.array(found.col_value) / self.unit, potentials
+        return found.primal / self.unit, potentials
 
 
 def solve_master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:

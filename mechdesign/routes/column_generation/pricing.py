@@ -15,7 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.outside import called, checked
 from mechdesign.routes.base import Dual
 from mechdesign.routes.presolve.shortest_paths import closure
 
@@ -120,8 +122,8 @@ def inverse(rays: FloatArray) -> sp.csr_array | None:
     if n != k:
         return None
     try:
-        found = np.linalg.inv(rays)
-    except np.linalg.LinAlgError:
+        found = checked("LAPACK", called("LAPACK", np.linalg.inv, rays), rays.shape)
+    except SolverError:
         return None
     found[np.abs(found) < NOTHING * np.abs(found).max()] = 0.0
     sparse = sp.csr_array(found)

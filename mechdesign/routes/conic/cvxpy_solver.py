@@ -13,6 +13,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError, SolverError, did_you_mean
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, Information, RawSolution
 from mechdesign.routes.conic.blahut_arimoto import best_potentials, potential_bound
@@ -132,14 +133,17 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the certificate will tell
         try:
-            stated.solve(solver=name, **options)
-        except cp.SolverError as error:
-            why = limits.ended if limits.over() else error
-            raise SolverError(f"{name} stopped: {why}") from None
+            called(name, stated.solve, solver=name, **options)
+        except SolverError:
+            if limits.over():
+                raise SolverError(f"{name} stopped: {limits.ended}") from None
+            raise
     if stated.status == cp.USER_LIMIT and limits.over():
         raise SolverError(f"{name} stopped: {limits.ended}")
     if any(variable.value is None for variable in stated.variables()):
         raise SolverError(f"{name} stopped: {stated.status}")
+    for variable in stated.variables():
+        checked(name, variable.value, variable.shape)
 
 
 @dataclass(frozen=True)
@@ -221,8 +225,8 @@ class StatedProblem:
         """Return the multipliers of the losses of the inputs, for a worst case; else None."""
         if not self._per_input:
             return None
-        dual = self._per_input[0].dual_value
-        return np.ones(len(self.cost)) if dual is None else np.maximum(dual, 0.0)
+        k, stated = len(self.cost), self._per_input[0]
+        return np.ones(k) if stated.dual_value is None else _multipliers(stated, (k,))
 
     def mean_cost(self) -> FloatArray:
         """Return costs whose sum times Q a linear loss is at least: for a worst case a mean."""
@@ -273,9 +277,9 @@ class StatedProblem:
         return DualBound(found, Information(on_information, b), least - from_limits)
 
 
-def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, int]) -> FloatArray:
+def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, ...]) -> FloatArray:
     """Return the dual values of an inequality, negative ones as 0; 0 without a solution."""
     if constraint is None or constraint.dual_value is None:
         return np.zeros(shape)
-    multipliers: FloatArray = np.maximum(np.asarray(constraint.dual_value, dtype=float), 0.0)
-    return multipliers.reshape(shape)
+    multipliers = called("cvxpy", np.reshape, constraint.dual_value, shape)
+    return np.maximum(checked("cvxpy", multipliers, shape), 0.0)

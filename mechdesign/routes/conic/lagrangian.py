@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.outside import called
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -44,7 +46,7 @@ def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | 
         return _second_order_cone(constraint, dual, scale)
     if isinstance(constraint, cp.constraints.PSD):
         expression = constraint.args[0]
-        sizes, vectors = np.linalg.eigh((dual + dual.T) / 2)
+        sizes, vectors = called("LAPACK", np.linalg.eigh, (dual + dual.T) / 2)
         weight = (vectors * np.maximum(sizes, 0.0)) @ vectors.T
         return -scale * cp.sum(cp.multiply(weight, expression))
     if isinstance(constraint, cp.constraints.Equality | cp.constraints.Zero):
@@ -107,12 +109,20 @@ def linearized(
     return float(np.asarray(value).item()) - float((D * at).sum()), D
 
 
+def _raw_answer(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
+    """Return what a solver itself tells of a problem."""
+    data, chain, _ = stated.get_problem_data(name, solver_opts=dict(options))
+    return chain.solve_via_data(stated, data, solver_opts=dict(options))
+
+
 def solver_gap(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
     """Return the duality gap that a solver reports; None where it does not report both sides."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data, chain, _ = stated.get_problem_data(name, solver_opts=dict(options))
-        answer = chain.solve_via_data(stated, data, solver_opts=dict(options))
+        try:
+            answer = called(name, _raw_answer, stated, name, options)
+        except SolverError:
+            return None
     told = answer.get("info", {}) if isinstance(answer, dict) else answer
     for names in (("obj_val", "obj_val_dual"), ("pcost", "dcost"), ("pobj", "dobj")):
         pair: list[Any] = [

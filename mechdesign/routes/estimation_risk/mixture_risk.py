@@ -14,6 +14,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["Expansion", "MixtureRisk", "RayMoments"]
@@ -106,8 +107,8 @@ class MixtureRisk:
         E = rays.second / output[:, None, None]
         M = np.tensordot(theta, E, 1)
         try:
-            A = np.linalg.inv((M + M.T) / 2)
-        except np.linalg.LinAlgError:
+            A = checked("LAPACK", called("LAPACK", np.linalg.inv, (M + M.T) / 2), M.shape)
+        except SolverError:
             raise SolverError("the budgets are too small for the distribution to be told") from None
         A = (A + A.T) / 2
         terms = self.utility.deviations(np.diag(A).copy(), prior)

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 from mechdesign.routes.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.interior.kernel import (
@@ -184,7 +185,7 @@ class _SaddlePointMethod:
             raise SolverError("the rays of the cone leave the distribution undetermined")
         self.unit = first.value  # the risk is divided by it
         mu = 0.1 / len(theta)
-        y = np.linalg.lstsq(self.C.T, -first.gain / self.unit, rcond=None)[0].astype(np.float64)
+        y = _least_squares(self.C.T, -first.gain / self.unit)
         k = len(prior) if self.moving else 0
         self.point = _SaddleIterate(
             theta,
@@ -303,9 +304,10 @@ class _SaddlePointMethod:
         by = np.concatenate([point.theta, point.prior[:k], np.ones(m + bool(k))])
         K = K * by * by[:, None]
         try:
-            step = by * np.linalg.solve(K, by * right)
-        except np.linalg.LinAlgError:
-            step = by * np.linalg.lstsq(K, by * right, rcond=None)[0]
+            found = checked("LAPACK", called("LAPACK", np.linalg.solve, K, by * right), by.shape)
+        except SolverError:
+            found = _least_squares(K, by * right)
+        step = by * found
         x, z = np.append(point.theta, point.prior[:k]), np.append(point.z, point.s)
         dz = dual_change(mu - x * z, x, z, step[: n + k])
         relative = min((step[: n + k] / x).min(), (dz / z).min())
@@ -320,3 +322,9 @@ class _SaddlePointMethod:
                 return alpha
             alpha /= 2
         return 0.0
+
+
+def _least_squares(A: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the shortest of the vectors x with the least |A x - b|."""
+    found = called("LAPACK", np.linalg.lstsq, A, b, rcond=None)
+    return checked("LAPACK", found[0], A.shape[1:])

@@ -18,7 +18,8 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.base import name_outputs
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
@@ -244,12 +245,19 @@ def _few_classes(rays: RayMoments, utility: EstimationRisk, mixture: Mixture) ->
 def _factors(
     equations: list[FloatArray], targets: list[FloatArray], theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return factors for weights that keep all sums, and how far those are from the same."""
+    """Return factors for weights that keep all sums, and how far those are from the same.
+
+    Where none are found that is infinitely far.
+    """
     units = [max(float(np.abs(b).max()), 1e-300) for b in targets]
     rows = [eq * theta / unit for eq, unit in zip(equations, units, strict=True)]
     right = np.concatenate([b / unit for b, unit in zip(targets, units, strict=True)])
-    factors, residual = scipy.optimize.nnls(np.vstack(rows), right, maxiter=50 * len(theta))
-    return factors, float(residual)
+    try:
+        method, most = scipy.optimize.nnls, 50 * len(theta)
+        factors, residual = called("NNLS", method, np.vstack(rows), right, maxiter=most)
+        return checked("NNLS", factors, theta.shape), float(checked("NNLS", residual, ()))
+    except SolverError:
+        return np.ones(len(theta)), np.inf
 
 
 def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:

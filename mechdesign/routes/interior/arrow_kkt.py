@@ -34,6 +34,7 @@ from itertools import combinations
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.outside import called, checked
 from mechdesign.routes.interior.arrow_rows import ArrowRows, Layout, read_arrow
 from mechdesign.routes.lp.extended_formulation import ExtendedFormulation
 
@@ -310,4 +311,5 @@ def _inverse(K: FloatArray) -> FloatArray:
         largest = np.abs(K * scale[..., None, :]).max(axis=3, initial=0.0) * scale
         scale /= np.sqrt(largest)
     both = scale[..., :, None] * scale[..., None, :]
-    return np.ascontiguousarray((np.linalg.inv(K * both) * both).transpose(0, 2, 3, 1))
+    found = checked("LAPACK", called("LAPACK", np.linalg.inv, K * both), K.shape, finite=False)
+    return np.ascontiguousarray((found * both).transpose(0, 2, 3, 1))

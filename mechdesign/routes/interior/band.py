@@ -28,6 +28,8 @@ from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.interior.kernel import (
     FRACTION_TO_BOUNDARY,
@@ -196,22 +198,26 @@ class _BandProgram:
     def step(self, point: BandIterate) -> BandIterate | None:
         """Return the next pair, or None where rounding forbids a step."""
         try:
-            system = _BandKKT(self, point)
-        except np.linalg.LinAlgError:
+            step = self._corrected(point)
+        except SolverError:
             return None
-        mu = point.gap / (2 * point.Z.size)
-        predictor = system.solve(-point.Z * point.alpha, -point.above * point.beta)
-        reached = point.moved(predictor, *point.longest_steps(predictor))
-        target = mu * centering(reached.gap / point.gap)
-        step = system.solve(
-            target - point.Z * point.alpha - predictor.Z * predictor.alpha,
-            target - point.above * point.beta - predictor.above * predictor.beta,
-        )
         primal, dual = (FRACTION_TO_BOUNDARY * length for length in point.longest_steps(step))
         if not max(primal, dual) > SHORTEST_STEP:  # which nan is not, either
             return None
         following = point.moved(step, primal, dual)
         return following if np.isfinite(following.gap) else None
+
+    def _corrected(self, point: BandIterate) -> BandIterate:
+        """Return the direction of the predictor and the corrector."""
+        system = _BandKKT(self, point)
+        mu = point.gap / (2 * point.Z.size)
+        predictor = system.solve(-point.Z * point.alpha, -point.above * point.beta)
+        reached = point.moved(predictor, *point.longest_steps(predictor))
+        target = mu * centering(reached.gap / point.gap)
+        return system.solve(
+            target - point.Z * point.alpha - predictor.Z * predictor.alpha,
+            target - point.above * point.beta - predictor.above * predictor.beta,
+        )
 
 
 class _BandKKT:
@@ -239,9 +245,10 @@ class _BandKKT:
             matrix, self.coupling = -np.diag(stiffness), coupling
         self.diagonal = self.D.sum(axis=1)
         scaled = self.coupling / self.diagonal[:, None]
-        self.factors, self.pivots, failed = lapack.dgetrf(matrix - scaled.T @ self.coupling)
+        matrix = matrix - scaled.T @ self.coupling
+        self.factors, self.pivots, failed = called("LAPACK", lapack.dgetrf, matrix)
         if failed:
-            raise np.linalg.LinAlgError("singular matrix")
+            raise SolverError("a matrix is singular")
         # residuals of the linear conditions: they hold at the start, rounding makes them drift
         self.input_residual = (
             program.band.prior - point.Z.sum(axis=1) - program.base * point.t.sum()
@@ -267,7 +274,8 @@ class _BandKKT:
             columns = self.output_residual - (self.D * force).sum(axis=0)
             right = np.concatenate([columns, right])
         right -= self.coupling.T @ (rows / self.diagonal)
-        found: FloatArray = lapack.dgetrs(self.factors, self.pivots, right)[0]
+        answer = called("LAPACK", lapack.dgetrs, self.factors, self.pivots, right)
+        found = checked("LAPACK", answer[0], right.shape, finite=False)
         w, t = (found[:m], found[m:]) if program.band.tied else (np.zeros(m), found)
         v = (rows - self.coupling @ found) / self.diagonal
         Z = self.D * (force + v[:, None] + w) + self.S * t

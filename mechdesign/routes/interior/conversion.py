@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, Path, RawSolution
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
@@ -131,7 +132,8 @@ def _middle(A: sp.csr_array, k: int) -> FloatArray:
         if inside <= 0:
             break
         slope = lambda h, a=a, b=b: float((b / (a + b * h)).sum())  # noqa: E731
-        start[variable] = brentq(slope, low + inside, high - inside)
+        root = called("brentq", brentq, slope, low + inside, high - inside)
+        start[variable] = checked("brentq", root, ())
     if (A @ start).max() > -INSIDE:
         raise UnsupportedError("privacy", "a cone with an inside", "one that is flat")
     return start

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 
 __all__ = ["DenseKKT"]
 
@@ -112,11 +114,11 @@ def _inverse(block: FloatArray, diagonal: IntArray) -> FloatArray:
     """Return the inverse of a symmetric matrix with ones on its diagonal."""
     for added in REGULARIZATIONS:
         block[diagonal, diagonal] = 1 + added
-        root, info = lapack.dpotrf(block, lower=0, clean=0)
+        root, info = called("LAPACK", lapack.dpotrf, block, lower=0, clean=0)
         if info == 0:
-            upper, _ = lapack.dpotri(root, lower=0, overwrite_c=1)
-            upper = np.triu(upper)
+            found, _ = called("LAPACK", lapack.dpotri, root, lower=0, overwrite_c=1)
+            upper = np.triu(checked("LAPACK", found, block.shape, finite=False))
             inverse: FloatArray = upper + upper.T
             inverse[diagonal, diagonal] *= 0.5
             return inverse
-    raise np.linalg.LinAlgError("no Cholesky factor")
+    raise SolverError("a matrix has no Cholesky factor")

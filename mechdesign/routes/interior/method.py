@@ -38,6 +38,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.errors import SolverError
+from mechdesign.outside import called, checked
 from mechdesign.routes.base import Path
 from mechdesign.routes.interior.kernel import (
     FRACTION_TO_BOUNDARY,
@@ -277,7 +279,7 @@ class _PrimalDualMethod:
             try:
                 self._step()
                 self._assess()
-            except np.linalg.LinAlgError:
+            except SolverError:
                 break
             steps += 1
             stagnant = stagnation.ends(self.gap, ~self.lost)
@@ -383,7 +385,10 @@ class _PrimalDualMethod:
 
     def _solve_schur(self, right: FloatArray) -> FloatArray:
         matrix, unit = self.system
-        return np.asarray(unit * np.linalg.solve(matrix, (unit * right)[:, :, None])[:, :, 0])
+        wanted = (unit * right)[:, :, None]
+        found = called("LAPACK", np.linalg.solve, matrix, wanted)
+        solved = checked("LAPACK", found, wanted.shape, finite=False)
+        return np.asarray(unit * solved[:, :, 0])
 
     def _lengths(self, found: list[Direction]) -> tuple[FloatArray, FloatArray]:
         """Return how far v and s, and w and z, can go until one of them is 0, at most 1."""

@@ -63,7 +63,7 @@ class KKTBlocks(Protocol):
 
         Raises
         ------
-        numpy.linalg.LinAlgError
+        SolverError
             If rounding leaves a B that is not positive definite.
         """
 
