@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -23,6 +24,7 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Labels, Reports, Tally, check_counts
 from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
 from mechdesign.text import format_table, html_lines, html_matrix, latex
+from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -379,21 +381,18 @@ class Channel:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the probabilities as floats to a CSV file, with a row and a column of labels.
 
-        :func:`mechdesign.save` keeps the exact integers.
+        The file is written whole or not at all. :func:`mechdesign.save` keeps the exact integers.
 
         Raises
         ------
         InputError
             If the file cannot be written.
         """
-        rows = zip(self.inputs, self.matrix.tolist(), strict=True)
-        try:
-            with Path(path).open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(["", *self.outputs])
-                writer.writerows([label, *row] for label, row in rows)
-        except OSError as error:
-            raise InputError("path", "a file that can be written", error) from None
+        rows, text = zip(self.inputs, self.matrix.tolist(), strict=True), io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(["", *self.outputs])
+        writer.writerows([label, *row] for label, row in rows)
+        write_atomically(Path(path), text.getvalue())
 
     def to_latex(self, digits: int = 4) -> str:
         r"""Return the probabilities as a LaTeX table.

@@ -20,7 +20,7 @@ LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
     {"errors", "text", "_typing"},
-    {"resources", "outside"},
+    {"resources", "outside", "writing"},
     {"exact", "sampling"},
     {"domain"},
     {"labels"},

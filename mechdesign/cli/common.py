@@ -76,7 +76,7 @@ def add_data(command: argparse.ArgumentParser) -> None:
 
 def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:
     """Refuse, before the work, to write where it cannot be done, or over the file that is read."""
-    from mechdesign.files.disk import check_different
+    from mechdesign.writing.atomic import check_different
 
     for path in (output, picture):
         if path is not None:

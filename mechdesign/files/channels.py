@@ -15,9 +15,10 @@ from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError
-from mechdesign.files.disk import read_text, write_atomically
+from mechdesign.files.disk import read_text
 from mechdesign.files.problems import read_domain
 from mechdesign.prior import Prior
+from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism

@@ -21,9 +21,9 @@ from mechdesign.files.channels import (
     save_bare_channel,
     save_solution,
 )
-from mechdesign.files.disk import write_atomically
 from mechdesign.files.problems import read_domain
 from mechdesign.notions import NOTIONS
+from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
-from mechdesign.files.disk import atomic_file
 from mechdesign.text import printable
+from mechdesign.writing.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

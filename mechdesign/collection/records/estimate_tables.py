@@ -14,8 +14,8 @@ import pyarrow as pa
 from mechdesign.collection.records.csv_files import CSVWriter
 from mechdesign.collection.records.record_files import NOTE, text_array
 from mechdesign.errors import InputError, shown
-from mechdesign.files.disk import atomic_file, check_different
 from mechdesign.sampling import SIMULATION
+from mechdesign.writing.atomic import atomic_file, check_different
 
 if TYPE_CHECKING:
     from mechdesign.estimation import Estimate

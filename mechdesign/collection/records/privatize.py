@@ -22,10 +22,10 @@ from mechdesign.collection.records.record_files import (
     text_array,
 )
 from mechdesign.errors import InputError, shown
-from mechdesign.files.disk import atomic_file, check_different
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Labels, Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
+from mechdesign.writing.atomic import atomic_file, check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
 
