@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.resources import check_size
 
 if TYPE_CHECKING:
     from mechdesign._typing import AnyArray, Int64Array
 
-__all__ = ["Domain", "Label", "clean_label", "is_whole", "plain_label", "whole_number"]
+__all__ = [
+    "Domain",
+    "Label",
+    "clean_label",
+    "first_twice",
+    "is_whole",
+    "plain_label",
+    "whole_number",
+]
 
 Label = Hashable
 """A label is text, a number, or a pair ``(row, column)``."""
@@ -38,8 +47,6 @@ def clean_label(value: Any, key: str) -> Label:
     number = as_fraction(value, key, expected="labels that are text or finite numbers")
     return int(number) if is_whole(value) else float(number)
 
-
-MOST_INPUTS = 1_000_000
 
 LARGE = 10**18
 """Whole numbers below it need no further look."""
@@ -68,6 +75,16 @@ def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) 
         span = f">= {least}" if most is None else f"from {least} to {most}"
         raise InputError(key, f"a whole number {span}", shown(value))
     return int(value)
+
+
+def first_twice(labels: Iterable[Label]) -> Label:
+    """Return the first label that has occurred before; None if they all differ."""
+    seen: set[Label] = set()
+    for label in labels:
+        if label in seen:
+            return label
+        seen.add(label)
+    return None
 
 
 def plain_label(label: Label) -> Any:
@@ -107,12 +124,13 @@ class Domain:
 
     def __init__(self, values: Iterable[Any]) -> None:
         given = listed(values, "values", "a list of labels or numbers")
+        check_size("inputs", len(given), "values")
         labels = tuple(clean_label(value, "values") for value in given)
         if not labels:
             raise InputError("values", "at least one input", "an empty list")
         self._fill(labels, None, None)
         if len(self._index) != len(labels):
-            twice = next(x for i, x in enumerate(labels) if x in labels[:i])
+            twice = first_twice(labels)
             raise InputError("values", "labels that all differ", f"{twice!r} twice")
 
     def _fill(
@@ -157,9 +175,9 @@ class Domain:
         >>> Domain.range(21)
         Domain(21 inputs: 0, 1, 2, ..., 20)
         """
-        if not is_whole(size) or not 1 <= size <= MOST_INPUTS:
-            raise InputError("size", f"a whole number from 1 to {MOST_INPUTS}", shown(size))
-        return cls(list(range(int(size))))
+        wanted = whole_number(size, "size")
+        check_size("inputs", wanted, "size")
+        return cls(list(range(wanted)))
 
     @classmethod
     def grid(cls, rows: int, columns: int, spacing: Exact = 1) -> Domain:
@@ -175,8 +193,7 @@ class Domain:
         for name, value in (("rows", rows), ("columns", columns)):
             if not is_whole(value) or value < 1:
                 raise InputError(f"grid.{name}", "a whole number >= 1", shown(value))
-        if rows * columns > MOST_INPUTS:
-            raise InputError("grid", f"at most {MOST_INPUTS} points", f"{rows} x {columns}")
+        check_size("inputs", rows * columns, "grid")
         step = as_fraction(spacing, "grid.spacing", expected="a number > 0")
         if step <= 0:
             raise InputError("grid.spacing", "a number > 0", shown(spacing))

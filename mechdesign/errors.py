@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 R = TypeVar("R")
+
+LONGEST_WORD = 100
+"""Letters of a word that is compared with others."""
 
 
 class MechdesignError(Exception):
@@ -94,7 +98,6 @@ def shown(value: Any) -> str:
     Examples
     --------
     >>> from decimal import Decimal
-    >>> from decimal import Decimal
     >>> shown(["a", True, None, Decimal("0.5")])
     "['a', true, none, 0.5]"
     """
@@ -107,6 +110,8 @@ def shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         inner = ", ".join(shown(part) for part in value[:20])
         return f"[{inner}]"
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return f"a whole number of some {value.bit_length() * 30103 // 100_000} digits"
     return str(value)
 
 
@@ -163,10 +168,15 @@ def _short(given: object, limit: int = 120) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"did you mean 'x'?"`` for a misspelt word, or an empty string.
 
+    Only short words are compared, and not more than a thousand of them.
+
     Examples
     --------
     >>> did_you_mean("epsilom", ["epsilon", "matrix"])
     "did you mean 'epsilon'?"
     """
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    words = [other for other in islice(known, 1000) if len(other) <= LONGEST_WORD]
+    if len(word) > LONGEST_WORD:
+        return ""
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""

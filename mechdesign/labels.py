@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from mechdesign.domain import Label, clean_label
+from mechdesign.domain import Label, clean_label, first_twice
 from mechdesign.errors import InputError, listed, shown
 
 __all__ = [
@@ -202,8 +202,7 @@ def _is_frame(given: Any) -> bool:
 def _different(labels: Iterable[Any], key: str) -> Labels:
     clean = tuple(clean_label(label, key) for label in labels)
     if len(set(clean)) < len(clean):
-        twice = next(label for n, label in enumerate(clean) if label in clean[:n])
-        raise InputError(key, "labels that all differ", f"{shown(twice)} twice")
+        raise InputError(key, "labels that all differ", f"{shown(first_twice(clean))} twice")
     return clean
 
 

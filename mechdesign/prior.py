@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain, Label, whole_number
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
+from mechdesign.resources import check_size
 
 __all__ = ["SUM_TOLERANCE", "Prior", "as_prior", "exact_numbers", "labeled_numbers", "prior_on"]
 
@@ -133,7 +134,11 @@ class Prior:
         >>> Prior.uniform(3)
         Prior(1/3, 1/3, 1/3)
         """
-        return cls.from_counts([1] * len(Domain.range(size)))
+        wanted = whole_number(size, "size")
+        check_size("inputs", wanted, "size")
+        prior = cls.__new__(cls)
+        prior._fill((Fraction(1, wanted),) * wanted)
+        return prior
 
     @classmethod
     def from_counts(

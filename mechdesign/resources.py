@@ -25,29 +25,44 @@ class Resources:
     Attributes
     ----------
     bytes
-        Of a file that is read whole: a problem, a channel, a mechanism, a matrix.
+        Of a file that is read whole, unpacked: a channel, a mechanism, a matrix, data of a prior.
+    problem_bytes
+        Of a problem file.
+    row_bytes
+        Of a row in a table, and of a cell in one.
+    footer_bytes
+        Of the description at the end of a Parquet file.
     inputs
         Inputs of a problem, a channel or a mechanism.
     entries
-        Entries of one matrix, and of one table of data.
+        Entries of one matrix, and of all lists in one file.
     columns
-        Columns of a file of records.
+        Columns of a table in a file.
+    lists
+        Lists and tables in a problem, a channel or a mechanism, one inside another or not.
+    notions
+        Notions of privacy in one problem file.
     digits
         Digits of one number.
-    nesting
-        Tables inside tables.
+    levels
+        Lists and tables inside one another.
     rays
         Extreme rays that the checker lists.
     steps
         Work of the checker, in multiplications of two words of the machine or what takes as long.
     """
 
-    bytes: int = 512 * 2**20
+    bytes: int = 256 * 2**20
+    problem_bytes: int = 4 * 2**20
+    row_bytes: int = 4 * 2**20
+    footer_bytes: int = 16 * 2**20
     inputs: int = 10**6
-    entries: int = 10**8
+    entries: int = 2 * 10**7
     columns: int = 10**4
+    lists: int = 10**6
+    notions: int = 100
     digits: int = 5_000
-    nesting: int = 40
+    levels: int = 40
     rays: int = 100_000
     steps: int = 10**8
 

@@ -12,7 +12,7 @@ from mechdesign.errors import InputError, MechdesignError, UnsupportedError, did
 
 def test_whoever_catches_the_base_class_catches_all() -> None:
     raised = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
-    assert len(raised) == 6
+    assert len(raised) == 7
     assert all(issubclass(kind, MechdesignError) for kind in raised)
     assert issubclass(InputError, ValueError)
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mechdesign.cli.common import DONE, FAILED, complain
+from mechdesign.cli.common import DONE, FAILED, add_allow, complain
 from mechdesign.cli.design import add_commands as add_design
 from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
@@ -48,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
     options = _parser().parse_args(arguments)
     from mechdesign.files.disk import data_from
+    from mechdesign.resources import allow
 
     try:
-        with data_from(getattr(options, "data", None)):
+        with allow(**dict(options.allow)), data_from(getattr(options, "data", None)):
             status: int = options.run(options)
         sys.stdout.flush()
     except InputError as error:
@@ -80,4 +81,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     for add in (add_design, add_frontier, add_records, add_leakage):
         add(commands)
+    for command in commands.choices.values():
+        add_allow(command)
     return parser

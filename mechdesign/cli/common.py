@@ -27,6 +27,7 @@ __all__ = [
     "FAILED",
     "WRONG_INPUT",
     "FileBar",
+    "add_allow",
     "add_data",
     "add_limits",
     "check_writable",
@@ -62,6 +63,29 @@ def add_limits(command: argparse.ArgumentParser, ended: str) -> None:
         "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
     )
     command.add_argument("--time-limit", type=positive, metavar="SECONDS", help=ended)
+
+
+def add_allow(command: argparse.ArgumentParser) -> None:
+    """Add --allow to a command: every one reads files."""
+    command.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        type=_raised,
+        metavar="NAME=VALUE",
+        help="raise a limit on what is read from a file, as inputs=2000000; the message that "
+        "refuses a file names the limit",
+    )
+
+
+def _raised(text: str) -> tuple[str, int]:
+    """Read a limit and its value."""
+    name, _, value = text.partition("=")
+    if not value.isdecimal() or not value.isascii() or len(value) > 18:
+        raise argparse.ArgumentTypeError(
+            f"expected the name of a limit and a whole number, as inputs=2000000, given {text!r}"
+        )
+    return name, int(value)
 
 
 def add_data(command: argparse.ArgumentParser) -> None:

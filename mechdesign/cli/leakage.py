@@ -54,7 +54,7 @@ def _matrix(path: str) -> Channel:
     import csv
 
     from mechdesign.channel import Channel
-    from mechdesign.files.disk import read_text
+    from mechdesign.files.reading import read_text
 
     try:
         lines = csv.reader(read_text(Path(path)).splitlines(), strict=True)

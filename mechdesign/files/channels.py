@@ -15,8 +15,8 @@ from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError
-from mechdesign.files.disk import read_text
 from mechdesign.files.problems import read_domain
+from mechdesign.files.reading import read_json_text
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
@@ -132,7 +132,7 @@ def read_document(file: Path) -> Any:
     InputError
         If it cannot be read or is no JSON.
     """
-    text = read_text(file)
+    text = read_json_text(file)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long

@@ -1,4 +1,4 @@
-"""Reading whole files, and the folder of data."""
+"""The folder of data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ __all__ = [
     "DATA_VARIABLE",
     "data_folder",
     "data_from",
-    "read_text",
 ]
 
 DATA_VARIABLE = "MECHDESIGN_DATA"
@@ -45,19 +44,3 @@ def data_from(folder: str | None) -> Iterator[None]:
         yield
     finally:
         _data.reset(before)
-
-
-def read_text(path: Path) -> str:
-    """Return a text file in UTF-8, with or without a byte-order mark.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
-    except OSError as error:
-        raise InputError(str(path), "a file that can be read", error.strerror) from None

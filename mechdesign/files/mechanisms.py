@@ -12,7 +12,7 @@ from mechdesign.certify import digest, verify
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import CertificateError, InputError
+from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.channels import (
     SavedMechanism,
     checked_channel,
@@ -109,6 +109,8 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
         domain = read_domain(document["domain"])
         parameters = _as_numbers(document["law"])
         mechanism = restored(document["mechanism"], domain, notion, parameters)
+    except LimitError:
+        raise
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
     return SavedMechanism(mechanism, getattr(mechanism, "prior", None), document, verified)

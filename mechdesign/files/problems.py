@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,10 +20,11 @@ from mechdesign.files.data_files import (
     read_matrix,
     read_rows,
 )
-from mechdesign.files.disk import read_text
+from mechdesign.files.reading import read_toml
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
+from mechdesign.resources import check_size
 from mechdesign.utilities import UTILITIES, Utility
 
 __all__ = [
@@ -79,7 +79,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         If no channel satisfies its notion.
     """
     file = Path(path)
-    table = _read_toml(file)
+    table = read_toml(file)
     try:
         return _problem(table, file.parent)
     except InputError as error:
@@ -98,27 +98,11 @@ def load_setting(path: str | os.PathLike[str]) -> Setting:
         was given.
     """
     file = Path(path)
-    table = _read_toml(file)
+    table = read_toml(file)
     try:
         return _setting(table, file.parent)
     except InputError as error:
         raise error.inside_file(str(file)) from None
-
-
-def _read_toml(file: Path) -> Table:
-    """Return the tables of a TOML file, numbers with a point as exact decimals.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is no TOML.
-    """
-    try:
-        return tomllib.loads(read_text(file), parse_float=Decimal)
-    except (ValueError, RecursionError) as error:  # no TOML, or absurdly deep or long
-        if isinstance(error, InputError):
-            raise
-        raise InputError(str(file), "a TOML file", error) from None
 
 
 def _setting(table: Table, folder: Path, *required: str) -> Setting:
@@ -208,6 +192,7 @@ def _privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError("privacy", "a table, or a list of tables [[privacy]]", shown(given))
+    check_size("notions", len(tables), "privacy")
     notions = []
     for n, table in enumerate(tables):
         where = f"privacy[{n}]" if isinstance(given, list) else "privacy"

@@ -157,7 +157,7 @@ CASES: dict[str, Case] = {
     "size beyond all memory": Case(
         problem(domain="[domain]\nsize = 1_000_000_000_000"),
         "domain.size",
-        "a whole number from 1 to",
+        "at most 1000000 inputs",
         "1000000000000",
     ),
     "grid without rows": Case(

@@ -1,0 +1,183 @@
+"""Reading files that somebody else may have written: within limits, and never without an end.
+
+Nothing but a plain file is opened: a device may have no end, and a pipe may have no writer. No
+message of this module quotes what a file holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from decimal import Decimal
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mechdesign.errors import InputError
+from mechdesign.resources import check_size, current
+
+__all__ = ["open_plain", "read_json_text", "read_text", "read_toml"]
+
+STEP = 2**20
+"""Bytes that are read at once."""
+
+KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+MOST_PARTS = 8
+"""Parts of a dotted key. No key of a problem file has more than four."""
+
+PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+TOO_MANY_PARTS = re.compile(
+    rf"(?<![A-Za-z0-9_\\-]){PART}(?:[ \t]*+\.[ \t]*+{PART}){{{MOST_PARTS}}}"
+)
+"""A dotted key of too many parts, wherever it stands; words in a text may look like one.
+
+Every place where a key may begin is tried, and no part is read twice from the same beginning, so
+that the time is linear.
+"""
+
+JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+NO_BRACKETS = re.compile(r"[^\[\]{}]++")
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or is a folder, a device or a pipe.
+    """
+    try:
+        _check_plain(path, path.stat().st_mode)
+        stream = open(path, "rb", opener=_without_waiting)  # noqa: SIM115
+    except (OSError, ValueError) as error:  # a name with a zero byte is no value
+        if isinstance(error, InputError):
+            raise
+        given = getattr(error, "strerror", None) or error
+        raise InputError(str(path), "a file that can be read", given) from None
+    try:
+        _check_plain(path, os.fstat(stream.fileno()).st_mode)  # what it is now
+    except InputError:
+        stream.close()
+        raise
+    return stream
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_plain(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")
+        raise InputError(str(path), "a file that can be read", kind)
+
+
+def read_text(path: Path, limit: str = "bytes") -> str:
+    """Return a text file in UTF-8, with or without a byte-order mark.
+
+    Parameters
+    ----------
+    path
+        The file.
+    limit
+        The limit on its size, as `resources.Resources` names it.
+
+    Raises
+    ------
+    LimitError
+        If it is larger.
+    InputError
+        If it cannot be read.
+    """
+    content = bytearray()
+    with open_plain(path) as stream:
+        check_size(limit, os.fstat(stream.fileno()).st_size, str(path))
+        try:
+            while more := stream.read(STEP):
+                content += more
+                check_size(limit, len(content), str(path))
+        except OSError as error:
+            raise InputError(str(path), "a file that can be read", error.strerror) from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
+
+
+def read_json_text(path: Path) -> str:
+    """Return the text of a JSON file, whose lists, entries, numbers and nesting are within limits.
+
+    Whether it is JSON is not looked at.
+
+    Raises
+    ------
+    LimitError
+        If it is too large to be parsed.
+    InputError
+        If it cannot be read.
+    """
+    text, key = read_text(path), str(path)
+    check_size("entries", text.count(","), key)
+    check_size("lists", text.count("[") + text.count("{"), key)
+    most = current().digits
+    long = re.search(rf"(?<![0-9])[0-9]{{{most + 1}}}[0-9]*+", text)
+    if long is not None:
+        check_size("digits", long.end() - long.start(), key)
+    brackets = NO_BRACKETS.sub("", JSON_TEXT.sub("", text))
+    depth = accumulate((1 if bracket in "[{" else -1) for bracket in brackets)
+    check_size("levels", max(depth, default=0), key)
+    return text
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a TOML file, numbers with a point as exact decimals.
+
+    Raises
+    ------
+    LimitError
+        If it is larger or deeper than the limits.
+    InputError
+        If it cannot be read, or is no TOML.
+    """
+    text, key = read_text(path, "problem_bytes"), str(path)
+    if TOO_MANY_PARTS.search(text):
+        raise InputError(key, f"dotted keys of at most {MOST_PARTS} parts", "more")
+    try:
+        tables = tomllib.loads(text, parse_float=Decimal)
+    except ArithmeticError:
+        raise InputError(key, "a TOML file", "a number beyond what decimals hold") from None
+    except ValueError as error:
+        raise InputError(key, "a TOML file", error) from None
+    except RecursionError:
+        raise InputError(key, "a TOML file", "tables that are nested too deeply") from None
+    _check_tables(tables, key)
+    return tables
+
+
+def _check_tables(tables: dict[str, Any], key: str) -> None:
+    """Raise LimitError if parsed tables are too many or too deep, or a number in them too long."""
+    level: list[Any] = [tables]
+    depth = lists = 0
+    while level:
+        depth, lists = depth + 1, lists + len(level)
+        check_size("levels", depth, key)
+        check_size("lists", lists, key)
+        entries = [
+            entry
+            for table in level
+            for entry in (table.values() if isinstance(table, dict) else table)
+        ]
+        for entry in entries:
+            if isinstance(entry, int):
+                check_size("digits", entry.bit_length() * 30103 // 100_000, key)
+        level = [entry for entry in entries if isinstance(entry, dict | list)]

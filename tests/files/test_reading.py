@@ -1,0 +1,272 @@
+"""Reading a file has limits, whatever stands in it; and only a plain file is opened."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
+
+from mechdesign import resources
+from mechdesign.errors import InputError, LimitError
+from mechdesign.files.reading import (
+    MOST_PARTS,
+    open_plain,
+    read_json_text,
+    read_text,
+    read_toml,
+)
+
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def fifo(path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("there are no named pipes here")
+    os.mkfifo(path)
+
+
+def listening(path: Path) -> None:
+    if not hasattr(socket, "AF_UNIX"):
+        pytest.skip("there are no sockets with names here")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def link_to_device(path: Path) -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("there is no endless device here")
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (Path.mkdir, "a folder"),
+        (fifo, "a pipe"),
+        (link_to_device, "a device"),
+        (listening, "a socket"),
+    ],
+)
+def test_what_may_never_end_is_not_opened(
+    make: Callable[[Path], None], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket is short
+    make(Path("odd"))
+    with pytest.raises(InputError, match=f"odd: expected a file that can be read, given {kind}"):
+        open_plain(Path("odd"))
+
+
+@given(st.integers(0, 40), st.integers(1, 40))
+@in_one_folder
+def test_a_file_is_read_exactly_up_to_the_limit(tmp_path: Path, size: int, limit: int) -> None:
+    (tmp_path / "x").write_text("x" * size, encoding="utf-8")
+    with resources.allow(bytes=limit):
+        if size <= limit:
+            assert read_text(tmp_path / "x") == "x" * size
+        else:
+            with pytest.raises(LimitError, match=f"at most {limit} bytes, given {size}"):
+                read_text(tmp_path / "x")
+
+
+class Endless:
+    """A file that says it is empty and never ends; it counts what is read of it."""
+
+    def __init__(self) -> None:
+        self.read_so_far = 0
+
+    def __enter__(self) -> Endless:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def fileno(self) -> int:
+        return 0
+
+    def read(self, size: int) -> bytes:
+        self.read_so_far += size
+        return b"x" * size
+
+
+def test_no_more_is_read_than_the_limit_of_a_file_that_hides_its_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    endless = Endless()
+    monkeypatch.setattr("mechdesign.files.reading.open_plain", lambda _: endless)
+    monkeypatch.setattr(os, "fstat", lambda _: os.stat_result([0] * 10))
+    with resources.allow(bytes=5 * 2**20), pytest.raises(LimitError):
+        read_text(Path("x"))
+    assert endless.read_so_far <= 6 * 2**20
+
+
+# TOML
+
+BARE = st.text("ab-_1", min_size=1, max_size=3)
+BASIC = st.lists(st.sampled_from(["a", ".", "'", " ", '\\"', "\\\\", "#", "[", "é"]), max_size=3)
+LITERAL = st.text('a." \\#=', max_size=3)
+PARTS = BARE | BASIC.map(lambda part: f'"{"".join(part)}"') | LITERAL.map(lambda part: f"'{part}'")
+DOTS = st.sampled_from([".", " .", ". ", "\t.  "])
+BEFORE = st.sampled_from(
+    ["", "# it's \"\n", 'x = "\'"\n', "x = '\"'\n", "x = '''\n'\"\n'''\n", 'x = "\\""\n']
+)
+PLACES = st.sampled_from(["{} = 1", "[{}]", "[[{}]]", "y = {{ z = '', {} = 1 }}"])
+
+
+@st.composite
+def dotted(draw: st.DrawFn, least: int, most: int) -> str:
+    parts = draw(st.lists(PARTS, min_size=least, max_size=most))
+    key = parts[0] + "".join(draw(DOTS) + part for part in parts[1:])
+    return draw(BEFORE) + draw(PLACES).format(key) + "\n"
+
+
+def parsed(text: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except ValueError:  # a key twice
+        return None
+
+
+@given(dotted(MOST_PARTS + 1, MOST_PARTS + 4))
+@example("x = {" + ".".join(["''"] * 20) + " = 1}")
+@in_one_folder
+def test_a_key_of_too_many_parts_is_refused_wherever_it_stands(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="dotted keys of at most 8 parts"):
+        read_toml(tmp_path / "x.toml")
+
+
+@given(dotted(1, 4))
+@in_one_folder
+def test_a_key_of_few_parts_is_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    if parsed(text) is not None:
+        assert read_toml(tmp_path / "x.toml") == parsed(text)
+
+
+@pytest.mark.parametrize("text", ["title = 0x1" + "0" * 5_000, "title = 0b" + "1" * 20_000])
+def test_a_number_with_too_many_digits_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(LimitError, match="at most 5000 digits"):
+        read_toml(tmp_path / "x.toml")
+
+
+# JSON
+
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('a[{]}"\\,', max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=20,
+)
+
+
+def depth(document: Any) -> int:
+    if not isinstance(document, list | dict):
+        return 0
+    inner = document.values() if isinstance(document, dict) else document
+    return 1 + max(map(depth, inner), default=0)
+
+
+@given(DOCUMENTS, st.integers(1, 6))
+@in_one_folder
+def test_json_is_refused_exactly_above_the_levels(tmp_path: Path, document: Any, most: int) -> None:
+    text = json.dumps(document)
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    with resources.allow(levels=most):
+        if depth(document) <= most:
+            assert json.loads(read_json_text(tmp_path / "x.json")) == document
+        else:
+            with pytest.raises(LimitError, match=f"given {depth(document)};"):
+                read_json_text(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"digits": 10}, "[1, 12345678901]"),
+        ({"digits": 10}, '["12345678901"]'),
+        ({"entries": 10}, str([1] * 12)),
+        ({"lists": 10}, str([[]] * 10)),
+        ({"lists": 10}, str([{}] * 10)),
+    ],
+)
+def test_what_json_costs_is_counted_before_it_is_parsed(
+    limits: dict[str, int], text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    with (
+        resources.allow(**limits),
+        pytest.raises(LimitError, match=f"--allow {next(iter(limits))}"),
+    ):
+        read_json_text(tmp_path / "x.json")
+
+
+# the worst files, in little memory
+
+HEAD = '[domain]\nsize = 2\n[privacy]\nnotion = "ldp"\nepsilon = 1\n'
+UTILITY = '[utility]\nobjective = "hamming"\n'
+WORST = {
+    "dots.toml": ".".join("a" * 30_000) + " = 1",
+    "dots in a header.toml": "[" + ".".join("a" * 30_000) + "]",
+    "dots in quotes.toml": "x = {" + ".".join(['"a"'] * 20_000) + " = 1}",
+    "lists.toml": "x = " + "[" * 100_000,
+    "levels.toml": "title = " + "[" * 300 + "]" * 300,
+    "tables.toml": "x = " + "{a = " * 30_000,
+    "digits.toml": "title = 0x" + "f" * 1_000_000,
+    "exponent.toml": "[expected]\nvalue = 1e99999999999999999999",
+    "exponent of text.toml": HEAD.replace("= 1", '= "1e999999999"') + UTILITY,
+    "escapes.toml": 'title = "' + '\\"' * 500_000,
+    "long.toml": 'title = "' + "x" * 5_000_000 + '"',
+    "size.toml": HEAD.replace("2", "1_000_000") + UTILITY + "[prior]\nuniform = true\n",
+    "grid.toml": "[domain]\ngrid = { rows = 1_000_000, columns = 1_000_000 }\n[privacy]\n[utility]",
+    "twice.toml": f"[domain]\nvalues = {[*range(100_000), 0]}\n[privacy]\n[utility]\n",
+    "notions.toml": "[domain]\nsize = 2\n" + "[[privacy]]\n" * 2_000 + UTILITY,
+    "lists.json": "[" * 100_000 + "]" * 100_000,
+    "number.json": "[" + "9" * 1_000_000 + "]",
+    "many.json": "[" + "[]," * 2_000_000 + "[]]",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="memory is not limited there")
+@pytest.mark.parametrize("name", WORST)
+def test_the_worst_files_are_refused_in_little_memory(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(WORST[name], encoding="utf-8")
+    command = "verify" if name.endswith("json") else "solve"
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29));"
+        "from mechdesign.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, command, name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 2, done
+    assert done.stderr.startswith(f"{name}: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_limits_are_raised_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mechdesign.cli import main
+
+    (tmp_path / "x.toml").write_text(HEAD + UTILITY, encoding="utf-8")
+    words = ["solve", str(tmp_path / "x.toml"), "--allow"]
+    assert main([*words, "problem_bytes=10"]) == 2
+    assert "at most 10 problem_bytes, given" in capsys.readouterr().err
+    assert main([*words, "problem_bytes=10000", "--allow", "inputs=2"]) == 0
+    assert main([*words, "problem=3"]) == 2
+    assert "did you mean 'problem_bytes'?" in capsys.readouterr().err
