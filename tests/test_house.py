@@ -44,6 +44,28 @@ def test_extras_and_dependency_groups_say_the_same() -> None:
         assert extras[name] == groups[name]
 
 
+def pins(name: str) -> dict[str, str]:
+    """Return the versions that a file of requirements names exactly."""
+    text = (ROOT / ".ci" / name).read_text()
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
+
+
+def test_the_lowest_versions_are_those_that_are_tested() -> None:
+    lowest = dict(line.split(">=") for line in PYPROJECT["project"]["dependencies"])
+    tested = pins("lowest.txt")
+    assert tested.keys() == lowest.keys()
+    for name, version in lowest.items():
+        assert tested[name].startswith(version), name
+
+
+def test_every_dependency_is_locked_with_its_hashes() -> None:
+    locked = pins("requirements.lock")
+    assert {line.split(">=")[0] for line in PYPROJECT["project"]["dependencies"]} <= locked.keys()
+    text = (ROOT / ".ci" / "requirements.lock").read_text()
+    for block in re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]:
+        assert "--hash=sha256:" in block, block.splitlines()[0]
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     version = PYPROJECT["project"]["version"]
     assert mechdesign.__version__ == version
