@@ -1,0 +1,276 @@
+"""Saved files of every kind that the library writes, for small problems: checkers agree on them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    ApproximateLDP,
+    ApproximateLIP,
+    AsymmetricLift,
+    BayesAccuracy,
+    BlockLDP,
+    BoundedPriorLIP,
+    Channel,
+    ColumnUtility,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    Distortion,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    HighLowLDP,
+    L2Risk,
+    LinearNotion,
+    MaximalLeakage,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MetricPrivacy,
+    MutualInformation,
+    MutualInformationPrivacy,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    TVRisk,
+    UnsupportedError,
+    design,
+    save,
+)
+from mechdesign.mechanisms import (
+    ByComponent,
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    LIPRandomizedResponse,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+    block_hadamard,
+    block_subset_selection,
+    high_low_hadamard,
+    high_low_subset_selection,
+)
+from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.utilities import Utility
+
+Document = dict[str, Any]
+
+PRIOR = ["0.2", "0.3", "0.5"]
+FOUR = [0.1, 0.2, 0.3, 0.4]
+ILLNESS = SensitiveAttribute(["ill", "well"], given_input=[[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+TWO_PRIORS = BoundedPriorLIP(1, priors=[["0.2", "0.3", "0.5"], ["0.3", "0.3", "0.4"]])
+MATRIX = ContextAwareLDP([[0, 1, 2], [0.5, 0, 1], ["inf", 1, 0]])
+OWN_ROWS = [
+    {"name": "one against two", "left": {0: 1}, "exponent": 0.5, "right": {1: 1, 2: "1/2"}},
+    {"name": "back", "left": [[1, 1]], "exponent": 1, "slope": 0.25, "right": [[0, "1/3"], [2, 2]]},
+]
+
+CONIC: dict[str, Notion] = {
+    "ldp": LDP(1),
+    "lip": LIP(1),
+    "lift": AsymmetricLift("0.7", 1),
+    "lower lift": AsymmetricLift("0.7", "inf"),
+    "pml": PML("0.8"),
+    "metric": MetricPrivacy(1, "absolute"),
+    "distances": MetricPrivacy("0.7", [[0, 1, 2], [1, 0, "1.5"], [2, "1.5", 0]]),
+    "matrix": MATRIX,
+    "high-low": HighLowLDP(1, [0]),
+    "block": BlockLDP(1, [[0, 2], [1]]),
+    "identifiability": DifferentialIdentifiability("1.3"),
+    "priors": TWO_PRIORS,
+    "box": BoundedPriorLIP("0.9", lower=["0.1", "0.2", "0.4"], upper=["0.3", "0.4", "0.6"]),
+    "ball": BoundedPriorLIP(1, center=PRIOR, radius="0.05"),
+    "linear": LinearNotion(OWN_ROWS, title="ours", epsilon="0.4"),
+    "secret": SensitiveAttributePrivacy(LIP("0.5"), ILLNESS),
+}
+WHOLE_CHANNEL: dict[str, Notion] = {
+    "approximate-ldp": ApproximateLDP(1, "0.05"),
+    "approximate-lip": ApproximateLIP("0.8", "0.02"),
+    "information": MutualInformationPrivacy("0.1"),
+    "leakage": MaximalLeakage("0.3"),
+}
+LOSSES: dict[str, Utility] = {
+    "absolute": MeanAbsoluteError(),
+    "squared": MeanSquaredDistance(),
+    "hamming": HammingLoss(),
+    "euclidean": EuclideanDistance(),
+    "matrix": Distortion([[0, 2, "1.5"], [1, 0, 2], [3, 1, 0]]),
+    "worst": MeanAbsoluteError(worst_case=True),
+    "worst hamming": HammingLoss(worst_case=True),
+}
+GAINS: dict[str, Utility] = {
+    "posterior": PosteriorMeanSquaredError(values=[1, 0, 3]),
+    "histogram": PosteriorMeanSquaredError(histogram=True),
+    "information": MutualInformation(),
+    "accuracy": BayesAccuracy(),
+    "l2": L2Risk(),
+    "tv": TVRisk(),
+}
+WORST_RISKS: dict[str, Utility] = {"l2 worst": L2Risk(True), "tv worst": TVRisk(True)}
+
+
+class Largest(ColumnUtility):
+    """An objective that a file cannot carry."""
+
+    name = "largest"
+    sense = "maximize"
+
+    def gain(self, columns: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        found: np.ndarray = columns.max(axis=0)
+        return found
+
+
+def _solved(*stated: Any, route: str = "auto", **keys: Any) -> Callable[[], Document]:
+    def solve() -> Document:
+        return design(Problem(*stated, **keys), route=route).document()
+
+    return solve
+
+
+def _as_if_large(*stated: Any, **keys: Any) -> Callable[[], Document]:
+    """Solve a small problem as large ones are, for which not all extreme rays can be listed."""
+    many = UnsupportedError("domain", "a cone of few extreme rays", "more")
+
+    def solve() -> Document:
+        with (
+            mock.patch("mechdesign.routes.rays.extreme_rays.LISTED_UP_TO", 0),
+            mock.patch("mechdesign.routes.rays.extreme_rays.all_rays", side_effect=many),
+        ):
+            return design(Problem(*stated, **keys), route="extreme-rays").document()
+
+    return solve
+
+
+def _with_terms(own_objective: bool) -> Document:
+    import cvxpy as cp
+
+    problem = Problem(range(3), LDP(1), HammingLoss(), prior=PRIOR)
+    if own_objective:
+        return design(problem, objective=cp.sum_squares(problem.Q - np.eye(3))).document()
+    return design(problem, constraints=[problem.Q[0, 0] <= 0.5]).document()
+
+
+def _written(thing: Any) -> Document:
+    with tempfile.TemporaryDirectory() as folder:
+        save(thing, Path(folder) / "file.json")
+        document: Document = json.loads((Path(folder) / "file.json").read_text())
+    return document
+
+
+def _mechanisms() -> Iterator[tuple[str, Callable[[], Document]]]:
+    made = {
+        "randomized response": lambda: GeneralizedRandomizedResponse(["a", "b", "c"], 1),
+        "Hadamard": lambda: HadamardResponse(5, 1),
+        "optimized unary": lambda: OptimizedUnaryEncoding(4, 1),
+        "symmetric unary": lambda: SymmetricUnaryEncoding(4, "0.5"),
+        "subsets": lambda: SubsetSelection(6, 1),
+        "grid": lambda: block_subset_selection(Domain.grid(2, 4), 1, block_rows=2, block_columns=2),
+        "parts": lambda: ByComponent(
+            5,
+            BlockLDP(2, [[4, 1], [0, 2, 3]]),
+            [OptimizedUnaryEncoding(2, 1), SubsetSelection(3, 2)],
+        ),
+        "clear": lambda: block_hadamard(3, 1, [[0, 2], [1]]),
+        "high-low": lambda: high_low_hadamard(["a", "b", "c", "d"], 1, ["d", "a", "b"]),
+        "high-low subsets": lambda: high_low_subset_selection(6, 1, range(4)),
+        "lip": lambda: LIPRandomizedResponse(3, 1, Prior(["0.3", "0.3", "0.4"])),
+    }
+    for name, make in made.items():
+        yield f"mechanism {name}", lambda make=make: _written(make())
+    channel = Channel.from_matrix([["0.5", "0.5"], ["0.25", "0.75"], [1, 0]])
+    yield "bare channel", lambda: _written(channel)
+
+
+def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
+    three = range(3)
+    for name, notion in CONIC.items():
+        for aim, utility in {**LOSSES, **GAINS}.items():
+            yield f"{name}: {aim}", _solved(three, notion, utility, prior=PRIOR)
+    for name, notion in WHOLE_CHANNEL.items():
+        for aim, utility in {**LOSSES, "accuracy": BayesAccuracy()}.items():
+            yield f"{name}: {aim}", _solved(three, notion, utility, prior=PRIOR)
+    for name in ("ldp", "lip", "metric"):
+        for aim, utility in WORST_RISKS.items():
+            yield f"{name}: {aim}", _solved(three, CONIC[name], utility, prior=PRIOR)
+    even = Prior.uniform(4)
+    four = {**GAINS, "posterior": PosteriorMeanSquaredError(), "hamming": HammingLoss()}
+    for name, notion in {"ldp": LDP(1), "lip": LIP(1), "pml": PML(1)}.items():
+        for aim, utility in {**four, **WORST_RISKS}.items():
+            yield f"uniform {name}: {aim}", _solved(range(4), notion, utility, prior=even)
+    for name, notion in {"ldp": LDP(1), "lip": LIP("0.5"), "lift": AsymmetricLift(1, 2)}.items():
+        for aim in ("absolute", "posterior", "histogram", "information", "accuracy", "l2"):
+            utility = PosteriorMeanSquaredError() if aim == "posterior" else (LOSSES | GAINS)[aim]
+            yield f"two {name}: {aim}", _solved([0, 1], notion, utility, prior=["0.1", "0.9"])
+            yield f"four {name}: {aim}", _solved(range(4), notion, utility, prior=FOUR)
+    free = ContextAwareLDP([["inf"] * 3] * 3)
+    for aim in ("hamming", "worst", "posterior", "histogram", "information", "accuracy"):
+        utility = (LOSSES | GAINS)[aim]
+        yield f"nothing: {aim}", _solved(three, free, utility, prior=PRIOR)
+        yield f"equal: {aim}", _solved(three, LDP(0), utility, prior=PRIOR)
+        both = [LDP("1.4"), LIP("0.8")]
+        yield f"both: {aim}", _solved(three, both, utility, prior=PRIOR)
+        zero = ["0", "1/3", "2/3"]
+        yield f"zero prior: {aim}", _solved(three, LIP(1), utility, prior=zero)
+    grid = Domain.grid(2, 2, "0.5")
+    euclid = MetricPrivacy(2, "euclidean")
+    yield "grid", _solved(grid, euclid, EuclideanDistance())
+    yield "grid accuracy", _solved(grid, MetricPrivacy(1, "manhattan"), BayesAccuracy())
+    yield "grid blocks", _solved(grid, BlockLDP(1, block_rows=1, block_columns=2), HammingLoss())
+    yield "words", _solved(["a", "b", "c"], HighLowLDP(1, ["a"]), HammingLoss(), prior=PRIOR)
+    yield "line", _solved(range(6), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+    yield "outputs", _solved(three, LDP(1), MeanAbsoluteError(), outputs=[0, 0.5, 2.5])
+    routes = {
+        "linear-program": ("ldp", "absolute"),
+        "columns": ("ldp", "absolute"),
+        "interior": ("ldp", "absolute"),
+        "conic": ("approximate-ldp", "hamming"),
+        "cvxpy:CLARABEL": ("lip", "hamming"),
+        "decoder-grid": ("lip", "posterior"),
+        "extreme-rays": ("ldp", "posterior"),
+        "estimation": ("ldp", "l2"),
+    }
+    everything = CONIC | WHOLE_CHANNEL
+    aims = LOSSES | GAINS
+    for route, (name, aim) in routes.items():
+        stated = (range(4), everything[name], aims[aim])
+        if aim == "posterior":
+            stated = (range(4), everything[name], PosteriorMeanSquaredError())
+        yield f"by {route}", _solved(*stated, prior=FOUR, route=route)
+    yield (
+        "chain",
+        _solved(range(4), CONIC["metric"], MeanAbsoluteError(), prior=FOUR, route="columns"),
+    )
+    for name in ("lip", "lift", "pml"):
+        for aim in ("information", "histogram", "posterior"):
+            yield f"large {name}: {aim}", _as_if_large(three, CONIC[name], aims[aim], prior=PRIOR)
+    for name in ("ldp", "metric", "matrix", "high-low", "linear", "secret"):
+        large = _as_if_large(three, CONIC[name], MutualInformation(), prior=PRIOR)
+        yield f"large {name}: information", large
+    yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
+    yield "own constraint", lambda: _with_terms(own_objective=False)
+    yield "own terms", lambda: _with_terms(own_objective=True)
+
+
+CASES: dict[str, Callable[[], Document]] = dict([*_mechanisms(), *_problems()])
+
+
+@functools.cache
+def text_of(name: str) -> str:
+    """Return the saved file of a case, as JSON."""
+    return json.dumps(CASES[name]())
+
+
+def document_of(name: str) -> Document:
+    """Return the saved file of a case, to be changed at will."""
+    document: Document = json.loads(text_of(name))
+    return document

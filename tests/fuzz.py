@@ -1,0 +1,455 @@
+"""Hostile files at the command line: ``python -m tests.fuzz --files 50000 --seed 1``.
+
+Every case is a few files and a command. Whatever they hold, the command must end with status 0, 1
+or 2, say at most one line on standard error and raise nothing, within a second of processor time
+and 500 MB. Cases are numbered: the seed and the number make the case, so that
+``--seed 1 --only 4711 --keep FOLDER`` repeats one and leaves its files.
+
+Many cases run in one worker process, which a timer of the system ends if a case takes too long;
+the next worker goes on behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import gzip
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.mutations import WRONG_SHAPE, Document, Mutator, places, reach
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_SECONDS = 1.0
+MOST_BYTES = 500 << 20
+KILLED_AFTER = 10.0
+"""Seconds of processor time after which a worker is ended."""
+
+MOST_ADDRESSES = 3 << 30
+"""Bytes of address space beyond those of an idle worker."""
+
+
+@dataclass
+class Case:
+    files: dict[str, bytes]
+    arguments: list[str]
+
+
+# --- problem files --------------------------------------------------------------------------------
+
+
+def toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{toml_key(k)} = {toml_value(v)}" for k, v in value.items()) + " }"
+    return "'none'" if value is None else str(value)
+
+
+def toml_key(key: Any) -> str:
+    text = str(key)
+    return text if text.isidentifier() and text.isascii() else json.dumps(text)
+
+
+def toml_text(tree: dict[str, Any]) -> str:
+    lines = [f"{toml_key(k)} = {toml_value(v)}" for k, v in tree.items() if not isinstance(v, dict)]
+    for key, table in tree.items():
+        if isinstance(table, dict):
+            lines += [
+                f"[{toml_key(key)}]",
+                *(f"{toml_key(k)} = {toml_value(v)}" for k, v in table.items()),
+            ]
+    return "\n".join(lines) + "\n"
+
+
+HUGE: list[Any] = [10**6, 10**9, 10**40, -(10**9), 1e308, 1e-308, "1e99999", "9" * 5000, 0.0]
+HUGE += [
+    float("nan"),
+    float("inf"),
+    "1/0",
+    "1/3",
+    [0.5] * 3000,
+    ["x"] * 3000,
+    [[0]] * 300,
+    "\u0661",
+]
+ODD_TOML = [
+    lambda draw: ".".join(["a"] * draw.choice([10, 1000, 30_000])) + " = 1\n",
+    lambda draw: "x = " + "[" * draw.choice([10, 500, 50_000]) + "\n",
+    lambda draw: "x = " + "{a=" * draw.choice([10, 500, 20_000]) + "\n",
+    lambda draw: "x = " + "9" * draw.choice([10, 5_000, 500_000]) + "\n",
+    lambda draw: "x = 1e" + "9" * draw.choice([3, 10, 1000]) + "\n",
+    lambda draw: "[a" + ".a" * draw.choice([10, 1000, 30_000]) + "]\n",
+    lambda draw: "".join(f"[[a{n}]]\n" for n in range(draw.choice([10, 20_000]))),
+    lambda draw: "x = " + json.dumps("y" * draw.choice([10, 500_000])) + "\n",
+    lambda _: "size = 1000000\n[prior]\nuniform = true\n",
+    lambda _: "\x00\n",
+    lambda _: "x = 1979-05-27T07:32:00Z\n",
+    lambda _: "# \x1b[31m\n",
+]
+
+
+class Cases:
+    """Makes the cases of a seed."""
+
+    def __init__(self, pool: list[Document], seed: int) -> None:
+        self.pool, self.seed = pool, seed
+        self.problems = [
+            tomllib.loads(p.read_text()) for p in sorted(ROOT.glob("problems/*/*.toml"))
+        ]
+        self.problems = [p for p in self.problems if len(toml_text(p)) < 3000]
+
+    def case(self, number: int) -> Case:
+        mutator = Mutator(self.pool, 0)
+        mutator.random = random.Random(f"{self.seed}:{number}")
+        return mutator.random.choice(KINDS)(self, mutator)
+
+    def channel(self, mutator: Mutator) -> Case:
+        if mutator.random.random() < 0.5:
+            return Case({"c.json": json.dumps(mutator.tree()).encode()}, ["verify", "c.json"])
+        return Case({"c.json": mutator.text()}, ["verify", "c.json"])
+
+    def read_channel(self, mutator: Mutator) -> Case:
+        """Other commands read channel files too."""
+        document = (
+            mutator.tree() if mutator.random.random() < 0.7 else mutator.random.choice(self.pool)
+        )
+        files = {"c.json": json.dumps(document).encode(), "r.csv": self._records(mutator)}
+        command = mutator.random.choice(
+            [
+                ["leakage", "c.json"],
+                ["privatize", "c.json", "r.csv", "out.csv", "--column", "x"],
+                ["estimate", "c.json", "r.csv", "--column", "x"],
+            ]
+        )
+        return Case(files, command)
+
+    def _tree(self, mutator: Mutator) -> dict[str, Any]:
+        draw = mutator.random
+        tree: dict[str, Any] = json.loads(json.dumps(draw.choice(self.problems)))
+        for _ in range(draw.choice([1, 1, 2, 3])):
+            with contextlib.suppress(*WRONG_SHAPE):
+                kind = draw.randrange(6)
+                if kind == 0:
+                    mutator.leaf(tree)
+                elif kind == 1:
+                    mutator.entries(tree)
+                elif kind == 2:
+                    mutator.tables(tree)
+                elif kind == 3:
+                    *rest, key = draw.choice(list(places(tree)))
+                    reach(tree, tuple(rest))[key] = draw.choice(HUGE)
+                elif kind == 4:
+                    other = draw.choice(self.problems)
+                    key = draw.choice(["privacy", "utility", "prior", "domain", "outputs"])
+                    tree[key] = json.loads(json.dumps(other[key]))
+                else:
+                    table = tree[draw.choice(["privacy", "utility", "domain"])]
+                    table[draw.choice(list(table))] = draw.choice(HUGE)
+        return tree
+
+    def problem(self, mutator: Mutator) -> Case:
+        draw = mutator.random
+        text = toml_text(self._tree(mutator))
+        if draw.random() < 0.15:
+            at = draw.randrange(len(text))
+            piece = draw.choice(ODD_TOML)(draw)
+            text = draw.choice([piece + text, text + piece, text[:at] + piece + text[at:]])
+        raw = bytearray(text.encode(errors="surrogatepass"))
+        if draw.random() < 0.15 and raw:
+            for _ in range(draw.choice([1, 3])):
+                raw[draw.randrange(len(raw))] = draw.randrange(256)
+        command = ["solve", "p.toml", "--time-limit", "0.3", "--json"]
+        if draw.random() < 0.2:
+            command = ["check", "p.toml"] if draw.random() < 0.1 else [*command, "-o", "c.json"]
+        return Case({"p.toml": bytes(raw)}, command)
+
+    # tables of data
+
+    def _table(self, mutator: Mutator) -> tuple[str, bytes]:
+        """Draw a table as text in CSV, or changed bytes of it, perhaps compressed."""
+        draw = mutator.random
+        text = self._records(mutator)
+        name = "t.csv"
+        if draw.random() < 0.3:
+            raw = gzip.compress(text, mtime=0)
+            name, text = "t.csv.gz", raw
+        elif draw.random() < 0.3:
+            name, text = "t.parquet", self._parquet(draw)
+        if draw.random() < 0.4 and text:
+            changed = bytearray(text)
+            for _ in range(draw.choice([1, 1, 3, 20])):
+                changed[draw.randrange(len(changed))] = draw.randrange(256)
+            text = bytes(changed[: draw.choice([None, None, len(changed) // 2])])
+        return name, text
+
+    def _records(self, mutator: Mutator) -> bytes:
+        draw = mutator.random
+        comma = draw.choice([",", ",", ";", "\t"])
+        labels = [
+            "0",
+            "1",
+            "2",
+            "yes",
+            "no",
+            "a",
+            "b",
+            "c",
+            "",
+            "=1+1",
+            "1e999",
+            "\u0661",
+            '"',
+            "'",
+        ]
+        rows = [["x", "y"][: draw.choice([1, 2, 2])]]
+        size = draw.choice([0, 1, 3, 50])
+        rows += [
+            [draw.choice(labels[: draw.choice([3, 14])]) for _ in rows[0]] for _ in range(size)
+        ]
+        text = "\n".join(comma.join(row) for row in rows)
+        ways = [
+            lambda: text,
+            lambda: text,
+            lambda: text,
+            lambda: "x" + "," * draw.choice([100, 1_000_000]) + "\n" + text,
+            lambda: text + "\n" + "1" * draw.choice([100, 2_000_000]),
+            lambda: '"' + text,
+            lambda: text.replace("\n", "\r"),
+            lambda: "\ufeff" + text,
+            lambda: text + "\x00" * 10,
+            lambda: "x,x\n" + text,
+        ]
+        found = draw.choice(ways)()
+        return found.encode("utf-16") if draw.random() < 0.05 else found.encode()
+
+    def _parquet(self, draw: random.Random) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        values: list[Any] = draw.choice([["0", "1", "2"], [0, 1, None], [0.5, 1.0], [[1], [2]], []])
+        sink = io.BytesIO()
+        pq.write_table(pa.table({"x": values}), sink)
+        return sink.getvalue()
+
+    def data(self, mutator: Mutator) -> Case:
+        """A problem that refers to a table: the prior, a matrix, or rows of one's own."""
+        name, raw = self._table(mutator)
+        draw = mutator.random
+        table = f'{{ file = "{name}"'
+        prior = f"[prior]\ndata = {table}, column = {json.dumps(draw.choice(['x', 'y', 'z']))} }}\n"
+        domain = draw.choice(['values = ["0", "1", "2"]', "size = 3", 'values = ["a", "b"]'])
+        text = f"[domain]\n{domain}\n{prior}[privacy]\nnotion = 'ldp'\nepsilon = 1\n"
+        text += "[utility]\nobjective = 'hamming'\n"
+        if draw.random() < 0.3:
+            part = draw.choice(
+                [
+                    f"notion = 'context-aware'\nmatrix = {table} }}",
+                    f"notion = 'linear'\nrows = {table} }}",
+                    f"notion = 'metric'\nepsilon = 1\ndistance = {table} }}",
+                ]
+            )
+            text = f"[domain]\nsize = 3\n[privacy]\n{part}\n[utility]\nobjective = 'hamming'\n"
+        return Case(
+            {"p.toml": text.encode(), name: raw}, ["solve", "p.toml", "--time-limit", "0.3"]
+        )
+
+    def records(self, mutator: Mutator) -> Case:
+        """Records for a channel that is as it should be."""
+        name, raw = self._table(mutator)
+        document = mutator.random.choice(self.pool)
+        files = {"c.json": json.dumps(document).encode(), name: raw}
+        command = mutator.random.choice(
+            [
+                ["privatize", "c.json", name, "out.csv", "--column", "x", "--force"],
+                ["estimate", "c.json", name, "--column", "x"],
+            ]
+        )
+        return Case(files, command)
+
+
+KINDS: list[Callable[[Cases, Mutator], Case]] = [
+    *[Cases.channel] * 4,
+    Cases.read_channel,
+    *[Cases.problem] * 4,
+    Cases.data,
+    Cases.records,
+]
+
+
+# --- a worker ------------------------------------------------------------------------------------
+
+
+def peak_bytes() -> int:
+    """Return the largest memory since the last call of `forget_peak`."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    return 0
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def run_case(case: Case) -> tuple[list[str], str]:
+    """Run a command where its files are; return what is wrong, and how it ended."""
+    from mechdesign.cli import main
+
+    for name, raw in case.files.items():
+        Path(name).write_bytes(raw)
+    out, err = io.StringIO(), io.StringIO()
+    forget_peak()
+    before, wrong = peak_bytes(), []
+    signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
+    start = time.process_time()
+    status: Any = None
+    try:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("always")
+            status = main(case.arguments)
+    except SystemExit as stop:
+        status = stop.code
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is a finding
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        wrong.append(f"raised {type(error).__name__} at {where}: {str(error)[:100]}")
+    seconds = time.process_time() - start
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    grown = peak_bytes() - before
+    if not wrong and status not in (0, 1, 2):
+        wrong.append(f"status {status!r}")
+    said = err.getvalue()
+    if said.count("\n") > 1 or "Traceback" in said:
+        wrong.append(f"{said.count(chr(10))} lines on standard error: {said[:200]!r}")
+    if status in (1, 2) and case.arguments[0] != "check" and not said.strip():
+        wrong.append(f"status {status} without a word")
+    if any(ord(c) < 32 and c != "\n" for c in said):
+        wrong.append(f"a control character on standard error: {said[:100]!r}")
+    if seconds > MOST_SECONDS:
+        wrong.append(f"{seconds:.1f} s")
+    if grown > MOST_BYTES:
+        wrong.append(f"{grown >> 20} MB")
+    for path in Path().iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return wrong, str(status)
+
+
+def work(pool: list[Document], seed: int, numbers: range) -> None:
+    """Run cases, and print a line of JSON before and after each."""
+    report = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print is no matter
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import mechdesign.cli.design  # noqa: F401 - so that the first case does not pay for it
+    from mechdesign.designs.facade import design  # noqa: F401
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MOST_ADDRESSES
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    cases = Cases(pool, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number in numbers:
+            report.write(json.dumps([number]) + "\n")
+            case = cases.case(number)
+            wrong, status = run_case(case)
+            report.write(json.dumps([number, case.arguments[0], status, wrong]) + "\n")
+        os.chdir("/")
+
+
+def run(pool_file: Path, seed: int, count: int, first: int = 0) -> Iterator[list[Any]]:
+    """Yield number, command, status and what is wrong of each case, by one worker after another."""
+    while first < count:
+        command = [sys.executable, "-m", "tests.fuzz", "--worker", str(pool_file)]
+        command += ["--seed", str(seed), "--first", str(first), "--files", str(count)]
+        running, begun = None, first
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        ) as worker:
+            assert worker.stdout is not None
+            assert worker.stderr is not None
+            for line in worker.stdout:
+                entry = json.loads(line)
+                first, running = entry[0], entry[0]
+                if len(entry) > 1:
+                    first, running = first + 1, None
+                    yield entry
+            said = worker.stderr.read()
+            status = worker.wait()
+        if running is not None:
+            first = running + 1
+            yield [running, "?", "killed", [f"the worker ended with {status}: {said[-300:]}"]]
+        elif first == begun:
+            raise RuntimeError(f"the worker did not start: {said[-2000:]}")
+
+
+def write_pool(path: Path) -> None:
+    from tests.corpus import CASES, text_of
+
+    texts = [text for name in CASES if len(text := text_of(name)) < 20_000]
+    path.write_text("[" + ",".join(texts) + "]")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--worker", type=Path)
+    options = parser.parse_args()
+    if options.worker:
+        pool = json.loads(options.worker.read_text())
+        work(pool, options.seed, range(options.first, options.files))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        pool_file = Path(folder) / "pool.json"
+        write_pool(pool_file)
+        if options.only is not None:
+            case = Cases(json.loads(pool_file.read_text()), options.seed).case(options.only)
+            print(*case.arguments)
+            options.keep.mkdir(parents=True, exist_ok=True)
+            for name, raw in case.files.items():
+                (options.keep / name).write_bytes(raw)
+            return 0
+        ends: collections.Counter[str] = collections.Counter()
+        bad = 0
+        for number, command, status, wrong in run(
+            pool_file, options.seed, options.files, options.first
+        ):
+            ends[f"{command} {status}"] += 1
+            if wrong:
+                bad += 1
+                print(number, command, status, "; ".join(wrong), flush=True)
+        print(f"{sum(ends.values())} cases, {bad} wrong:", dict(sorted(ends.items())))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,736 @@
+"""Values and bounds of objectives: each bound proved anew, over all rays where rays are needed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from tests.independent.privacy import SUMS, Notion, Row, information, information_of
+from tests.independent.rationals import (
+    BITS,
+    ONE,
+    PI,
+    ZERO,
+    Interval,
+    Unable,
+    Vector,
+    dot,
+    exactly,
+    exp,
+    ln,
+    need,
+    plus,
+    root,
+    times,
+)
+from tests.independent.reading import (
+    Inputs,
+    distance,
+    distribution,
+    fraction,
+    index,
+    keys,
+    number,
+    sequence,
+)
+
+LOSSES = {"mean-absolute-error", "mean-squared-distance", "hamming", "euclidean", "distortion"}
+RISKS = {"l2-risk", "tv-risk"}
+MAXIMIZED = {"mutual-information", "bayes-accuracy"}
+OBJECTIVES = LOSSES | RISKS | MAXIMIZED | {"posterior-mean-squared-error"}
+
+Matrix = list[list[Fraction]]
+MOST_CHOICES = 30_000
+
+
+@dataclass
+class Problem:
+    inputs: Inputs
+    prior: Vector
+    notions: list[Notion]
+    objective: str
+    worst: bool
+    f: Vector | None
+    outputs: list[Any] | None
+    losses: list[list[Interval]] | None
+
+    @property
+    def k(self) -> int:
+        return len(self.prior)
+
+
+def costs(table: dict[str, Any], inputs: Inputs, outputs: list[Any]) -> list[list[Interval]]:
+    """Return bounds on the loss of each input and output."""
+    name, k = table["objective"], len(inputs)
+    if name == "distortion":
+        rows = [sequence(r, len(outputs)) for r in sequence(table["matrix"], k)]
+        return [[exactly(fraction(entry)) for entry in r] for r in rows]
+    if name == "hamming":
+        return [[exactly(ONE * (x != y)) for y in outputs] for x in inputs.labels]
+    here, there = inputs.points(inputs.labels), inputs.points(outputs)
+    if name == "mean-squared-distance":
+        return [
+            [exactly(sum((s - t) ** 2 for s, t in zip(a, b, strict=True))) for b in there]
+            for a in here
+        ]
+    need(name == "euclidean" or len(here[0]) == 1, "numbers")
+    found = [[distance("euclidean", a, b) for b in there] for a in here]
+    return [[times(root(radicand), c) for c, radicand in r] for r in found]
+
+
+# --- values of a channel, which is a list of columns ----------------------------------------------
+
+
+def value(problem: Problem, columns: list[Vector], used: Sequence[int] = ()) -> Interval:
+    """Return bounds on the objective of a channel; `used` are its outputs among those allowed."""
+    p, name = problem.prior, problem.objective
+    if problem.losses is not None:
+        each = [exactly(ZERO)] * problem.k
+        for q, y in zip(columns, used, strict=True):
+            each = [plus(e, times(problem.losses[x][y], q[x])) for x, e in enumerate(each)]
+        if problem.worst:
+            return max(low for low, _ in each), max(high for _, high in each)
+        return sum(v * e[0] for v, e in zip(p, each, strict=True)), sum(
+            v * e[1] for v, e in zip(p, each, strict=True)
+        )
+    if name == "mutual-information":
+        return information(columns, p)
+    if name in RISKS:
+        return risk(name, columns, p)
+    gained = sum((gain(problem, q)[0] for q in columns), ZERO)
+    return exactly(gained if name == "bayes-accuracy" else without_report(problem) - gained)
+
+
+def without_report(problem: Problem) -> Fraction:
+    f = problem.f
+    return ONE if f is None else dot(problem.prior, tuple(v * v for v in f))
+
+
+def gain(problem: Problem, q: Vector) -> Interval:
+    """Return bounds on g(q), where the objective is a sum of such gains, or a constant less it."""
+    p, law = problem.prior, dot(problem.prior, q)
+    if problem.objective == "mutual-information":
+        return information_of(q, p)
+    if problem.objective == "bayes-accuracy":
+        return exactly(max(a * b for a, b in zip(p, q, strict=True)))
+    if law == 0:
+        return exactly(ZERO)
+    weighed = [a * b for a, b in zip(p, q, strict=True)]
+    if problem.f is None:
+        return exactly(sum(v * v for v in weighed) / law)
+    return exactly(dot(tuple(weighed), problem.f) ** 2 / law)
+
+
+def second_moments(columns: list[Vector], p: Vector) -> Matrix:
+    k = len(p)
+    found = [[ZERO] * k for _ in range(k)]
+    for q in columns:
+        law = dot(p, q)
+        for x, z in itertools.product(range(k), repeat=2):
+            found[x][z] += q[x] * q[z] / law if law else ZERO
+    return found
+
+
+def inverse(matrix: Matrix) -> Matrix | None:
+    """Return the inverse by Gauss and Jordan, None if there is none."""
+    k = len(matrix)
+    rows = [[*row, *unit_row(x, k)] for x, row in enumerate(matrix)]
+    for x in range(k):
+        pivot = next((z for z in range(x, k) if rows[z][x]), None)
+        if pivot is None:
+            return None
+        rows[x], rows[pivot] = rows[pivot], rows[x]
+        rows[x] = [v / rows[x][x] for v in rows[x]]
+        for z in range(k):
+            if z != x and rows[z][x]:
+                rows[z] = [a - rows[z][x] * b for a, b in zip(rows[z], rows[x], strict=True)]
+    return [row[k:] for row in rows]
+
+
+def unit_row(x: int, k: int) -> list[Fraction]:
+    return [ONE * (z == x) for z in range(k)]
+
+
+def risk(name: str, columns: list[Vector], p: Vector) -> Interval:
+    M = inverse(second_moments(columns, p))
+    need(min(p) > 0 and M is not None, "an estimator")
+    assert M is not None
+    variances = [M[x][x] - p[x] ** 2 for x in range(len(p))]
+    return deviations(name, variances)
+
+
+def deviations(name: str, variances: list[Fraction]) -> Interval:
+    if name == "l2-risk":
+        return exactly(sum(variances))
+    roots = [root(max(v, ZERO)) for v in variances]
+    low, high = sum(r[0] for r in roots), sum(r[1] for r in roots)
+    return low * root(1 / (2 * PI[1]))[0], high * root(1 / (2 * PI[0]))[1]
+
+
+def estimator(columns: list[Vector], p: Vector) -> list[Vector]:
+    """Return the reading W_y = M^-1 q_y / (p . q_y) of each output."""
+    M = inverse(second_moments(columns, p))
+    need(M is not None, "an estimator")
+    laws = [dot(p, q) for q in columns]
+    need(all(laws), "outputs that occur")
+    return [
+        tuple(dot(tuple(row), q) / law for row in M or [])
+        for q, law in zip(columns, laws, strict=True)
+    ]
+
+
+def risk_at(name: str, columns: list[Vector], W: list[Vector], p: Vector) -> Interval:
+    """Return the risk, at p, of an unbiased reading W."""
+    laws = [dot(p, q) for q in columns]
+    moments = [sum(law * w[x] ** 2 for law, w in zip(laws, W, strict=True)) for x in range(len(p))]
+    return deviations(name, [m - v * v for m, v in zip(moments, p, strict=True)])
+
+
+def worst_risk(name: str, columns: list[Vector], W: list[Vector]) -> Interval:
+    """Return bounds on the largest risk over all distributions.
+
+    The risk is concave in p: it is above its value anywhere, and below each of its tangents.
+    """
+    k = len(columns[0])
+    second = [
+        [sum(q[z] * w[x] ** 2 for q, w in zip(columns, W, strict=True)) for z in range(k)]
+        for x in range(k)
+    ]
+    V = [[float(v) for v in row] for row in second]
+
+    def slopes(p: Sequence[float]) -> list[float]:
+        if name == "l2-risk":
+            return [sum(V[x][z] for x in range(k)) - 2 * p[z] for z in range(k)]
+        roots = [
+            math.sqrt(max(1e-30, sum(a * b for a, b in zip(V[x], p, strict=True)) - p[x] ** 2))
+            for x in range(k)
+        ]
+        return [
+            sum((V[x][z] - 2 * p[x] * (x == z)) / 2 / roots[x] for x in range(k)) for z in range(k)
+        ]
+
+    p, step = [1 / k] * k, 0.5
+    for _ in range(
+        4000
+    ):  # moves mass from the least slope to the largest, in smaller and smaller steps
+        s = slopes(p)
+        to = max(range(k), key=s.__getitem__)
+        source = min((z for z in range(k) if p[z] > 0), key=s.__getitem__)
+        moved = [v + min(step, p[source]) * ((z == to) - (z == source)) for z, v in enumerate(p)]
+        t = slopes(moved)
+        if t[to] >= t[source]:
+            p = moved
+        else:
+            step /= 1.5
+    at = [Fraction(max(v, 0.0)) for v in p]
+    at = [v / sum(at) for v in at]
+    low, high = risk_at(name, columns, W, tuple(at))
+    s = slopes([float(v) for v in at])
+    rise = max(s) - sum(a * float(b) for a, b in zip(s, at, strict=True))
+    need(rise <= 1e-9 * float(high), "the largest risk")  # the search, not the file, is to blame
+    return low, high + Fraction(max(rise, 0.0)) + high / 10**12
+
+
+# --- the cone -------------------------------------------------------------------------------------
+
+
+def outer_rows(notions: Sequence[Notion], k: int) -> list[Vector]:
+    """Return rows with row . q >= 0 on every private column, e**-a rounded down."""
+    found = {tuple(ONE * (z == x) for z in range(k)) for x in range(k)}
+    for notion in notions:
+        found |= {outer(row, notion.epsilon) for row in notion.rows}
+    return sorted(row for row in found if any(v < 0 for v in row) or sum(map(bool, row)) == 1)
+
+
+def outer(row: Row, epsilon: Fraction) -> Vector:
+    less = row.shrink(epsilon)[0]
+    return tuple(b - less * a for a, b in zip(row.left, row.right, strict=True))
+
+
+@cache
+def rays(rows: tuple[Vector, ...]) -> tuple[Vector, ...]:
+    """Return the extreme rays of a cone, which are among the lines on which k - 1 rows are 0."""
+    k = len(rows[0])
+    if math.comb(len(rows), k - 1) > MOST_CHOICES:
+        raise Unable("too many choices of rows")
+    scaled = [integers(row) for row in rows]
+    found = set()
+    for chosen in itertools.combinations(scaled, k - 1):
+        q = orthogonal(chosen, k)
+        if q is None:
+            continue
+        signs = [sum(a * b for a, b in zip(row, q, strict=True)) for row in scaled]
+        if max(signs) <= 0:
+            q = [-v for v in q]
+        elif min(signs) < 0:
+            continue
+        found.add(tuple(Fraction(v, sum(q)) for v in q))
+    return tuple(sorted(found))
+
+
+def integers(row: Vector) -> list[int]:
+    scale = math.lcm(*(v.denominator for v in row))
+    return [int(v * scale) for v in row]
+
+
+def orthogonal(rows: Sequence[Sequence[int]], k: int) -> list[int] | None:
+    """Return the minors of k - 1 rows, which are orthogonal to all of them; None if all are 0."""
+    found = [(-1) ** x * determinant([[*row[:x], *row[x + 1 :]] for row in rows]) for x in range(k)]
+    return found if any(found) else None
+
+
+def determinant(rows: list[list[int]]) -> int:
+    if not rows:
+        return 1
+    return sum(
+        (-1) ** x * v * determinant([[*row[:x], *row[x + 1 :]] for row in rows[1:]])
+        for x, v in enumerate(rows[0])
+        if v
+    )
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+class Prover:
+    """Proves a bound on the objective from what a certificate holds."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.k, self.p = problem.k, problem.prior
+        self.maximized = problem.objective in MAXIMIZED
+
+    def rays(self, members: dict[int, list[Vector]] | None = None) -> list[Vector]:
+        """Return the extreme rays of the cone, or of one with the rows of some of its priors."""
+        return list(rays(tuple(outer_rows(self.problem.notions, self.k))))
+
+    def bound(self, certificate: dict[str, Any]) -> list[Fraction]:
+        """Return what the parts of a certificate prove."""
+        table = keys(certificate, ["theorem", "dual"], ["facets"])
+        theorem, dual = table["theorem"], table["dual"]
+        need(("facets" in table) == (theorem == "simplicial"), "facets for simplicial cones only")
+        found = []
+        if theorem is not None:
+            need(isinstance(theorem, str) and theorem in THEOREMS, "a theorem")
+            found.append(THEOREMS[theorem](self, table))
+        if dual is not None:
+            found.append(self.dual(dual))
+        return [bound for bound in found if bound is not None]
+
+    # theorems
+
+    def at(self, columns: list[Vector]) -> Fraction | None:
+        """Bound the objective by its value at a channel of which all are post-processings."""
+        problem, p = self.problem, self.p
+        if problem.losses is not None:
+            m = len(problem.losses[0])
+            if problem.worst:
+                return None
+            return sum(
+                min(
+                    sum(p[x] * q[x] * problem.losses[x][y][0] for x in range(self.k))
+                    for y in range(m)
+                )
+                for q in columns
+            )
+        if problem.worst:
+            return value_at_any(problem, columns)
+        low, high = value(problem, columns)
+        return high if self.maximized else low
+
+    def truth(self, _: Any) -> Fraction | None:
+        problem = self.problem
+        if problem.losses is not None and problem.worst:
+            return max(min(low for low, _ in row) for row in problem.losses)
+        return self.at([tuple(unit_row(x, self.k)) for x in range(self.k)])
+
+    def nothing_told(self, _: Any) -> Fraction | None:
+        need(len(self.rays()) == 1, "a budget of 0 for all inputs")
+        if self.problem.losses is not None and self.problem.worst:
+            columns = list(zip(*self.problem.losses, strict=True))
+            return min(sum((v[0] for v in c), ZERO) / self.k for c in columns)
+        return self.at([(ONE,) * self.k])
+
+    def two_inputs(self, _: Any) -> Fraction | None:
+        need(self.k == 2, "two inputs")
+        found = self.rays()
+        if len(found) == 1:
+            return self.at([(ONE, ONE)])
+        (a, b), (c, d) = found
+        s, t = (d - c) / (a * d - b * c), (a - b) / (a * d - b * c)
+        return self.at([(s * a, s * b), (t * c, t * d)])
+
+    def simplicial(self, table: dict[str, Any]) -> Fraction | None:
+        F = [list(self.facet(stated)) for stated in sequence(table["facets"], self.k)]
+        G, theta = inverse(F), [sum(row) for row in F]
+        need(G is not None and min(theta) >= 0, "facets that are independent")
+        U = [[g * t for g, t in zip(row, theta, strict=True)] for row in G or []]
+        need(min(map(min, U)) >= 0, "a universal channel")
+        return self.at(list(zip(*U, strict=True)))
+
+    def facet(self, stated: Any) -> Vector:
+        notion, side, x, other = sequence(stated, 4)
+        if side == "positive":
+            need(notion is None and other is None, "nothing but an input")
+            return tuple(unit_row(index(x, self.k), self.k))
+        found = self.problem.notions[index(notion, len(self.problem.notions))]
+        members = None
+        if isinstance(side, str) and side.removeprefix("secret-") in ("upper", "lower"):
+            if other is None:
+                need(found.members is None, "the prior")
+                other = 0
+            else:
+                need(found.members is not None, "no other prior")
+                members = [distribution(other, self.k)]
+                need(found.contains(members[0]), "a prior of the set")
+                other = 0
+        elif side == "row":
+            need(other is None, "nothing but a row")
+            other = 0
+        return outer(found.row(side, x, other, members), found.epsilon)
+
+    def erasure(self, _: Any) -> Fraction | None:
+        budgets = [
+            n.epsilon + n.down for n in self.problem.notions if n.down is not None and not n.secret
+        ]
+        need(budgets, "bounds of lifts from below")
+        told = 1 - exp(-min(budgets))[0]
+        return self.at(
+            [
+                *(tuple(told * v for v in unit_row(x, self.k)) for x in range(self.k)),
+                (1 - told,) * self.k,
+            ]
+        )
+
+    def randomized_response(self, _: Any) -> Fraction | None:
+        problem, budgets = self.problem, self.ldp_budgets()
+        need(problem.objective == "hamming" and not problem.worst and self.is_uniform(), "the case")
+        high = exp(min(budgets))[1]
+        return (self.k - 1) / (high + self.k - 1)
+
+    def ldp_budgets(self) -> list[Fraction]:
+        found = [n.epsilon for n in self.problem.notions if n.name == "ldp" and not n.secret]
+        need(found, "LDP")
+        return found
+
+    def is_uniform(self) -> bool:
+        return len(set(self.p)) == 1
+
+    def best_ray(self, _: Any) -> Fraction | None:
+        """Bound a sum of g(q_y) by the largest g(q) / (p . q), as the p . q_y sum to 1."""
+        problem = self.problem
+        guess = problem.objective == "hamming" and not problem.worst
+        need(self.is_uniform() and (guess or problem.losses is None), "an objective like that")
+        need(problem.objective not in RISKS, "an objective like that")
+        if guess:
+            problem = Problem(
+                problem.inputs, self.p, problem.notions, "bayes-accuracy", False, None, None, None
+            )
+        most = max(gain(problem, q)[1] / dot(self.p, q) for q in self.rays())
+        return most if self.maximized else (1 if guess else without_report(problem)) - most
+
+    def subsets(self, _: Any) -> Fraction | None:
+        """Bound tr M by the largest |q|^2, and tr M^-1 by tr M, as M 1 = k 1.
+
+        The cone does not change when inputs are permuted, and the risk is convex in M: some best M
+        does not change either, and has equal entries on the diagonal.
+        """
+        problem, k = self.problem, self.k
+        need(problem.objective in RISKS and (problem.worst or self.is_uniform()), "the case")
+        found = self.rays() if self.is_uniform() else []
+        if {(q[1], q[0], *q[2:]) for q in found} | {(*q[1:], q[0]) for q in found} != set(found):
+            found = []
+        if not found:
+            high = exp(min(self.ldp_budgets()))[1]
+            found = [(high,) * n + (ONE,) * (k - n) for n in range(1, k)]
+        even = (Fraction(1, k),) * k
+        most = max(dot(q, q) / dot(even, q) ** 2 for q in found)
+        need(most > k, "an estimator")
+        trace = Fraction(1, k) + Fraction(k - 1) ** 2 / (most - k)
+        return deviations(problem.objective, [(trace - Fraction(1, k)) / k] * k)[0]
+
+    # what a dual proves
+
+    def dual(self, stated: Any) -> Fraction | None:
+        problem = self.problem
+        dual = keys(stated, ["weights", "rows"], set().union(*PARTS))
+        need(set(dual) - {"weights", "rows"} in PARTS, "parts that belong together")
+        need(
+            (dual["weights"] is not None) == (problem.losses is not None and problem.worst),
+            "weights",
+        )
+        members = self.members(dual.get("priors", {}))
+        if "priors" in dual:
+            need("potential" in dual and dual["search"] == "rays", "priors of rays")
+        if "potential" in dual:
+            need(not sequence(dual["rows"]), "potentials or rows")
+            u = tuple(number(v) for v in sequence(dual["potential"], self.k))
+            if problem.objective in RISKS:
+                return self.risk_bound(dual, u, members)
+            need("estimator" not in dual, "an estimator of a risk")
+            if dual["search"] == "chain":
+                return self.chain(u)
+            return self.ray_bound(dual, u, members)
+        if "decoders" in dual:
+            return self.decoder_bound(dual)
+        need(problem.objective in LOSSES | {"bayes-accuracy"}, "rows for such an objective")
+        return self.row_bound(dual)
+
+    def members(self, stated: Any) -> dict[int, list[Vector]]:
+        need(isinstance(stated, dict), "priors by notion")
+        found = {}
+        for key, priors in stated.items():
+            n = self.notion_index(key)
+            found[n] = self.priors_of(self.problem.notions[n], priors)
+        return found
+
+    def notion_index(self, key: str) -> int:
+        need(key in [str(n) for n in range(len(self.problem.notions))], "the number of a notion")
+        return int(key)
+
+    def priors_of(self, notion: Notion, stated: Any) -> list[Vector]:
+        need(notion.members is not None, "a set of priors")
+        found = [distribution(prior, self.k) for prior in sequence(stated)]
+        need(all(notion.contains(prior) for prior in found), "priors of the set")
+        return found
+
+    def reduced(self, dual: dict[str, Any], m: int) -> tuple[list[list[Fraction]], Fraction]:
+        """Return sum_r w_r (e^-a left - right) by input and output, and what sums subtract."""
+        terms = [[ZERO] * m for _ in range(self.k)]
+        spent = ZERO
+        for stated in sequence(dual["rows"]):
+            table = keys(stated, ["notion", "side", "output", "x", "other", "weight"], ["priors"])
+            notion = self.problem.notions[index(table["notion"], len(self.problem.notions))]
+            lists = [sequence(table[key]) for key in ("output", "x", "other", "weight")]
+            need(len(set(map(len, lists))) == 1, "lists of one length")
+            members = self.priors_of(notion, table["priors"]) if "priors" in table else None
+            totals: dict[Any, dict[int, Fraction]] = {}
+            for output, x, other, weight in zip(*lists, strict=True):
+                y, w = index(output, m), number(weight)
+                need(w >= 0, "weights >= 0")
+                row, each, limit = self.term(notion, table["side"], x, other, members)
+                less = row.shrink(notion.epsilon)[0]
+                for z in range(self.k):
+                    terms[z][y] += w * (less * row.left[z] - row.right[z])
+                if each is not None:
+                    total = totals.setdefault((each, limit), {})
+                    total[y] = total.get(y, ZERO) + w
+            spent += sum(
+                (limit * max(total.values()) for (_, limit), total in totals.items()), ZERO
+            )
+        return terms, spent
+
+    def term(
+        self, notion: Notion, side: Any, x: Any, other: Any, members: Any
+    ) -> tuple[Row, Any, Fraction]:
+        """Return a row, and for a sum of excesses which one it is and its limit."""
+        k, name = self.k, notion.name
+        if name not in SUMS or (notion.delta == 0 and side in ("ratio", "upper", "lower")):
+            return notion.row(side, x, other, members), None, ZERO
+        x, other = index(x, k), index(other, k)
+        me, law = tuple(unit_row(x, k)), notion.prior
+        shrunk = exp(-notion.epsilon)[1]
+        if (name, side) == ("approximate-ldp", "excess") and x != other:
+            return Row(me, tuple(unit_row(other, k))), (x, other), shrunk * notion.delta
+        need(other == 0, "no other input")
+        if (name, side) == ("approximate-lip", "excess-upper"):
+            return Row(me, law), x, notion.delta
+        if (name, side) == ("approximate-lip", "excess-lower"):
+            return Row(law, me), x, shrunk * notion.delta
+        need((name, side) == ("maximal-leakage", "largest"), "a side of a sum")
+        return Row(me, (ZERO,) * k), 0, ONE
+
+    def row_bound(self, dual: dict[str, Any]) -> Fraction:
+        problem, k = self.problem, self.k
+        losses, weights = problem.losses, [*self.p]
+        if losses is None:
+            losses = [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
+        scale = ONE
+        if problem.worst:
+            weights = [number(v) for v in sequence(dual["weights"], k)]
+            need(min(weights) >= 0 and sum(weights) > 0, "weights of inputs")
+            scale = sum(weights)
+        m = len(losses[0])
+        terms, spent = self.reduced(dual, m)
+        found = []
+        for share in {
+            scale,
+            ONE,
+        }:  # both are bounds: the weights divided by their sum, or all of it
+            c = [
+                [weights[x] * losses[x][y][0] / (scale / share) + terms[x][y] for y in range(m)]
+                for x in range(k)
+            ]
+            found.append((self.least(c, dual.get("information")) - spent) / share)
+        return 1 - max(found) if problem.objective == "bayes-accuracy" else max(found)
+
+    def least(self, c: list[list[Fraction]], stated: Any) -> Fraction:
+        """Bound sum_xy Q[x, y] c[x, y] from below."""
+        plain = sum(map(min, c))
+        if stated is None:
+            return plain
+        table = keys(stated, ["multipliers", "levels"])
+        need(isinstance(table["multipliers"], dict), "multipliers by notion")
+        v = spent = ZERO
+        for key, multiplier in table["multipliers"].items():
+            notion, w = self.problem.notions[self.notion_index(key)], number(multiplier)
+            need(notion.name == "mutual-information" and w >= 0, "a bound on the information")
+            v, spent = v + w, spent + w * notion.epsilon
+        b = [number(level) for level in sequence(table["levels"], self.k)]
+        if v == 0:
+            return plain
+        some = [x for x in range(self.k) if self.p[x]]
+        sums = [
+            sum(self.p[x] * exp(rounded((b[x] - c[x][y] / self.p[x]) / v))[1] for x in some)
+            for y in range(len(c[0]))
+        ]
+        free = sum((min(c[x]) for x in range(self.k) if not self.p[x]), ZERO)
+        return sum(self.p[x] * b[x] for x in some) - v * ln(max(sums))[1] - spent + free
+
+    def chain(self, u: Vector) -> Fraction:
+        """Bound a loss by potentials: c . q >= W q_x for private q, at the root x of an output."""
+        problem = self.problem
+        need(problem.losses is not None and not problem.worst, "an expected loss")
+        worst = [ZERO] * self.k
+        for y in range(len((problem.losses or [[]])[0])):
+            c = tuple(self.p[x] * (problem.losses or [])[x][y][0] - u[x] for x in range(self.k))
+            least = []
+            for x in range(self.k):
+                need(all(q[x] for q in self.rays()), "columns above 0")
+                least.append((min(dot(c, q) / q[x] for q in self.rays()), x))
+            W, root_of_y = max(least)
+            worst[root_of_y] = min(worst[root_of_y], W)
+        return sum(u) + sum(worst)
+
+    def decoder_bound(self, dual: dict[str, Any]) -> Fraction:
+        """Interpolate multipliers between decoders s: the loss at s is P_x (f_x - s)^2."""
+        f = self.problem.f
+        need(self.problem.objective == "posterior-mean-squared-error" and f is not None, "decoders")
+        assert f is not None
+        s = self.decoders(dual)
+        need(s[0] <= min(f) and max(f) <= s[-1], "decoders around all values")
+        terms, spent = self.reduced(dual, len(s))
+        found = []
+        for x in range(self.k):
+            ends = [self.p[x] * (f[x] - t) ** 2 + v for t, v in zip(s, terms[x], strict=True)]
+            least = ends[:1]
+            for (a, b), (c, d) in zip(itertools.pairwise(s), itertools.pairwise(ends), strict=True):
+                # between a and b: the chord less P_x (t - a) (b - t)
+                at = (
+                    min(max((a + b) / 2 - (d - c) / (b - a) / 2 / self.p[x], a), b)
+                    if self.p[x]
+                    else a
+                )
+                least += [d, c + (d - c) * (at - a) / (b - a) - self.p[x] * (at - a) * (b - at)]
+            found.append(min(least))
+        return sum(found) - spent
+
+    def decoders(self, dual: dict[str, Any]) -> list[Fraction]:
+        s = [fraction(text) for text in sequence(dual["decoders"])]
+        need(s and all(a < b for a, b in itertools.pairwise(s)), "decoders that rise")
+        return s
+
+    def ray_bound(self, dual: dict[str, Any], u: Vector, members: Any) -> Fraction | None:
+        """Find the largest reduced gain over all rays."""
+        problem, search = self.problem, dual["search"]
+        need(problem.losses is None, "a sum of gains")
+        need(search in ("rays", "sums", "boxes", "decoders"), "a search")
+        need(("tree" in dual) == (search == "boxes"), "a tree of boxes")
+        need(("levels" in dual) == (search == "decoders"), "levels of decoders")
+        offset = without_report(problem)
+        if search == "decoders":
+            need(problem.f is not None, "decoders of numbers")
+            f = problem.f or ()
+            self.decoders(dual)
+            need(len(sequence(dual["levels"])) == len(dual["decoders"]), "a level for each decoder")
+            scale = (max(f) - min(f)) ** 2
+            squares = [p * (v - min(f)) ** 2 for p, v in zip(self.p, f, strict=True)]
+            u = tuple(s - scale * v for s, v in zip(squares, u, strict=True))
+            moved = tuple(v - min(f) for v in f)
+            problem = Problem(
+                problem.inputs, self.p, problem.notions, problem.objective, False, moved, None, None
+            )
+            offset = without_report(problem)
+        most = []
+        for q in self.rays():
+            law, reduced = dot(self.p, q), gain(problem, q)[1] - dot(u, q)
+            need(law or reduced <= 0, "a bound on columns that never occur")
+            if law:
+                most.append(reduced / law)
+        found = sum(u) + max(most)
+        return found if self.maximized else offset - found
+
+    def risk_bound(self, dual: dict[str, Any], u: Vector, members: Any) -> Fraction | None:
+        problem, k = self.problem, self.k
+        need(dual["search"] in ("rays", "classes") and "estimator" in dual, "a search over rays")
+        need(("prior" in dual) == problem.worst, "a prior in the worst case")
+        need(("tangents" in dual) == (problem.objective == "tv-risk"), "tangents of roots")
+        p = distribution(dual["prior"], k) if problem.worst else self.p
+        need(min(p) > 0, "a prior above 0")
+        a = [tuple(number(v) for v in sequence(row, k)) for row in sequence(dual["estimator"], k)]
+        if problem.objective == "l2-risk":
+            constant = sum(2 * a[x][x] - p[x] ** 2 for x in range(k))
+            b = [ONE] * k
+        else:
+            t = [number(v) for v in sequence(dual["tangents"], k)]
+            constant, b = ZERO, []
+            for x in range(k):  # sqrt(1/m - p^2) >= t - (m - m0) b, a tangent at m0 = 1/(t^2 + p^2)
+                need(t[x] >= p[x] and a[x][x] != 0, "a tangent below the root")
+                square = t[x] ** 2 + p[x] ** 2
+                constant += t[x] + square / (2 * t[x])
+                b.append(square**2 / (2 * t[x]) / a[x][x] ** 2)
+        most = []
+        for q in self.rays():
+            g = sum(v * dot(row, q) ** 2 for v, row in zip(b, a, strict=True)) / dot(p, q)
+            most.append((g - dot(u, q)) / dot(p, q))
+        found = constant - sum(u) - max(most)
+        return (
+            found * root(1 / (2 * PI[found > 0]))[found < 0]
+            if problem.objective == "tv-risk"
+            else found
+        )
+
+
+def rounded(x: Fraction) -> Fraction:
+    return Fraction(-((-x.numerator << BITS) // x.denominator), 1 << BITS)
+
+
+def value_at_any(problem: Problem, columns: list[Vector]) -> Fraction:
+    """Bound the worst-case risk at a channel by that at the uniform distribution."""
+    return risk(problem.objective, columns, (Fraction(1, problem.k),) * problem.k)[0]
+
+
+PARTS: list[set[str]] = [
+    set(),
+    {"information"},
+    {"decoders"},
+    {"potential", "search"},
+    {"potential", "search", "priors"},
+    {"potential", "search", "tree"},
+    {"potential", "search", "decoders", "levels"},
+    {"potential", "search", "estimator"},
+    {"potential", "search", "estimator", "prior"},
+    {"potential", "search", "estimator", "tangents"},
+    {"potential", "search", "estimator", "tangents", "prior"},
+    {"potential", "search", "estimator", "priors"},
+    {"potential", "search", "estimator", "priors", "prior"},
+    {"potential", "search", "estimator", "priors", "tangents"},
+    {"potential", "search", "estimator", "priors", "tangents", "prior"},
+]
+
+THEOREMS: dict[str, Callable[[Prover, dict[str, Any]], Fraction | None]] = {
+    "nothing-constrained": Prover.truth,
+    "equal-rows": Prover.nothing_told,
+    "binary-universal": Prover.two_inputs,
+    "erasure": Prover.erasure,
+    "randomized-response": Prover.randomized_response,
+    "simplicial": Prover.simplicial,
+    "uniform-subsets": Prover.best_ray,
+    "uniform-lift": Prover.best_ray,
+    "subset-selection": Prover.subsets,
+}

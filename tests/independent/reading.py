@@ -1,0 +1,172 @@
+"""What a saved file is made of: tables with known keys, exact numbers, labels, a domain."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tests.independent.rationals import (
+    ONE,
+    TOLERANCE,
+    ZERO,
+    Interval,
+    RefusedError,
+    Vector,
+    need,
+    root,
+)
+
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|-?[0-9]+/[0-9]*[1-9][0-9]*")
+WHOLE = re.compile(r"-?[0-9]+")
+
+
+def parse(text: bytes | str) -> Any:
+    """Return what JSON text says; keys twice, NaN and infinities are refused."""
+
+    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        need(len(found) == len(pairs), "a key twice")
+        return found
+
+    def refuse(name: str) -> None:
+        raise RefusedError(f"{name} is no JSON")
+
+    try:
+        if isinstance(text, bytes):
+            text = text.decode()
+        return json.loads(text, object_pairs_hook=table, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError("no JSON") from error
+
+
+def keys(table: Any, must: Iterable[str], may: Iterable[str] = ()) -> dict[str, Any]:
+    need(isinstance(table, dict), "a table")
+    must = set(must)
+    need(must <= set(table) <= must | set(may), f"keys {sorted(set(table) ^ must)}")
+    return dict(table)
+
+
+def sequence(value: Any, length: int | None = None) -> list[Any]:
+    need(isinstance(value, list), "a list")
+    need(length is None or len(value) == length, f"a list of {length}")
+    return list(value)
+
+
+def fraction(text: Any) -> Fraction:
+    """Return a number that is written as exact text."""
+    need(isinstance(text, str) and len(text) < 2000 and NUMBER.fullmatch(text), "exact text")
+    need("e" not in text.lower() or abs(int(re.split("[eE]", text)[1])) < 500, "an exponent")
+    return Fraction(text)
+
+
+def number(value: Any) -> Fraction:
+    """Return a number that JSON holds as such: the double that it is read as."""
+    need(type(value) in (int, float) and math.isfinite(value), "a finite number")
+    return Fraction(value)
+
+
+def claim(value: Any) -> Fraction:
+    """Return what the decimals of a number say, as the report prints them."""
+    number(value)
+    return Fraction(repr(value))
+
+
+def whole(text: Any) -> int:
+    need(
+        isinstance(text, str) and len(text) < 2000 and WHOLE.fullmatch(text),
+        "a whole number as text",
+    )
+    return int(text)
+
+
+def index(value: Any, size: int) -> int:
+    need(type(value) is int and 0 <= value < size, f"a number from 0 to {size - 1}")
+    return int(value)
+
+
+def close(stated: Any, found: Interval, least: Fraction = ZERO) -> bool:
+    value = claim(stated)
+    slack = max(TOLERANCE * max(abs(found[0]), abs(found[1])), least)
+    return found[0] - slack <= value <= found[1] + slack
+
+
+def seal(document: dict[str, Any]) -> str:
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def label(value: Any) -> Any:
+    """Return a label in a form in which equal labels are equal."""
+    if isinstance(value, list):
+        need(len(value) == 2, "a pair")
+        return tuple(claim(v) for v in value)
+    return value if isinstance(value, str) else claim(value)
+
+
+def labels(values: Any) -> list[Any]:
+    found = [label(value) for value in sequence(values)]
+    need(found and len(set(found)) == len(found), "labels that differ")
+    return found
+
+
+def distribution(entries: Any, k: int) -> Vector:
+    found = tuple(fraction(entry) for entry in sequence(entries, k))
+    need(min(found) >= 0 and sum(found) == 1, "a distribution")
+    return found
+
+
+@dataclass
+class Inputs:
+    labels: list[Any]
+    spacing: Fraction
+    shape: tuple[int, int] | None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def at(self, name: Any) -> int:
+        found = label(name)
+        need(found in self.labels, "a label of the domain")
+        return self.labels.index(found)
+
+    def points(self, names: Sequence[Any]) -> list[Vector]:
+        need(all(not isinstance(name, str) for name in names), "numbers or points")
+        need(len({isinstance(name, tuple) for name in [*self.labels, *names]}) == 1, "points alike")
+        return [
+            tuple(v * self.spacing for v in name) if isinstance(name, tuple) else (name,)
+            for name in names
+        ]
+
+
+def read_domain(table: Any) -> Inputs:
+    need(isinstance(table, dict) and len(table) == 1, "one way to state the domain")
+    if "values" in table:
+        return Inputs(labels(table["values"]), ONE, None)
+    if "size" in table:
+        need(type(table["size"]) is int and 1 <= table["size"] < 1000, "a size")
+        return Inputs([Fraction(x) for x in range(table["size"])], ONE, None)
+    grid = keys(table.get("grid"), ["rows", "columns", "spacing"])
+    rows, columns = grid["rows"], grid["columns"]
+    need(type(rows) is type(columns) is int and 1 <= rows * columns < 1000 and rows > 0, "a grid")
+    spacing = fraction(grid["spacing"])
+    need(spacing > 0, "a spacing above 0")
+    pairs = [(Fraction(r), Fraction(c)) for r in range(rows) for c in range(columns)]
+    return Inputs(list(pairs), spacing, (rows, columns))
+
+
+def distance(kind: str, a: Vector, b: Vector) -> tuple[Fraction, Fraction]:
+    """Return c and r so that the distance is c sqrt(r)."""
+    steps = [abs(s - t) for s, t in zip(a, b, strict=True)]
+    if kind == "euclidean" and len(steps) > 1:
+        square = sum(s * s for s in steps)
+        low, high = root(square)
+        return (low, ONE) if low == high else (ONE, square)
+    need(kind == "manhattan" or len(steps) == 1, "a distance between such points")
+    return sum(steps, ZERO), ONE
