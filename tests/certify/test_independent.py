@@ -24,7 +24,7 @@ from tests.strategies import examples
 
 Document = dict[str, Any]
 
-FAST = list(CASES)[::5]
+FAST = list(CASES)[::8]
 DIGITS = Context(prec=80, Emin=-(10**9), Emax=10**9)
 
 

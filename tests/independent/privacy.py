@@ -12,7 +12,6 @@ from typing import Any
 from tests.independent.rationals import (
     BITS,
     ONE,
-    TOLERANCE,
     ZERO,
     Interval,
     Unable,
@@ -411,7 +410,7 @@ def information_of(q: Vector, p: Vector, bits: int = BITS) -> Interval:
 def leaks(notion: Notion, columns: list[Vector], stated: Any) -> None:
     """Check that the stated leakage is the least at which the notion holds."""
     least = claim(stated)
-    slack = TOLERANCE * max(ONE, abs(least))
+    slack = (1 + abs(least)) / 10**9
     need(notion.holds(columns, least), "leaks more than stated")
     if not notion.rows and notion.name not in SUMS:
         need(least == 0, "the leakage where there is no row")
