@@ -19,6 +19,7 @@ from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
 from mechdesign.cli.records import add_commands as add_records
 from mechdesign.errors import InputError, MechdesignError
+from mechdesign.writing.terminal import VisibleStream
 
 __all__ = ["main"]
 
@@ -46,6 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+    out, errors = (VisibleStream(stream).as_text() for stream in (sys.stdout, sys.stderr))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     from mechdesign.files.disk import data_from
     from mechdesign.resources import allow

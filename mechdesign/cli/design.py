@@ -127,12 +127,13 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from tqdm import tqdm
+    from mechdesign.designs.progress import tqdm_bar
+    from mechdesign.writing.terminal import visible
 
     results = []
-    bar = tqdm(options.problems, unit="problem", disable=None, leave=False)
+    bar = tqdm_bar(None, options.problems, unit="problem")
     for path in bar:
-        bar.set_postfix_str(Path(path).name)
+        bar.set_postfix_str(visible(Path(path).name))
         results.append(_check_one(path))
     if options.json:
         print(json.dumps(results))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
+
+from mechdesign.writing.terminal import below
 
 if TYPE_CHECKING:
     from mechdesign.routes.limits import Progress
@@ -32,7 +35,8 @@ def tqdm_bar(shown: bool | None, work: Iterable[Any] | None = None, **options: A
     from tqdm import tqdm
 
     hidden = None if shown is None else not shown
-    return tqdm(work, **{"disable": hidden, "delay": DELAY, "leave": False, **options})
+    usual = {"disable": hidden, "delay": DELAY, "leave": False, "file": below(sys.stderr)}
+    return tqdm(work, **{**usual, **options})
 
 
 class ProgressBar:
