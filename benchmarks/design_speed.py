@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.speed_cases import QUICK, SUITES, contenders
 from benchmarks.speed_tables import tables
-from mechdesign.files.disk import write_atomically
+from mechdesign.writing.atomic import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 

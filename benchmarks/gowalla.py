@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.start import set_data_folder
 from mechdesign.estimation.simplex import clipped, projected
-from mechdesign.files.disk import data_folder, write_atomically
+from mechdesign.files.folders import data_folder
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -45,6 +45,7 @@ from mechdesign.mechanisms import (
     block_subset_selection,
 )
 from mechdesign.reports import Tally
+from mechdesign.writing.atomic import write_atomically
 
 ROWS, COLUMNS = 125, 350
 EPSILON = 1

@@ -30,7 +30,7 @@ from benchmarks.problem_child import start
 from benchmarks.problem_tables import page
 from benchmarks.start import set_data_folder
 from mechdesign.files import load_problem
-from mechdesign.files.disk import write_atomically
+from mechdesign.writing.atomic import write_atomically
 from solvers import SOLVERS
 
 __all__ = ["LIBRARY", "PEERS", "QUICK", "main", "run"]

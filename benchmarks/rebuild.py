@@ -29,7 +29,7 @@ from benchmarks import figures_accounting, figures_relations, gowalla
 from benchmarks.atlas import FILES, build_atlas
 from benchmarks.papers import __main__ as papers
 from benchmarks.start import set_data_folder
-from mechdesign.files.disk import write_atomically
+from mechdesign.writing.atomic import write_atomically
 
 __all__ = ["FIGURES", "PARTS", "Places", "Result", "main", "rebuild"]
 

@@ -33,13 +33,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.start import set_data_folder
 from mechdesign import Channel
 from mechdesign.channel import BITS
-from mechdesign.files.disk import write_atomically
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
     OptimizedUnaryEncoding,
     SubsetSelection,
 )
+from mechdesign.writing.atomic import write_atomically
 
 Records = np.ndarray
 Client = Callable[[Records], object]

@@ -342,8 +342,17 @@ class Domain:
                 place = self._by_number.get(as_fraction(text.strip()))
         return place
 
-    def index_of_text(self, text: str, key: str) -> int:
+    def index_of_text(self, text: str, key: str, *, quoted: bool = True) -> int:
         """Return the position of a label given as text.
+
+        Parameters
+        ----------
+        text
+            The label as a file has it.
+        key
+            Where it stands, for the error.
+        quoted
+            Whether an error says what the text is: not where it comes from a file of records.
 
         Raises
         ------
@@ -351,6 +360,9 @@ class Domain:
             If it is not in the domain, or two labels read alike.
         """
         place = self.find_text(text)
+        if place is None and not quoted:
+            given = "another text" if text.strip() else "an empty one"
+            raise InputError(key, f"labels of the domain ({self._listed()})", given)
         return self.index(text, key) if place is None else place
 
     def _text_index(self) -> dict[str, int]:
@@ -370,8 +382,10 @@ class Domain:
         return {"values": [plain_label(x) for x in self.labels]}
 
     def _listed(self) -> str:
-        shown = [repr(label) for label in self.labels]
-        return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", shown[-1]])
+        few = len(self) <= 6
+        named = self.labels if few else (*self.labels[:3], self.labels[-1])
+        texts = [text if len(text) <= 100 else f"{text[:97]}..." for text in map(repr, named)]
+        return ", ".join(texts if few else [*texts[:3], "...", texts[-1]])
 
     def __len__(self) -> int:
         return len(self.labels)

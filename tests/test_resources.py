@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -53,3 +55,13 @@ def test_steps_add_up_and_stop_at_the_first_that_is_too_many(spent: list[int]) -
                 return
             work.spend(steps, "the rays")
         assert work.spent == total
+
+
+def test_the_table_in_the_docs_has_every_limit_and_its_default() -> None:
+    docs = Path(__file__).parents[1] / "docs" / "problem_files.md"
+    section = docs.read_text(encoding="utf-8").partition("## Limits")[2]
+    written = re.findall(r"^\| `(\w+)` \| ([\d,]+)( MiB)? \|", section, re.MULTILINE)
+    told = {
+        name: int(size.replace(",", "")) * 2 ** (20 * bool(unit)) for name, size, unit in written
+    }
+    assert told == {name: getattr(Resources(), name) for name in NAMES}

@@ -15,9 +15,9 @@ from benchmarks.atlas.base import FloatArray, Formula, Region
 from benchmarks.atlas.cell import Cell
 from benchmarks.atlas.formulas import FORMULAS
 from benchmarks.atlas.table import Atlas, Summary
-from mechdesign.files.disk import atomic_file
 from mechdesign.plots import check_picture_name
 from mechdesign.plots.style import SKY, VERMILION
+from mechdesign.writing.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,9 @@ from benchmarks.atlas.base import Formula, Region
 from benchmarks.atlas.cell import COLUMNS, Cell
 from benchmarks.atlas.formulas import FORMULAS
 from mechdesign.errors import InputError
-from mechdesign.files.disk import read_text, write_atomically
+from mechdesign.files.reading import read_text
 from mechdesign.text import Table
+from mechdesign.writing.atomic import write_atomically
 
 __all__ = ["FORMAT", "Atlas", "Summary"]
 

@@ -26,7 +26,7 @@ from benchmarks.papers.base import MissingDataError, Pair, Panel, Row
 from benchmarks.papers.pictures import draw
 from benchmarks.papers.tables import PAPERS, as_json, as_markdown
 from benchmarks.start import set_data_folder
-from mechdesign.files.disk import write_atomically
+from mechdesign.writing.atomic import write_atomically
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from mechdesign.files.disk import data_folder
+from mechdesign.files.folders import data_folder
 
 __all__ = [
     "CLAIM",

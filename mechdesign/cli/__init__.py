@@ -54,11 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
-    from mechdesign.files.disk import data_from
+    from mechdesign.files.folders import allowed_paths, data_from
     from mechdesign.resources import allow
 
     try:
-        with allow(**dict(options.allow)), data_from(getattr(options, "data", None)):
+        with (
+            allow(**dict(options.allow)),
+            data_from(getattr(options, "data", None)),
+            allowed_paths(getattr(options, "allow_path", ()), "--allow-path"),
+        ):
             status: int = options.run(options)
         sys.stdout.flush()
     except InputError as error:

@@ -96,6 +96,14 @@ def add_data(command: argparse.ArgumentParser) -> None:
         help="where the data of a [prior] are looked for, if not beside the problem file; "
         "default: the environment variable MECHDESIGN_DATA",
     )
+    command.add_argument(
+        "--allow-path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="a folder below which the problem file may read data, beside its own and that of "
+        "--data",
+    )
 
 
 def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:

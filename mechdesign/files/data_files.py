@@ -1,22 +1,34 @@
-"""Data beside a problem file: columns of records, matrices and rows of a notion, as CSV tables."""
+"""Data beside a problem file: columns of records, matrices and rows of a notion, as CSV tables.
+
+Tables are read line by line, within limits. Messages say where something is wrong, and do not quote
+what stands there: a problem that somebody else wrote may name a file that is not meant for it.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, did_you_mean, shown
-from mechdesign.files.disk import DATA_VARIABLE, data_folder
+from mechdesign.exact import as_fraction
+from mechdesign.files.folders import find_data
+from mechdesign.files.reading import open_plain, place_of_column
+from mechdesign.notions.base import is_infinite
+from mechdesign.resources import check_size, current
 
-__all__ = ["file_keys", "find_data", "is_file", "read_column", "read_matrix", "read_rows"]
+__all__ = ["file_keys", "is_file", "read_column", "read_matrix", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
+
+OTHER = "something else"
+"""What is said in place of what stands there."""
 
 
 def is_file(value: Any) -> bool:
@@ -36,46 +48,56 @@ def file_keys(table: Mapping[str, Any], key: str) -> tuple[str, str]:
     return table["file"], table.get("separator", ",")
 
 
-def find_data(name: str, folder: Path, key: str) -> Path:
-    """Return the data file: beside the problem file, else in the data folder."""
-    places = [folder / name]
-    shared = data_folder()
-    if shared is not None:
-        places.append(shared / name)
-    for place in places:
-        if place.is_file():
-            return place
-    hint = "" if shared else f"set {DATA_VARIABLE} to the folder of data"
-    raise InputError(key, "a file beside the problem or in the data folder", name, hint)
+class _Lines:
+    """The lines of a text, counted: no row, and not all together, may be longer than the limits."""
+
+    def __init__(self, stream: io.TextIOWrapper, key: str) -> None:
+        self._stream, self._key, self._most = stream, key, current().row_bytes
+        self._total, self.row = 0, 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(self._most + 1)
+        if not line:
+            raise StopIteration
+        self.row += len(line)
+        self._total += len(line)
+        check_size("row_bytes", self.row, self._key)
+        check_size("bytes", self._total, self._key)
+        return line
 
 
-def _lines(path: Path, separator: str, key: str) -> list[list[str]]:
-    """Return the cells of a table, gzipped or not, without empty lines."""
+def _rows(path: Path, separator: str, key: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of a table, gzipped or not, without empty lines."""
     if len(separator) != 1 or separator in '"\r\n':
         expected = "one character, no quote or line end"
         raise InputError(f"{key}.separator", expected, shown(separator))
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-            return [
-                [cell.strip() for cell in row]
-                for row in csv.reader(lines, delimiter=separator)
-                if row
-            ]
-    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
-        expected = "a table in UTF-8, whole"
-        raise InputError(f"{key}.file", expected, f"{path.name}: {error}") from None
+    where, whole = f"{key}.file", "a table in UTF-8, whole"
+    with open_plain(path) as raw:
+        packed = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+        lines = _Lines(io.TextIOWrapper(packed, encoding="utf-8-sig", newline=""), where)
+        try:
+            for row in csv.reader(lines, delimiter=separator):
+                lines.row = 0
+                check_size("columns", len(row), where)
+                if row:
+                    yield [cell.strip() for cell in row]
+        except csv.Error as error:  # which says what is wrong with quotes, and quotes nothing
+            raise InputError(where, whole, f"{path.name}: {error}") from None
+        except UnicodeDecodeError:
+            raise InputError(where, whole, f"{path.name}: other bytes") from None
+        except (OSError, EOFError, zlib.error):
+            raise InputError(where, whole, f"{path.name}: damaged") from None
 
 
-def read_column(path: Path, column: str, separator: str) -> list[str]:
-    """Return the cells in one column of a table with a header line."""
-    header, *rows = _lines(path, separator, "data") or [[]]
-    if header.count(column) != 1:
-        expected = f"one column of {path.name} ({', '.join(header[:8])}, ...)"
-        given = "two of that name" if column in header else shown(column)
-        raise InputError("data.column", expected, given, did_you_mean(column, header))
-    place = header.index(column)
-    return [row[place] if place < len(row) else "" for row in rows]
+def read_column(path: Path, column: str, separator: str) -> Iterator[str]:
+    """Yield the cells in one column of a table with a header line."""
+    rows = _rows(path, separator, "data")
+    place = place_of_column(column, next(rows, []), "data.column", path.name)
+    for row in rows:
+        yield row[place] if place < len(row) else ""
 
 
 def read_matrix(
@@ -105,35 +127,63 @@ def read_matrix(
     """
     name, separator = file_keys(table, key)
     path = find_data(name, folder, f"{key}.file")
-    lines = _lines(path, separator, key)
-    k = len(inputs)
-    if len(lines) not in (k, k + 1):
-        expected = f"{k} lines, one for each input, or a header line more"
-        raise InputError(f"{key}.file", expected, f"{len(lines)} lines in {path.name}")
-    width = len(lines[0])
-    for n, line in enumerate(lines):
-        if len(line) != width:
-            expected = f"{width} cells in line {n + 1} of {path.name}, as in the first"
-            raise InputError(f"{key}.file", expected, f"{len(line)}")
+    where, k, entries = f"{key}.file", len(inputs), 0
+    lines: list[list[str]] = []
+    expected = f"{k} lines, one for each input, or a header line more"
+    for n, line in enumerate(_rows(path, separator, key), 1):
+        if n > k + 1:
+            raise InputError(where, expected, f"more of them in {path.name}")
+        if lines and len(line) != len(lines[0]):
+            cells = f"{len(lines[0])} cells in line {n} of {path.name}, as in the first"
+            raise InputError(where, cells, f"{len(line)}")
+        entries += len(line)
+        check_size("entries", entries, where)
+        lines.append(line)
+    if len(lines) < k:
+        raise InputError(where, expected, f"{len(lines)} lines in {path.name}")
     if len(lines) == k:
-        return lines
+        return _numbers(lines, where, path.name, 1)
     header, *body = lines
     columns = inputs if outputs is None else Domain(outputs)
-    x = _places([line[0] for line in body], inputs, f"{key}.file: column of labels in {path.name}")
-    y = _places(header[1:], columns, f"{key}.file: header line of {path.name}")
-    return [[body[row][1 + column] for column in y] for row in x]
+    x = _places([line[0] for line in body], inputs, f"{where}: column of labels in {path.name}")
+    y = _places(header[1:], columns, f"{where}: header line of {path.name}")
+    numbers = _numbers([line[1:] for line in body], where, path.name, 2)
+    return [[numbers[row][column] for column in y] for row in x]
+
+
+def _numbers(lines: list[list[str]], where: str, name: str, first: int) -> list[list[str]]:
+    """Return cells that are numbers >= 0, maybe infinite; ``first`` is their line and column."""
+    for n, line in enumerate(lines, first):
+        for m, cell in enumerate(line, first):
+            if not is_infinite(cell):
+                place = f"{where}: line {n} of {name}, column {m}"
+                _number(cell, place, "a finite number >= 0, or inf", 0)
+    return lines
+
+
+def _number(cell: str, where: str, expected: str, least: int | None = None) -> None:
+    """Raise InputError unless a cell is a number; it is not said what it is instead."""
+    try:
+        found = as_fraction(cell)
+    except InputError:
+        raise InputError(where, expected, OTHER) from None
+    if least is not None and found < least:
+        raise InputError(where, expected, "a smaller one")
 
 
 def _places(given: Sequence[str], labels: Domain, key: str) -> list[int]:
     """Return the place of each label among those given as text: each once, and no other."""
-    found = [labels.index_of_text(text, key) for text in given]
+    found = [labels.index_of_text(text, key, quoted=False) for text in given]
     if sorted(found) != list(range(len(labels))):
         expected = f"each of {len(labels)} labels once"
         raise InputError(key, expected, f"{len(given)} cells, {len(set(found))} labels")
-    return [found.index(place) for place in range(len(labels))]
+    order = {place: n for n, place in enumerate(found)}
+    return [order[place] for place in range(len(labels))]
 
 
-def read_rows(table: Mapping[str, Any], key: str, folder: Path) -> list[dict[str, Any]]:
+def read_rows(
+    table: Mapping[str, Any], key: str, folder: Path, inputs: Domain
+) -> list[dict[str, Any]]:
     """Return the rows of a notion of one's own that a file lists, one coefficient in each line.
 
     The lines of one row share its ``name``; ``side`` is left or right. ``exponent``, and ``slope``
@@ -141,24 +191,29 @@ def read_rows(table: Mapping[str, Any], key: str, folder: Path) -> list[dict[str
     """
     name, separator = file_keys(table, key)
     path = find_data(name, folder, f"{key}.file")
-    header, *lines = _lines(path, separator, key) or [[]]
+    lines = _rows(path, separator, key)
+    header = next(lines, [])
     known, needed = set(COLUMNS), set(COLUMNS) - {"slope"}
     if len(set(header)) < len(header) or not needed <= set(header) <= known:
-        expected = f"a header line {separator.join(COLUMNS[:-1])}"
-        raise InputError(f"{key}.file", expected, f"{separator.join(header)} in {path.name}")
+        expected = f"a header line {separator.join(COLUMNS[:-1])}, and slope if wanted"
+        raise InputError(f"{key}.file", expected, f"{OTHER} in {path.name}")
     rows: dict[str, dict[str, Any]] = {}
     for n, line in enumerate(lines, 2):
         where = f"{key}.file: line {n} of {path.name}"
+        check_size("entries", n * len(header), where)
         if len(line) != len(header):
             raise InputError(where, f"{len(header)} cells", f"{len(line)}")
         cells = dict(zip(header, line, strict=True))
         if cells["side"] not in ("left", "right"):
-            raise InputError(where, "left or right as the side", shown(cells["side"]))
+            raise InputError(where, "left or right as the side", OTHER)
+        inputs.index_of_text(cells["label"], f"{where}, label", quoted=False)
+        for word in ("coefficient", "exponent", "slope"):
+            if word == "coefficient" or cells.get(word):
+                _number(cells[word], f"{where}, {word}", "a finite number")
         row = rows.setdefault(cells["name"], {"name": cells["name"], "left": [], "right": []})
         row[cells["side"]].append((cells["label"], cells["coefficient"]))
         for word in ("exponent", "slope"):
             value = cells.get(word, "")
             if value and row.setdefault(word, value) != value:
-                expected = f"{word} {row[word]} of {cells['name']}, as in a line before"
-                raise InputError(where, expected, value)
+                raise InputError(where, f"the {word} of a line before, of the same row", "another")
     return list(rows.values())

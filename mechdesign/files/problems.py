@@ -8,18 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.exact import as_fraction
-from mechdesign.files.data_files import (
-    find_data,
-    is_file,
-    read_column,
-    read_matrix,
-    read_rows,
-)
+from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
+from mechdesign.files.folders import allowed_paths, find_data
 from mechdesign.files.reading import read_toml
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.prior import Prior
@@ -33,6 +28,8 @@ __all__ = [
     "load_setting",
     "read_domain",
 ]
+
+R = TypeVar("R")
 
 Table = dict[str, Any]
 
@@ -62,13 +59,19 @@ class Setting:
     prior: Prior | None
 
 
-def load_problem(path: str | os.PathLike[str]) -> Problem:
+AnyPath = str | os.PathLike[str]
+
+
+def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Problem:
     """Read a problem file.
 
     Parameters
     ----------
     path
         A TOML file; the format is in ``docs/problem_files.md``.
+    allow_paths
+        Folders below which the data may be that the file names; without, they must be below its own
+        folder or the data folder.
 
     Raises
     ------
@@ -78,18 +81,19 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     InfeasibleError
         If no channel satisfies its notion.
     """
-    file = Path(path)
-    table = read_toml(file)
-    try:
-        return _problem(table, file.parent)
-    except InputError as error:
-        raise error.inside_file(str(file)) from None
+    with allowed_paths(allow_paths):
+        return _read(path, _problem)
 
 
-def load_setting(path: str | os.PathLike[str]) -> Setting:
+def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setting:
     """Read the tables ``[domain]``, ``[privacy]`` and ``[prior]`` of a problem file.
 
     The other tables are not read, and the domain may be too large for a matrix.
+
+    Parameters
+    ----------
+    path, allow_paths
+        As in :func:`load_problem`.
 
     Raises
     ------
@@ -97,10 +101,16 @@ def load_setting(path: str | os.PathLike[str]) -> Setting:
         If it is not such a file; the message names the file, the key, what was expected and what
         was given.
     """
+    with allowed_paths(allow_paths):
+        return _read(path, _setting)
+
+
+def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
+    """Make something of the tables of a file; errors name the file."""
     file = Path(path)
     table = read_toml(file)
     try:
-        return _setting(table, file.parent)
+        return make(table, file.parent)
     except InputError as error:
         raise error.inside_file(str(file)) from None
 
@@ -179,8 +189,11 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     cells = read_column(path, data["column"], data.get("separator", ","))
     counts = [0] * len(domain)
     for row, cell in enumerate(cells, 1):
-        where = f"data.file: record {row} of {path.name}"
-        counts[domain.index_of_text(cell, where)] += 1
+        place = domain.find_text(cell)
+        if place is None:
+            where = f"data.file: record {row} of {path.name}"
+            place = domain.index_of_text(cell, where, quoted=False)
+        counts[place] += 1
     if not any(counts):
         raise InputError("data.file", "a table with at least one record", f"none in {path.name}")
     with _inside("data"):
@@ -236,7 +249,7 @@ def _with_files(
         if is_file(table.get(key)):
             read[key] = read_matrix(table[key], key, folder, inputs, outputs)
     if is_file(table.get("rows")):
-        read["rows"] = read_rows(table["rows"], "rows", folder)
+        read["rows"] = read_rows(table["rows"], "rows", folder, inputs)
     return read
 
 

@@ -10,15 +10,16 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.resources import check_size, current
 
-__all__ = ["open_plain", "read_json_text", "read_text", "read_toml"]
+__all__ = ["open_plain", "place_of_column", "read_json_text", "read_text", "read_toml"]
 
 STEP = 2**20
 """Bytes that are read at once."""
@@ -43,6 +44,8 @@ TOO_MANY_PARTS = re.compile(
 Every place where a key may begin is tried, and no part is read twice from the same beginning, so
 that the time is linear.
 """
+
+SEPARATORS = ";\t|,"
 
 JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 NO_BRACKETS = re.compile(r"[^\[\]{}]++")
@@ -181,3 +184,28 @@ def _check_tables(tables: dict[str, Any], key: str) -> None:
             if isinstance(entry, int):
                 check_size("digits", entry.bit_length() * 30103 // 100_000, key)
         level = [entry for entry in entries if isinstance(entry, dict | list)]
+
+
+def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> int:
+    """Return the place of the one column of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none, or more than one. What the names are is not said: the file may be another
+        one than it was taken for. A column whose name is nearly the wanted one is told by number.
+    """
+    count = names.count(wanted)
+    if count == 1:
+        return names.index(wanted)
+    hint = ""
+    if not count:
+        folded = [name.strip().casefold() for name in names]
+        near = [n for n, name in enumerate(folded, 1) if did_you_mean(str(wanted), [name])]
+        other = next((c for c in SEPARATORS if len(names) == 1 and c in names[0]), "")
+        if other:
+            hint = f"is the separator {other!r}?"
+        elif near:
+            hint = f"the name of column {near[0]} is nearly that"
+    given = f"{len(names)} column{'s' * (len(names) != 1)}, {count or 'none'} of that name"
+    raise InputError(key, f"one column of {file} with the name {shown(wanted)}", given, hint)

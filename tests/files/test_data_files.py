@@ -69,7 +69,11 @@ WRONG = {
     "no number": ("0,x\n1,0\n", AWARE, "expected a finite number"),
     "no header": ("r,left,a,1,0.5\n", ROWS, "expected a header line name,side"),
     "no side": (HEADER + "r,middle,a,1,1\n", ROWS, "line 2 of E.csv: expected left or right"),
-    "two exponents": (HEADER + "r,left,a,1,1\nr,right,b,1,2\n", ROWS, "expected exponent 1"),
+    "two exponents": (
+        HEADER + "r,left,a,1,1\nr,right,b,1,2\n",
+        ROWS,
+        "expected the exponent of a line before",
+    ),
     "no exponent": (HEADER + "r,left,a,1,\nr,right,b,1,\n", ROWS, "exponent: expected this key"),
     "no file": ("", AWARE.replace("E.csv", "F.csv"), "a file beside the problem"),
     "a key": ("", AWARE.replace("}", ', sep = ";" }'), "matrix.sep: expected one of the keys"),

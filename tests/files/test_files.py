@@ -21,7 +21,7 @@ from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
-from mechdesign.files.disk import data_from
+from mechdesign.files.folders import data_from
 from mechdesign.notions import (
     LDP,
     LIP,

@@ -311,15 +311,14 @@ CASES: dict[str, Case] = {
     "misspelt column": Case(
         given_data('file = "good.csv", column = "anwser"'),
         "prior.data.column",
-        "column of good.csv",
-        "'anwser'",
-        "answer",
+        "column of good.csv with the name 'anwser'",
+        "2 columns, none of that name; the name of column 2 is nearly that",
     ),
     "wrong separator": Case(
         given_data('file = "good.csv", column = "answer", separator = ";"'),
         "prior.data.column",
-        "column of good.csv",
-        "'answer'",
+        "column of good.csv with the name 'answer'",
+        "1 column, none of that name; is the separator ','?",
     ),
     "separator of two characters": Case(
         given_data('file = "good.csv", column = "answer", separator = ", "'),
@@ -1049,7 +1048,7 @@ def test_a_record_outside_the_domain_is_found(
     Path(FILE).write_text(text, encoding="utf-8")
     line = one_line(capsys, ["solve", FILE])
     assert line.startswith(f"{FILE}: prior.data.file: record 3 of good.csv: expected labels of the")
-    assert line.endswith("domain ('a', 'b', 'd'), given 'c'")
+    assert line.endswith("domain ('a', 'b', 'd'), given another text")
 
 
 NOT_TOML: dict[str, bytes] = {

@@ -1,0 +1,109 @@
+"""The folders that a problem file may read data from: its own, that of the data, and allowed ones.
+
+A problem may be written by somebody else. What it names is looked for where links lead, and
+nothing outside of these folders is opened, whether it is there or not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+
+from mechdesign.errors import InputError, listed, shown
+
+__all__ = ["DATA_VARIABLE", "allowed_paths", "data_folder", "data_from", "find_data"]
+
+DATA_VARIABLE = "MECHDESIGN_DATA"
+"""The environment variable that names the folder of real data."""
+
+_data: ContextVar[str | None] = ContextVar("data", default=None)
+_allowed: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
+
+
+def data_folder() -> Path | None:
+    """Return the folder of real data: the one of :func:`data_from`, else ``MECHDESIGN_DATA``."""
+    named = _data.get() or os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else None
+
+
+@contextlib.contextmanager
+def data_from(folder: str | None) -> Iterator[None]:
+    """Let the problem files that are read inside the block take their data from a folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder.
+    """
+    if folder is not None and not Path(folder).is_dir():
+        raise InputError("--data", "a folder of data", shown(folder))
+    before = _data.set(folder)
+    try:
+        yield
+    finally:
+        _data.reset(before)
+
+
+@contextlib.contextmanager
+def allowed_paths(
+    folders: Iterable[str | os.PathLike[str]], key: str = "allow_paths"
+) -> Iterator[None]:
+    """Let the problem files that are read inside the block read below some folders as well.
+
+    Raises
+    ------
+    InputError
+        If one is no folder.
+    """
+    named = [os.fspath(folder) for folder in listed(folders, key, "a list of folders")]
+    for folder in named:
+        if not Path(folder).is_dir():
+            raise InputError(key, "a folder", shown(folder))
+    before = _allowed.set((*_allowed.get(), *map(Path, named)))
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
+def find_data(name: str, folder: Path, key: str) -> Path:
+    """Return the data file that a problem names: beside the problem file, else in the data folder.
+
+    Links are followed.
+
+    Parameters
+    ----------
+    name
+        A path, relative or not.
+    folder
+        Where the problem file is.
+    key
+        What names the file, for errors.
+
+    Raises
+    ------
+    InputError
+        If the file is in none of the folders that may be read, or is not there.
+    """
+    shared = data_folder()
+    roots = [root for root in (folder, shared, *_allowed.get()) if root is not None]
+    outside = 0
+    places = [folder] if shared is None else [folder, shared]
+    for place in places:
+        try:
+            found = (place / name).resolve()
+            if not any(found.is_relative_to(root.resolve()) for root in roots):
+                outside += 1
+            elif found.is_file():
+                return found
+        except (OSError, RuntimeError, ValueError):  # links in a circle, a zero byte
+            continue
+    if outside == len(places):
+        expected = "a file below the folder of the problem or the data folder"
+        hint = "allow more with --allow-path FOLDER or load_problem(..., allow_paths=[FOLDER])"
+        raise InputError(key, expected, name, hint)
+    hint = "" if shared else f"set {DATA_VARIABLE} to the folder of data"
+    raise InputError(key, "a file beside the problem or in the data folder", name, hint)
