@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -135,7 +136,8 @@ def mixed(
 ) -> Int64Array:
     """Return a channel (1 - t) Q + t 1 w that satisfies constraints on the whole channel as well.
 
-    The row w is the distribution of the output.
+    The row w is the distribution of the output, at inputs that all occur: an entry that must be
+    larger for an input of probability 0 may be 0 at all others.
 
     Parameters
     ----------
@@ -157,6 +159,8 @@ def mixed(
     """
     asked = [constraint for constraint in constraints if constraint is not None]
     given = rows.tolist()
+    if prior.minimum == 0:
+        prior = Prior([(p + Fraction(1, len(prior))) / 2 for p in prior])
     mean = [math.floor(prior.mean(column)) for column in zip(*given, strict=True)]
     mean[mean.index(max(mean))] += WHOLE - sum(mean)
     trial, part = given, 1

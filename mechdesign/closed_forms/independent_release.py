@@ -26,7 +26,7 @@ class IndependentRelease(ClosedForm):
 
     def check(self, problem: Problem) -> Verdict:
         """Join the inputs that bounds of exactly 1 tie."""
-        if len(set(problem.cone.equal_classes().tolist())) > 1:
+        if len(set(problem.cone.equal_classes(exact=True).tolist())) > 1:
             return Verdict(False, "not all inputs are tied by a budget of 0", relevant=False)
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
             return Verdict(False, "a worst case may want a mixture of outputs", relevant=False)

@@ -31,6 +31,9 @@ __all__ = [
 MOST_INPUTS = 96
 """Beyond it the subsets, about half the square of the inputs, are too many to write out."""
 
+LEAST_LOW = 2.0**-62
+"""The least entry of a channel: larger odds than 2**62 make no difference."""
+
 NOT_A_RISK = Verdict(False, "it is for the risk of estimating a distribution", relevant=False)
 LARGEST_LOW = 1 - 1e-14
 TOO_SMALL = Verdict(False, "its budget is too small for its entries to differ in floating point")
@@ -172,7 +175,7 @@ class _HighLow:
         domain = problem.domain
         self.sensitive = sorted(domain.index(label, "sensitive") for label in notion.sensitive)
         self.others = [x for x in range(len(domain)) if x not in set(self.sensitive)]
-        self.low, self.prior = math.exp(-notion.epsilon), problem.prior.array
+        self.low, self.prior = max(math.exp(-notion.epsilon), LEAST_LOW), problem.prior.array
         self.utility = utility
 
     def hide(self, j: int) -> float:

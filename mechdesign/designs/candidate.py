@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from mechdesign._typing import FloatArray
 from mechdesign.certify.channel_file import OPTIMAL_GAP, prove, relative_gap
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import Statement
@@ -27,6 +30,9 @@ __all__ = ["Candidate"]
 
 WORTH_SAVING = 1e-16
 """Multipliers below this share of the largest are left out of the certificate."""
+
+LEAST_NUMBER = 1e-290
+"""Smaller numbers are written as 0: a bound holds for any dual variables."""
 
 
 class Candidate:
@@ -166,14 +172,14 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     table: dict[str, Any] = {"weights": weights, "rows": rows}
     if dual.information is not None:
         multipliers = {str(n): value for n, value in dual.information.multipliers.items()}
-        levels = dual.information.potentials.tolist()
+        levels = _listed(dual.information.potentials)
         table["information"] = {"multipliers": multipliers, "levels": levels}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
     if dual.potentials is not None:
-        table["potential"], table["search"] = dual.potentials.tolist(), dual.search
+        table["potential"], table["search"] = _listed(dual.potentials), dual.search
         if dual.decoder_potentials is not None:
-            table["levels"] = dual.decoder_potentials.tolist()
+            table["levels"] = _listed(dual.decoder_potentials)
         if dual.tree is not None:
             table["tree"] = dual.tree.to_list()
         if dual.estimation is not None:
@@ -186,9 +192,15 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     return table
 
 
+def _listed(numbers: FloatArray) -> list[Any]:
+    """Return dual variables as lists; those that the checker would not read as numbers as 0."""
+    found: list[Any] = np.where(np.abs(numbers) < LEAST_NUMBER, 0.0, numbers).tolist()
+    return found
+
+
 def _estimation_table(data: EstimationData) -> dict[str, Any]:
     """Return the evidence for a risk of estimation as a saved file has it."""
-    table: dict[str, Any] = {"estimator": data.rows.tolist()}
+    table: dict[str, Any] = {"estimator": _listed(data.rows)}
     if data.tangents is not None:
         table["tangents"] = data.tangents.tolist()
     if data.prior is not None:

@@ -5,7 +5,7 @@ To add one, write its class in a file of its own and name it in :data:`UTILITIES
 
 from __future__ import annotations
 
-from mechdesign.utilities.base import LinearUtility, Utility
+from mechdesign.utilities.base import Distortion, LinearUtility, Utility
 from mechdesign.utilities.bayes_accuracy import BayesAccuracy
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.convex import ConvexUtility, ExpressionUtility, placed
@@ -14,7 +14,6 @@ from mechdesign.utilities.distances import (
     MeanAbsoluteError,
     MeanSquaredDistance,
 )
-from mechdesign.utilities.distortion import Distortion
 from mechdesign.utilities.estimation import EstimationRisk
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.l2_risk import L2Risk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +18,10 @@ from mechdesign.tables import ExactTable
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["LinearUtility", "MeanOrWorstCase", "Utility", "label_points"]
+__all__ = ["Distortion", "LinearUtility", "MeanOrWorstCase", "Utility"]
+
+CUSTOM = "custom"
+"""The name of a utility of the user's own that has none."""
 
 
 class Utility(ABC):
@@ -27,7 +30,7 @@ class Utility(ABC):
     A subclass takes the keys of its ``[utility]`` table as constructor arguments.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str] = CUSTOM
     """The word for it in problem files."""
 
     title: ClassVar[str] = ""
@@ -35,6 +38,12 @@ class Utility(ABC):
 
     sense: ClassVar[str] = "minimize"
     """``"minimize"`` for a loss, ``"maximize"`` for a gain."""
+
+    exact: ClassVar[bool] = False
+    """Whether the checker knows it, so that a saved file proves value and bound."""
+
+    definition: ClassVar[str] = ""
+    """The method that says what it is worth."""
 
     tells_inputs_apart: ClassVar[bool] = False
     """Whether it is infinite unless all rows of the channel differ."""
@@ -44,6 +53,12 @@ class Utility(ABC):
 
     worst_over: ClassVar[str] = "inputs"
     """What a worst case is taken over."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take no class for one that the checker knows if it defines what it is worth anew."""
+        super().__init_subclass__(**options)
+        if cls.definition in vars(cls) and "exact" not in vars(cls):
+            cls.exact = False
 
     @property
     def is_maximized(self) -> bool:
@@ -172,6 +187,8 @@ class LinearUtility(MeanOrWorstCase):
         Whether to take the largest over the inputs instead of the mean over the prior.
     """
 
+    definition = "loss"
+
     @property
     def linear_form(self) -> LinearUtility:
         """The loss itself."""
@@ -185,6 +202,13 @@ class LinearUtility(MeanOrWorstCase):
         """Compile the loss and throw it away."""
         allowed = self.default_outputs(domain) if outputs is None else outputs
         self.loss(domain, allowed or ())
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> LinearUtility:
+        """Return the loss; one of the user's own as a matrix, which a file can carry."""
+        if self.exact:
+            return self
+        allowed = self.default_outputs(domain) if outputs is None else outputs
+        return Distortion(self.loss(domain, allowed), self.worst_case)
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
         """Return the domain."""
@@ -224,29 +248,65 @@ class LinearUtility(MeanOrWorstCase):
         return cp.max(cp.sum(weighted, axis=1)) if self.worst_case else cp.sum(weighted)
 
 
-def label_points(
-    domain: Domain, outputs: Sequence[Label], objective: str
-) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
-    """Return the coordinates of the inputs and of the outputs.
+class Distortion(LinearUtility):
+    """E D(X, Y) for any loss D.
 
-    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing.
+    Parameters
+    ----------
+    matrix
+        ``(n_inputs, n_outputs)`` numbers >= 0: the loss of output y at input x. A DataFrame or a
+        dict of dicts counts by label, rows for inputs and columns for outputs; lists count by
+        position. Or a function of an input label and an output label that returns such a number.
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
 
-    Raises
-    ------
-    InputError
-        If either have none.
+    Examples
+    --------
+    >>> from mechdesign.domain import Domain
+    >>> Distortion([[0, 1, 0.4], [5, 0, 0.4]]).default_outputs(Domain(["a", "b"]))
+    (0, 1, 2)
+    >>> Distortion(lambda x, y: abs(x - y)).loss(Domain([0, 2]), (0, 1, 2)).array
+    array([[0., 1., 2.],
+           [2., 1., 0.]])
     """
-    inputs = domain.coordinates
-    if inputs is None:
-        raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
-    if outputs == domain.labels:
-        return inputs, inputs
-    step = domain.spacing or Fraction(1)
-    points = []
-    for label in outputs:
-        parts = label if isinstance(label, tuple) else (label,)
-        if len(parts) != len(inputs[0]) or not all(isinstance(p, int | float) for p in parts):
-            kind = "numbers" if len(inputs[0]) == 1 else "pairs [row, column]"
-            raise InputError("outputs.values", f"{kind} for {objective}", shown(label))
-        points.append(tuple(step * Fraction(repr(part)) for part in parts))
-    return inputs, tuple(points)
+
+    name = "distortion"
+    title = "expected loss by a matrix of your own"
+    exact = True
+
+    def __init__(self, matrix: Any, worst_case: bool = False) -> None:
+        super().__init__(worst_case)
+        self.matrix: ExactTable | Callable[[Any, Any], Any] = (
+            matrix
+            if isinstance(matrix, ExactTable) or (callable(matrix) and not isinstance(matrix, type))
+            else ExactTable.of(matrix, "matrix")
+        )
+
+    def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
+        """Return the columns by label; else the domain if there are as many, or numbers from 0."""
+        if not isinstance(self.matrix, ExactTable):
+            return domain.labels
+        named, n_outputs = self.matrix.column_labels, self.matrix.shape[1]
+        if named is not None and set(named) != set(domain.labels):
+            return named
+        return domain.labels if n_outputs == len(domain) else tuple(range(n_outputs))
+
+    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
+        """Return the matrix, or say that it does not fit."""
+        if isinstance(self.matrix, ExactTable):
+            return self.matrix.aligned(domain.labels, outputs, "matrix")
+        return ExactTable.of_function(self.matrix, domain.labels, tuple(outputs), "matrix")
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Distortion:
+        """Return the utility with its losses written out in the order of domain and outputs."""
+        return Distortion(self.loss(domain, outputs or domain.labels), self.worst_case)
+
+    def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
+        """Return the outputs that the columns of the matrix stand for."""
+        columns = self.default_outputs(channel.inputs)
+        return columns if set(channel.outputs) <= set(columns) else channel.outputs
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table."""
+        losses = self.loss(domain, self.default_outputs(domain))
+        return {**super().to_table(domain), "matrix": losses.to_table()}

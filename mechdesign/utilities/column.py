@@ -5,15 +5,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
+
+import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
 __all__ = ["ColumnUtility", "joint_columns"]
+
+ROUNDING = 1e-9
+"""What a gain may be off by, relative to its size."""
 
 
 class ColumnUtility(Utility):
@@ -44,15 +50,21 @@ class ColumnUtility(Utility):
     ('optimal', 0.844638)
     """
 
-    name = "custom"
-
-    exact: ClassVar[bool] = False
-    """Whether the checker knows the gain, so that a saved file proves value and bound."""
+    definition = "gain"
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Take no class for one that the checker knows because its parent is."""
+        """Refuse another gain for a utility whose other methods are written for its own.
+
+        Raises
+        ------
+        UnsupportedError
+            If the parent is a utility that the checker knows.
+        """
+        known = cls.exact
         super().__init_subclass__(**options)
-        cls.exact = bool(vars(cls).get("exact", False))
+        if known and not cls.exact:
+            expected = "ColumnUtility as the parent of a class with a gain of its own"
+            raise UnsupportedError("gain", expected, cls.__mro__[1].__name__)
 
     @abstractmethod
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
@@ -98,6 +110,33 @@ class ColumnUtility(Utility):
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
         """Return the loss without any report; 0 where the sum is maximized."""
         return Fraction(0)
+
+    def check_prior(self, prior: Prior) -> None:
+        """Try a gain of the user's own on the identity and on a constant channel.
+
+        Raises
+        ------
+        InputError
+            If it does not give one finite number for each column, if g(2 q) is not 2 g(q), or if
+            the constant channel gains more than the identity: then it is not convex.
+        """
+        if self.exact:
+            return
+        k = len(prior)
+        tried = np.column_stack([np.eye(k), np.ones(k), np.full(k, 2.0)])
+        found = np.asarray(self.gain(tried, prior.array))
+        expected = "a finite number for each column"
+        if found.shape != (k + 2,):
+            raise InputError("gain", f"{expected}, {k + 2} here", f"the shape {found.shape}")
+        if not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():
+            raise InputError("gain", expected, shown(found.tolist()))
+        *single, one, two = found.tolist()
+        slack = ROUNDING * (1 + sum(map(abs, single)) + abs(one))
+        if abs(two - 2 * one) > slack:
+            raise InputError("gain", "g(2 q) = 2 g(q)", f"{one:.6g} at ones and {two:.6g} at twos")
+        if one > sum(single) + slack:
+            given = f"{one:.6g} of the constant channel and {sum(single):.6g} of the identity"
+            raise InputError("gain", "no more from a report that tells nothing", given)
 
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None

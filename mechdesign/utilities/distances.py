@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.tables import ExactTable
-from mechdesign.utilities.base import LinearUtility, label_points
+from mechdesign.utilities.base import LinearUtility
 
 __all__ = ["EuclideanDistance", "MeanAbsoluteError", "MeanSquaredDistance"]
 
@@ -45,6 +46,7 @@ class MeanAbsoluteError(DistanceUtility):
     name = "mean-absolute-error"
     title = "expected |X - Y|"
     distance = "absolute"
+    exact = True
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return |x - y|, unless the inputs are points of a grid."""
@@ -76,6 +78,7 @@ class EuclideanDistance(DistanceUtility):
     name = "euclidean"
     title = "expected Euclidean distance of X and Y"
     distance = "euclidean"
+    exact = True
 
 
 class MeanSquaredDistance(DistanceUtility):
@@ -103,3 +106,32 @@ class MeanSquaredDistance(DistanceUtility):
     name = "mean-squared-distance"
     title = "expected squared distance of X and Y"
     distance = "squared"
+    exact = True
+
+
+def label_points(
+    domain: Domain, outputs: Sequence[Label], objective: str
+) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
+    """Return the coordinates of the inputs and of the outputs.
+
+    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing.
+
+    Raises
+    ------
+    InputError
+        If either have none.
+    """
+    inputs = domain.coordinates
+    if inputs is None:
+        raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
+    if outputs == domain.labels:
+        return inputs, inputs
+    step = domain.spacing or Fraction(1)
+    points = []
+    for label in outputs:
+        parts = label if isinstance(label, tuple) else (label,)
+        if len(parts) != len(inputs[0]) or not all(isinstance(p, int | float) for p in parts):
+            kind = "numbers" if len(inputs[0]) == 1 else "pairs [row, column]"
+            raise InputError("outputs.values", f"{kind} for {objective}", shown(label))
+        points.append(tuple(step * Fraction(repr(part)) for part in parts))
+    return inputs, tuple(points)

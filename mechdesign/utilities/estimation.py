@@ -13,8 +13,8 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel, as_channel
-from mechdesign.domain import Label
-from mechdesign.errors import InputError
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import MeanOrWorstCase
 
@@ -65,6 +65,7 @@ class EstimationRisk(MeanOrWorstCase):
     No post-processing lowers the risk, so only what the outputs tell matters, not their labels.
     """
 
+    definition = "deviations"
     tells_inputs_apart = True
     worst_over = "distributions"
 
@@ -84,6 +85,17 @@ class EstimationRisk(MeanOrWorstCase):
     def tangents(self, squares: list[Fraction]) -> list[Fraction] | None:
         """Return deviations to linearize the roots at; None where the risk is linear in squares."""
         return None
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Ask for a risk that the checker knows.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is one of the user's own.
+        """
+        if not self.exact:
+            raise UnsupportedError("objective", "l2-risk or tv-risk as a risk", type(self).__name__)
 
     def check_prior(self, prior: Prior) -> None:
         """Ask for a prior without zeros, unless it does not matter."""

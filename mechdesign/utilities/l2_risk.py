@@ -37,6 +37,7 @@ class L2Risk(EstimationRisk):
 
     name = "l2-risk"
     title = "n times the squared error of the estimated distribution"
+    exact = True
 
     def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
         """Return v_x - p_x**2."""

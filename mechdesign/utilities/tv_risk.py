@@ -44,6 +44,7 @@ class TVRisk(EstimationRisk):
 
     name = "tv-risk"
     title = "sqrt(n) times the total variation of the estimated distribution"
+    exact = True
 
     @property
     def scale(self) -> float:

@@ -114,7 +114,8 @@ def _ties(statement: Statement) -> tuple[list[int], list[list[int]]]:
             equations += [attribute.on_inputs(row) for row in found]
             continue
         if is_linear(table):
-            rows = [row.integers() for row in linear_rows(statement, table)]
+            # e**a is rational for a = 0 alone; another exponent may be too small to tell from it
+            rows = [row.integers() for row in linear_rows(statement, table) if not row.exponent]
             tight = [row for row in rows if not sum(row.values())]
             equations += [[row.get(x, 0) for x in range(k)] for row in tight]
             continue

@@ -154,7 +154,7 @@ def _ties(
     tied = [
         (n, family, np.isin(family.index, ones))
         for n, family in pairs
-        if (ones := _bounds_of_one(family))
+        if (ones := family.bounds_of_one())
     ]
     if not tied:
         return np.arange(cone.size), ()
@@ -176,12 +176,3 @@ def _ties(
                     found.append(_pair_source(n, family).facet(*pair))
     _, numbers = np.unique(classes, return_inverse=True)
     return numbers.astype(np.intp), tuple(found)
-
-
-def _bounds_of_one(family: PairRows) -> list[int]:
-    """Return which bounds are exactly 1: e**a is rational for a = 0 alone."""
-    return [
-        b
-        for b, bound in enumerate(family.bounds)
-        if bound.factor == 1 and bound.exponent(family.epsilon) == 0
-    ]

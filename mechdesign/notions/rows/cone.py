@@ -72,24 +72,27 @@ class Cone:
         """
         return _classes(self.size, [family.links() for family in self.families])
 
-    def equal_classes(self) -> IntArray:
+    def equal_classes(self, exact: bool = False) -> IntArray:
         """Return the number of the class of each input; rows of Q in one class must be equal.
 
         Rows x and x' of every Q that obeys the equations of the families are equal where rows x and
-        x' of a basis of the solutions are.
+        x' of a basis of the solutions are. See :meth:`Family.equations` for ``exact``.
         """
-        return self._ties[0]
+        return self._ties(exact=True)[0] if exact else self._nearly_tied[0]
 
     def flat_basis(self) -> Basis | None:
         """Return a basis of the columns that obey all equations; None if equal rows are all."""
-        classes, basis = self._ties
+        classes, basis = self._nearly_tied
         return basis if basis is not None and len(basis[0]) <= max(classes) else None
 
     @cached_property
-    def _ties(self) -> tuple[IntArray, Basis | None]:
+    def _nearly_tied(self) -> tuple[IntArray, Basis | None]:
+        return self._ties(exact=False)
+
+    def _ties(self, exact: bool) -> tuple[IntArray, Basis | None]:
         """The classes, and a basis where a family has equations on more than two entries."""
         classes = _classes(self.size, [family.forced_equal() for family in self.families])
-        equations = [row for family in self.families for row in family.equations()]
+        equations = [row for family in self.families for row in family.equations(exact)]
         if not equations:
             return classes, None
         first: dict[Any, int] = {}

@@ -78,7 +78,7 @@ class ExactRows:
 
     @cached_property
     def tight(self) -> list[int]:
-        """The rows that constant columns satisfy with equality."""
+        """The rows that constant columns satisfy with equality, or nearly so: e**a is rounded."""
         return [r for r, row in enumerate(self.integers) if row and not sum(row.values())]
 
     @cached_property

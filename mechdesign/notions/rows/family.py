@@ -188,24 +188,27 @@ class Family(ABC):
 
     # --- repair -----------------------------------------------------------------------------------
 
-    @cached_property
-    def _equations(self) -> list[list[Fraction]]:
-        """The rows that constants satisfy with equality: the columns of a channel all do.
+    def equations(self, exact: bool = False) -> list[list[Fraction]]:
+        """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may state ties.
 
         Let g . 1 = 0. The columns of a channel add up to 1, so that their g . q add up to 0; as
         none is positive, each is 0.
+
+        Parameters
+        ----------
+        exact
+            Whether to leave out rows whose bound is so near 1 that it was rounded to 1. Channels
+            that are shown to be private in integers obey those as well.
         """
         found = {}
         for r in self._exact.tight:
             row = self._exact.integers[r]
+            if exact and self._exact.rows[r].exponent:
+                continue
             head = row[min(row)]  # the same equation is stated once, whatever its sign and scale
             line = [Fraction(row.get(x, 0), head) for x in range(self.size)]
             found[tuple(line)] = line
         return list(found.values())
-
-    def equations(self) -> list[list[Fraction]]:
-        """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may state ties."""
-        return self._equations
 
     def forced_equal(self) -> sp.csr_array:
         """Return a graph on the inputs that joins those whose rows of Q bounds of 1 make equal.

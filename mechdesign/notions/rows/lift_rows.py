@@ -242,7 +242,7 @@ class LiftRows(Family):
         others = np.arange(1, self.size if joined else 1)
         return self._graph(np.zeros_like(others), others)
 
-    def equations(self) -> list[list[Fraction]]:
+    def equations(self, exact: bool = False) -> list[list[Fraction]]:
         """Return none: a bound of 1 makes all entries equal, and that is all."""
         return []
 

@@ -284,10 +284,17 @@ class PairRows(Family):
 
     def forced_equal(self) -> sp.csr_array:
         """Join pairs whose bound is 1: rows that sum to 1 and never exceed are equal."""
-        ones = [b for b, limit in enumerate(self._limits) if limit == 1]
-        return self._graph(*np.nonzero(np.isin(self._checked, ones)))
+        return self._graph(*np.nonzero(np.isin(self._checked, self.bounds_of_one())))
 
-    def equations(self) -> list[list[Fraction]]:
+    def bounds_of_one(self) -> list[int]:
+        """Return which bounds are exactly 1: e**a is rational for a = 0 alone."""
+        return [
+            b
+            for b, bound in enumerate(self.bounds)
+            if bound.factor == 1 and bound.exponent(self.epsilon) == 0
+        ]
+
+    def equations(self, exact: bool = False) -> list[list[Fraction]]:
         """Return none: bounds of 1 make entries equal, and no more."""
         return []
 
