@@ -19,6 +19,7 @@ from typing import Any
 from mechdesign.errors import InputError, shown
 
 __all__ = [
+    "LEAST_SIZE",
     "PI",
     "Exact",
     "as_fraction",

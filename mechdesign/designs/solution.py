@@ -16,7 +16,7 @@ from mechdesign.channel import Channel
 from mechdesign.designs.binding import BindingRow, Columns, binding_rows
 from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
-from mechdesign.exact import fraction_text, short_text
+from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
@@ -165,12 +165,17 @@ class Solution:
         return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
 
     def _float_bound(self) -> float:
-        """Return a float whose decimal text is on the weak side of the bound, or at it."""
+        """Return a float whose decimal text is on the weak side of the bound, or at it.
+
+        Numbers smaller than the checker reads are rounded to 0, or up to the least that it reads.
+        """
         away = math.inf if self.problem.utility.is_maximized else -math.inf
         sign = 1 if away > 0 else -1
         rounded = float(self.bound)
         while sign * Fraction(repr(rounded)) < sign * self.bound:
             rounded = math.nextafter(rounded, away)
+        if 0 < abs(rounded) < LEAST_SIZE:
+            return sign * float(LEAST_SIZE) if sign * rounded > 0 else 0.0
         return rounded
 
     def to_json(self) -> dict[str, Any]:
