@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from mechdesign.errors import InputError, shown
+from mechdesign.resources import spend
 
 __all__ = [
     "LEAST_SIZE",
@@ -55,6 +56,10 @@ LOG_BITS = PRECISION + 32
 
 LARGEST_EXPONENT = 4096
 """Beyond it the bounds are coarse: no ratio of two entries of a channel gets near."""
+
+SERIES_STEPS = 120
+"""Steps of an exponential, a logarithm or a root of numbers of up to some hundred digits. They are
+counted even where the result is known from before, so that the count is always the same."""
 
 
 def as_fraction(value: Any, key: str = "number", *, expected: str = "a finite number") -> Fraction:
@@ -168,7 +173,6 @@ def _shorten(value: int, bits: int, up: bool) -> Fraction:
     return Fraction(value << extra, 1 << bits)
 
 
-@lru_cache(maxsize=65536)
 def exp_lower(exponent: Fraction) -> Fraction:
     """Return a rational at most e**exponent, right to 150 bits.
 
@@ -179,16 +183,16 @@ def exp_lower(exponent: Fraction) -> Fraction:
     >>> exp_lower(Fraction(0))
     Fraction(1, 1)
     """
+    _spend_on("an exponential", exponent)
     if exponent == 0:
         return Fraction(1)
     if exponent < -LARGEST_EXPONENT:
         return Fraction(0)
     if exponent < 0:
-        return 1 / exp_upper(-exponent)
+        return _inverse_exp(-exponent, up=True)
     return _exp(min(exponent, Fraction(LARGEST_EXPONENT)), up=False)
 
 
-@lru_cache(maxsize=65536)
 def exp_upper(exponent: Fraction) -> Fraction:
     """Return a rational at least e**exponent, right to 150 bits.
 
@@ -203,15 +207,28 @@ def exp_upper(exponent: Fraction) -> Fraction:
     >>> 0 < high - low < Fraction(1, 2**150)
     True
     """
+    _spend_on("an exponential", exponent)
     if exponent == 0:
         return Fraction(1)
     if exponent < 0:
-        return 1 / exp_lower(-exponent)
+        return _inverse_exp(min(-exponent, Fraction(LARGEST_EXPONENT)), up=False)
     if exponent > LARGEST_EXPONENT:
         raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
     return _exp(exponent, up=True)
 
 
+def _spend_on(what: str, value: Fraction) -> None:
+    """Count the steps of a series; long numbers are divided first, which takes longer."""
+    length = value.numerator.bit_length() + value.denominator.bit_length()
+    spend(SERIES_STEPS + length // 64, what)
+
+
+@lru_cache(maxsize=65536)
+def _inverse_exp(exponent: Fraction, up: bool) -> Fraction:
+    return 1 / _exp(exponent, up)
+
+
+@lru_cache(maxsize=65536)
 def _exp(exponent: Fraction, up: bool) -> Fraction:
     """Bound e**exponent for 0 < exponent <= 4096 from one side."""
     halvings = max(0, math.ceil(exponent).bit_length() + 8)  # the reduced argument is below 2**-8
@@ -244,11 +261,13 @@ def log_lower(value: Fraction) -> Fraction:
     >>> float(log_lower(Fraction(2))), log_lower(Fraction(1))
     (0.6931471805599453, Fraction(0, 1))
     """
+    _spend_on("a logarithm", value)
     return _log(value)[0]
 
 
 def log_upper(value: Fraction) -> Fraction:
     """Return a rational at least ln(value), right to 150 bits beyond the point; value > 0."""
+    _spend_on("a logarithm", value)
     return _log(value)[1]
 
 
@@ -295,12 +314,18 @@ def sqrt_lower(value: Fraction) -> Fraction:
     >>> sqrt_lower(Fraction(9, 4)), float(sqrt_lower(Fraction(2)))
     (Fraction(3, 2), 1.4142135623730951)
     """
-    return _sqrt(value, up=False)
+    return _root(value, up=False)
 
 
 def sqrt_upper(value: Fraction) -> Fraction:
     """Return a rational at least the root of ``value``; exact where the root is rational."""
-    return _sqrt(value, up=True)
+    return _root(value, up=True)
+
+
+def _root(value: Fraction, up: bool) -> Fraction:
+    words = (value.numerator.bit_length() + value.denominator.bit_length()) // 64
+    spend(SERIES_STEPS + words * words, "a root")
+    return _sqrt(value, up)
 
 
 @lru_cache(maxsize=65536)

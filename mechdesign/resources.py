@@ -9,13 +9,25 @@ the same file is accepted or refused on every machine, however loaded. What is p
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from mechdesign.errors import InputError, LimitError, did_you_mean, shown
 
-__all__ = ["Resources", "Work", "allow", "check_size", "current"]
+__all__ = [
+    "STEPS_PER_ENTRY",
+    "Resources",
+    "Work",
+    "allow",
+    "check_size",
+    "counted",
+    "counted_apart",
+    "current",
+    "entries_of",
+    "spend",
+]
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,11 @@ class Resources:
     rays
         Extreme rays that the checker lists.
     steps
-        Work of the checker, in multiplications of two words of the machine or what takes as long.
+        Work of the checker on a file: on its bound, and apart from that on all the rest. A step is
+        a simple operation of the interpreter, or some thirty multiplications of words inside a long
+        one; a machine makes about 10**7 in a second. Every entry of the lists of a file allows
+        :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a short file may
+        not.
     """
 
     bytes: int = 256 * 2**20
@@ -64,8 +80,11 @@ class Resources:
     digits: int = 5_000
     levels: int = 40
     rays: int = 100_000
-    steps: int = 10**8
+    steps: int = 10**7
 
+
+STEPS_PER_ENTRY = 200
+"""Steps that each entry of a file allows: reading it and a logarithm of it take that many."""
 
 _DEFAULT = Resources()
 _current: ContextVar[Resources] = ContextVar("resources", default=_DEFAULT)
@@ -132,7 +151,22 @@ def check_size(name: str, size: int, key: str) -> None:
 
 
 class Work:
-    """Steps of the checker, counted against the limit.
+    """Steps of the checker, counted against a limit.
+
+    Parameters
+    ----------
+    entries
+        How many the file has: they allow more.
+    stop
+        Asked before each piece of work whether to give up, because of the time or an interrupt;
+        what it returns says why. For the designer only: for a reader nothing depends on the clock.
+
+    Attributes
+    ----------
+    spent
+        Steps so far.
+    limit
+        The most.
 
     Examples
     --------
@@ -142,8 +176,13 @@ class Work:
     1000
     """
 
-    def __init__(self) -> None:
-        self.spent = 0
+    def __init__(self, entries: int = 0, stop: Callable[[], str] | None = None) -> None:
+        self.spent, self.limit = 0, current().steps + STEPS_PER_ENTRY * entries
+        self._entries, self._stop = entries, stop
+
+    def afresh(self) -> Work:
+        """Return a counter at 0 with the same limit."""
+        return Work(self._entries, self._stop)
 
     def spend(self, steps: int, on: str) -> None:
         """Count steps *before* they are done; past the limit raise LimitError.
@@ -156,4 +195,71 @@ class Work:
             What they are spent on, for the message.
         """
         self.spent += steps
-        check_size("steps", self.spent, on)
+        why = self._stop() if self._stop is not None else ""
+        if why:
+            raise LimitError(on, "an end in time", why)
+        if self.spent > self.limit:
+            more = 10 ** len(str(self.spent))
+            hint = f"allow more with --allow steps={more} or resources.allow(steps={more})"
+            raise LimitError(on, f"at most {self.limit} steps", f"{self.spent} or more", hint)
+
+
+_work: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextlib.contextmanager
+def counted(entries: int = 0, stop: Callable[[], str] | None = None) -> Iterator[Work]:
+    """Count the steps of the block, as :class:`Work` does.
+
+    Examples
+    --------
+    >>> with counted() as work:
+    ...     spend(1000, "the chain bound")
+    >>> work.spent
+    1000
+    """
+    work = Work(entries, stop)
+    before = _work.set(work)
+    try:
+        yield work
+    finally:
+        _work.reset(before)
+
+
+@contextlib.contextmanager
+def counted_apart() -> Iterator[None]:
+    """Count the steps of the block apart from those around it, against the same limit."""
+    around = _work.get()
+    before = _work.set(None if around is None else around.afresh())
+    try:
+        yield
+    finally:
+        _work.reset(before)
+
+
+def spend(steps: int, on: str) -> None:
+    """Count steps before they are done; outside of :func:`counted` there is no limit.
+
+    Parameters
+    ----------
+    steps, on
+        As in :meth:`Work.spend`.
+    """
+    work = _work.get()
+    if work is not None:
+        work.spend(steps, on)
+
+
+def entries_of(document: Any) -> int:
+    """Return how many entries the lists of a document have that are no lists themselves.
+
+    Examples
+    --------
+    >>> entries_of({"matrix": [[0.5, 0.5], [1, 0]], "outputs": ["a", "b"], "title": "a survey"})
+    6
+    """
+    if isinstance(document, dict):
+        return sum(map(entries_of, document.values()))
+    if not isinstance(document, list):
+        return 0
+    return sum(entries_of(e) if isinstance(e, list | dict) else 1 for e in document)

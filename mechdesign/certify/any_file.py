@@ -7,7 +7,8 @@ from typing import Any
 
 from mechdesign.certify import bare_channel, channel_file, mechanism_file
 from mechdesign.certify.channel_file import Verified, digest
-from mechdesign.errors import CertificateError
+from mechdesign.errors import CertificateError, LimitError
+from mechdesign.resources import counted, entries_of
 
 __all__ = ["verify"]
 
@@ -36,15 +37,18 @@ def verify(document: Any) -> Verified:
     ------
     CertificateError
         At the first claim that does not hold, saying which.
+    LimitError
+        If the check takes more steps than `resources` allows.
     """
     check = _checker(document)
     try:
         if document.get("digest") != digest(document):
             raise CertificateError("the digest does not match: the file was changed")
-        return check(document)
+        with counted(entries_of(document)):
+            return check(document)
     except RecursionError:
         raise CertificateError("the file is nested too deeply") from None
-    except CertificateError:
+    except (CertificateError, LimitError):
         raise
     except KeyError as error:
         raise CertificateError(f"the file is incomplete: it has no {error}") from None

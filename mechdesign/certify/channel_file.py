@@ -19,6 +19,7 @@ from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.gains import has_gain
 from mechdesign.certify.bounds.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import THEOREMS, nothing_constrained
+from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
 from mechdesign.certify.privacy.linear_rows import is_linear, title_of
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
@@ -29,10 +30,12 @@ from mechdesign.certify.problem import (
     Statement,
     check_different,
     number,
+    plain_label,
     read_statement,
     whole_number,
 )
 from mechdesign.errors import CertificateError
+from mechdesign.resources import counted_apart, entries_of, spend
 
 __all__ = [
     "FORMAT",
@@ -215,9 +218,11 @@ def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -
     """
     if len(wanted) != len(claimed):
         return False
+    numeric = signed and all(isinstance(entry, Fraction) for entry in wanted)
+    largest = max((abs(entry) for entry in wanted), default=0) if numeric else 0
     for exact, shown in zip(wanted, claimed, strict=True):
         if isinstance(exact, Fraction):
-            around = max(abs(entry) for entry in wanted) if signed else abs(exact)
+            around = largest if signed else abs(exact)
             same = abs(number(shown) - exact) <= VALUE_TOLERANCE * around
         elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
             same = isinstance(shown, list) and _same_decoder(exact, shown, signed)
@@ -240,7 +245,21 @@ def prove(
     used: list[int],
     bits: int,
 ) -> tuple[Fraction, Fraction]:
-    """Return the value of the channel and the best bound that the certificate proves."""
+    """Return the value of the channel and the best bound that the certificate proves.
+
+    Its steps are counted apart, so that a designer knows beforehand which proofs a reader accepts.
+    """
+    with counted_apart():
+        return _prove(statement, certificate, columns, used, bits)
+
+
+def _prove(
+    statement: Statement,
+    certificate: dict[str, Any],
+    columns: list[list[int]],
+    used: list[int],
+    bits: int,
+) -> tuple[Fraction, Fraction]:
     bounds = [nothing_constrained(statement)]
     theorem = certificate.get("theorem")
     if theorem is not None:
@@ -280,6 +299,8 @@ def read_channel(
     bits = channel["bits"]
     if type(bits) is not int or not 1 <= bits <= MOST_BITS:
         raise CertificateError(f"expected bits from 1 to {MOST_BITS}, found {bits!r:.60}")
+    length = product_steps(1 << bits)
+    spend(entries_of(channel["numerators"]) * 10 * length * length, "the integers of the channel")
     rows = [[whole_number(entry, MOST_BITS) for entry in row] for row in channel["numerators"]]
     outputs = channel["outputs"]
     if len(channel["matrix"]) != len(rows):
@@ -297,10 +318,11 @@ def read_channel(
             raise CertificateError(f"row {x} of the matrix is not that of the integers")
     allowed = outputs if statement.outputs is None else statement.outputs
     check_different(outputs, "output")
-    if any(y not in allowed for y in outputs):
+    place = {plain_label(y): n for n, y in enumerate(allowed)}
+    if any(plain_label(y) not in place for y in outputs):
         raise CertificateError("the channel has an output that the problem does not allow")
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return columns, bits, [allowed.index(y) for y in outputs]
+    return columns, bits, [place[plain_label(y)] for y in outputs]
 
 
 def _verify_privacy(
@@ -344,4 +366,5 @@ def _has_rows(statement: Statement, table: dict[str, Any]) -> bool:
     bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
     if bound is None:
         return lift_limits(table) != (None, None)
+    spend(3 * len(inputs) ** 2, "pairs of inputs")
     return any(bound(x, other) is not None for x in inputs for other in inputs if x != other)

@@ -7,7 +7,19 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-__all__ = ["BITS", "SCALE", "dot", "over_one_denominator", "scaled_down", "scaled_up"]
+from mechdesign.resources import spend
+
+__all__ = [
+    "BITS",
+    "SCALE",
+    "dot",
+    "fraction_steps",
+    "over_one_denominator",
+    "product_steps",
+    "scaled_down",
+    "scaled_up",
+    "total",
+]
 
 BITS = 160
 """Bits beyond the point: as many as the bounds of :mod:`mechdesign.exact` have."""
@@ -27,8 +39,28 @@ def scaled_up(value: Fraction, bits: int = BITS) -> int:
 
 def over_one_denominator(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
     """Return integers and the one denominator that they are over."""
-    whole = lcm(*(number.denominator for number in numbers))
+    whole = 1
+    for bottom in {number.denominator for number in numbers}:
+        spend(fraction_steps(whole.bit_length(), bottom.bit_length()), "a common denominator")
+        whole = lcm(whole, bottom)
+    spend(len(numbers) * (3 + product_steps(whole)), "a common denominator")
     return [number.numerator * (whole // number.denominator) for number in numbers], whole
+
+
+def total(numbers: Sequence[Fraction]) -> Fraction:
+    """Return the sum of numbers, exactly, by their common denominator."""
+    parts, whole = over_one_denominator(numbers)
+    return Fraction(sum(parts), whole)
+
+
+def product_steps(*numbers: int) -> int:
+    """Return the steps of the product of a number of one word or three with a long one."""
+    return 1 + max(map(int.bit_length, numbers), default=0) // 512
+
+
+def fraction_steps(bits: int, other: int | None = None) -> int:
+    """Return the steps of a sum or product of two rationals of so many bits, which are reduced."""
+    return 20 + (bits // 64) * ((bits if other is None else other) // 64) // 3
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Any]) -> Fraction:

@@ -14,10 +14,14 @@ from operator import add
 
 from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["DistanceLosses", "HammingLosses", "Losses", "TableLosses", "squares"]
 
 Points = Sequence[tuple[int, ...]]
+
+ROOT_STEPS = 20
+"""Steps of a root of a number of few digits."""
 
 ROOT_BITS = 160
 """Roots are rounded to whole multiples of 2**-160 units, down in `lower` and up in `upper`."""
@@ -57,6 +61,7 @@ class Losses(ABC):
         """Return the least loss of each input, rounded down."""
         least = self.lower(0)
         for y in range(1, self.n_outputs):
+            spend(4 * len(least), "the least losses")
             least = list(map(min, least, self.lower(y)))
         return least
 
@@ -131,5 +136,6 @@ class DistanceLosses(Losses):
 
     def _root(self, square: int) -> int:
         if square not in self._roots:
+            spend(ROOT_STEPS + (square.bit_length() // 64) ** 2, "a root")
             self._roots[square] = isqrt(square << 2 * ROOT_BITS)
         return self._roots[square]

@@ -35,7 +35,6 @@ reports are drawn with these parameters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -75,12 +74,11 @@ LEAK_TOLERANCE = Fraction(1, 10**9)
 class LDPProof:
     """The proved ratio of a mechanism under LDP on ``k`` inputs.
 
-    ``ratio`` is the largest of two probabilities of a report; ``n_reports`` and ``most`` are the
-    number of reports, and the largest probability of one, where high-low mechanisms need them.
+    ``ratio`` is the largest of two probabilities of a report; ``most`` is the largest probability
+    of one, times the number of reports, where high-low mechanisms need it, else 0.
     """
 
     ratio: Fraction
-    n_reports: int = 0
     most: Fraction = Fraction(0)
 
 
@@ -126,7 +124,7 @@ def randomized_response(k: int, law: dict[str, Any]) -> LDPProof:
     own, other = _mass(law["own"]), _mass(law["other"])
     if own + (k - 1) * other != WHOLE:
         raise CertificateError("randomized response: the rows do not sum to 1")
-    return LDPProof(_ratio(own, other), k, Fraction(max(own, other), WHOLE))
+    return LDPProof(_ratio(own, other), Fraction(k * max(own, other), WHOLE))
 
 
 def hadamard_response(k: int, law: dict[str, Any]) -> LDPProof:
@@ -134,8 +132,7 @@ def hadamard_response(k: int, law: dict[str, Any]) -> LDPProof:
     size, held = whole_number(law["size"], MOST_DECIMALS), _mass(law["held"])
     if size & (size - 1) or size <= k or held % (size // 2):
         raise CertificateError("Hadamard response: the size or the mass of the sets is wrong")
-    most = Fraction(2 * max(held, WHOLE - held), size * WHOLE)
-    return LDPProof(_ratio(held, WHOLE - held), size, most)
+    return LDPProof(_ratio(held, WHOLE - held), Fraction(2 * max(held, WHOLE - held), WHOLE))
 
 
 def unary_encoding(k: int, law: dict[str, Any]) -> LDPProof:
@@ -154,17 +151,17 @@ def subset_selection(k: int, law: dict[str, Any]) -> LDPProof:
     size, held = whole_number(law["size"], MOST_DECIMALS), _mass(law["held"])
     if not 0 < size < k:
         raise CertificateError("subset selection: the sets are not of some and not of all inputs")
-    n_sets = math.comb(k, size)
+    # C(k - 1, j - 1) = C(k, j) j / k sets hold x, C(k - 1, j) = C(k, j) (k - j) / k do not
     holding, without = Fraction(held, size), Fraction(WHOLE - held, k - size)
-    most = max(holding, without) * k / (WHOLE * n_sets)
-    return LDPProof(max(holding / without, without / holding), n_sets, most)
+    most = max(holding, without) * k / WHOLE
+    return LDPProof(max(holding / without, without / holding), most)
 
 
 def single_input(k: int, law: dict[str, Any]) -> LDPProof:
     """Check that there is one input: its one report reveals nothing, and has no parameter."""
     if k != 1 or law != {}:
         raise CertificateError("an input is told in clear that should not be")
-    return LDPProof(Fraction(1), 1, Fraction(1))
+    return LDPProof(Fraction(1), Fraction(1))
 
 
 LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], LDPProof]] = {
@@ -220,9 +217,9 @@ def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str
     if len(sensitive) == len(labels):
         raise CertificateError("all inputs are sensitive, and some are treated otherwise")
     inner, uniform = part(len(sensitive), law["inner"]), _mass(law["uniform"])
-    if not inner.n_reports:
+    if not inner.most:
         raise CertificateError("the inner part is not known to have two probabilities")
-    return max(inner.ratio, inner.most * inner.n_reports * WHOLE / uniform)
+    return max(inner.ratio, inner.most * WHOLE / uniform)
 
 
 def lip_randomized_response(

@@ -18,6 +18,7 @@ from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import as_fraction
+from mechdesign.resources import spend
 
 __all__ = [
     "ACCURACY",
@@ -139,6 +140,16 @@ class Statement:
         if len(found) != len(self.prior):
             raise CertificateError("the objective in the file has not one value for each input")
         return found
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The place of every input among them."""
+        return {plain_label(label): x for x, label in enumerate(self.labels)}
+
+    @cached_property
+    def whole_values(self) -> tuple[list[int], int]:
+        """The values as integers over one denominator."""
+        return over_one_denominator(self.values)
 
     @cached_property
     def masses(self) -> tuple[list[int], int]:
@@ -314,8 +325,10 @@ def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, 
         step = number(grid["spacing"])
         if step <= 0 or not 0 < grid["rows"] * grid["columns"] <= MOST_INPUTS:
             raise CertificateError("the grid in the file has no points, or too many")
+        spend(10 * grid["rows"] * grid["columns"], "the points of the grid")
         labels = [[r, c] for r in range(grid["rows"]) for c in range(grid["columns"])]
-        return labels, [(step * r, step * c) for r, c in labels], step
+        down, right = ([step * n for n in range(grid[side])] for side in ("rows", "columns"))
+        return labels, [(a, b) for a in down for b in right], step
     labels = domain["values"]
     numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
     return labels, [(number(x),) for x in labels] if numeric else None, Fraction(1)

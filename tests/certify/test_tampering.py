@@ -924,4 +924,4 @@ def test_the_checker_needs_the_standard_library_alone(
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert "verified  status optimal" in lines
-        assert lines[-1] == "certify errors exact"
+        assert lines[-1] == "certify errors exact resources"

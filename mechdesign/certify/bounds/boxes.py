@@ -27,10 +27,11 @@ from typing import Any
 
 from mechdesign.certify.bounds.gains import coordinate_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
-from mechdesign.certify.fixed_point import BITS, SCALE, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import BITS, SCALE, fraction_steps, scaled_down, scaled_up
 from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
 from mechdesign.certify.problem import Statement, check_indices, number
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["reduced_gain_by_boxes"]
 
@@ -61,6 +62,7 @@ def reduced_gain_by_boxes(statement: Statement, u: list[Fraction], tree: list[An
             raise CertificateError("the tree of boxes has too many leaves")
         box = todo.pop()
         if box is not None and (region.has_ratios or len(item) != 2):
+            spend(region.steps, "boxes")
             box = region.shrunk(box)
         if len(item) == 2:
             x, cut = item[0], scaled_down(number(item[1]))
@@ -94,6 +96,8 @@ class _LiftRegion:
             max(SCALE, *row) if row and len(row) == self.size - 1 else None for row in against
         ]
         self.has_ratios = any(against)
+        self.steps = self.size * (20 + 2 * SWEEPS * self.size) if any(against) else 20 * self.size
+        """Of shrinking a box and bounding it, but for the weights of a leaf."""
         self._worth: dict[tuple[int, int], int] = {}
 
     def _limits(self) -> tuple[list[list[int | None]], int, int | None]:
@@ -115,6 +119,7 @@ class _LiftRegion:
                     high = _smaller(high, scaled_up(most))
         # Floyd and Warshall: r_x <= m r_y and r_y <= m' r_z give r_x <= m m' r_z
         for y in range(k):
+            spend(2 * k * k, "ratios of lifts")
             for x in range(k):
                 first = ratios[x][y]
                 for z, second in enumerate(ratios[y]):
@@ -124,10 +129,11 @@ class _LiftRegion:
 
     def root(self) -> Box:
         """Return the box of all columns: r_x' >= r_x e**-a and P . r = 1 bound every entry."""
-        box = []
+        box, k = [], self.size
         for x, p in enumerate(self.statement.prior):
             share, spread = p, p or Fraction(0)
             bounded = True
+            spend(2 * k * fraction_steps(p.denominator.bit_length() + k * BITS), "the first box")
             for z, q in enumerate(self.statement.prior):
                 up, down = self.ratios[x][z], self.ratios[z][x]
                 if z != x and up is not None:
@@ -182,6 +188,7 @@ class _LiftRegion:
         s = scaled_down(number(price))
         linear = [Fraction(0)] * self.size  # what the rows take from the gain, by unit of r_x
         for x, z, given in zip(rows, others, weights, strict=True):
+            spend(4 * fraction_steps(linear[x].denominator.bit_length()), "weights of a box")
             w, m = number(given), self.ratios[x][z] if min(x, z) >= 0 else None
             if w < 0 or m is None:
                 raise CertificateError("a multiplier is negative, or of a row that does not exist")
@@ -190,6 +197,7 @@ class _LiftRegion:
         total = s
         for x, (low, high) in enumerate(box[: self.size]):
             # s P_x r is subtracted, so that it is rounded down: with P_x from below if s >= 0
+            spend(3 * fraction_steps(linear[x].denominator.bit_length()), "ends of a box")
             p = self.prior[x][s < 0]
             ends = (
                 self._at(x, r) - (s * p * r >> 2 * BITS) - scaled_down(linear[x] * r / SCALE)

@@ -40,6 +40,7 @@ from mechdesign.certify.privacy.metric_pairs import line_order
 from mechdesign.certify.problem import Statement, scaled_numbers
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import spend
 
 __all__ = ["chain_bound"]
 
@@ -71,6 +72,7 @@ def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     scale = [(masses[x] << BITS + extra) // (whole * losses.denominator) for x in order]
     worst = [0] * len(order)
     for y in range(losses.n_outputs):
+        spend(10 * len(order), "the chain bound")
         loss = losses.lower(y)
         c = [(p * loss[x] >> extra) - u for p, x, u in zip(scale, order, potentials, strict=True)]
         beyond = _beyond(c, right)

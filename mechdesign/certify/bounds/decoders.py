@@ -41,6 +41,7 @@ from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
 from mechdesign.certify.problem import POSTERIOR, Statement, number, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_upper
+from mechdesign.resources import spend
 
 __all__ = ["band_bound", "least_on_interval"]
 
@@ -100,6 +101,7 @@ class _ColumnBand:
     def cost(self, s: int, v: int, u: list[int]) -> int:
         """Return a lower bound on gamma(s), where s is not negative."""
         total, square, twice = 0, s * s, s << (BITS + 1)
+        spend(8 * len(u), "the cost at a decoder")
         rows = zip(self.prior, self.first, self.second, u, self.ends, strict=True)
         for (p, p_up), first, second, potential, (low, high) in rows:
             # T = P f**2 - 2 s P f + s**2 P - u - v P, each term rounded down: P f from above, as

@@ -22,7 +22,13 @@ from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.estimation_risk import estimator, reference_prior, risk_value
 from mechdesign.certify.bounds.gains import has_gain, total_gain
 from mechdesign.certify.bounds.outward import lift_exponent
-from mechdesign.certify.fixed_point import dot, over_one_denominator, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import (
+    dot,
+    fraction_steps,
+    over_one_denominator,
+    scaled_down,
+    scaled_up,
+)
 from mechdesign.certify.privacy.check import Bound, ratio_bound
 from mechdesign.certify.privacy.linear_rows import LinearRow, is_linear, linear_rows
 from mechdesign.certify.privacy.non_conic import EXCESS_SIDES, add_excess_rows, least_reduced_cost
@@ -42,6 +48,7 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import spend
 
 __all__ = ["decoder", "decoder_bound", "dual_bound", "value"]
 
@@ -49,6 +56,9 @@ ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 220
 SCALE = 1 << BITS
 """Reduced costs are integers over it: each multiplier changes them by less than a unit."""
+
+AT_ONCE = 1000
+"""Rows whose steps are counted together."""
 
 NUMBERED = "row"
 """The side of multipliers of rows that a file lists, named by their numbers."""
@@ -70,13 +80,14 @@ def value(
     prior that an estimator is made for.
     """
     prior, denominator = statement.prior, 1 << bits
-    if has_gain(statement) or statement.is_risk:
+    if has_gain(statement):
+        return total_gain(statement, columns, up=False, whole=denominator)
+    if statement.is_risk:
         exact = [[Fraction(v, denominator) for v in q] for q in columns]
-        if statement.is_risk:
-            return risk_value(statement, exact, reference_prior(statement, dual))
-        return total_gain(statement, exact, up=False)
+        return risk_value(statement, exact, reference_prior(statement, dual))
     losses, total = statement.losses, [0] * len(prior)
     for place, q in zip(used, columns, strict=True):
+        spend(4 * len(prior), "the value")
         total = list(map(add, total, map(mul, losses.upper(place), q)))
     if statement.is_worst_case:
         return Fraction(max(total), losses.denominator * denominator)
@@ -103,6 +114,7 @@ def decoder(
     if objective not in (POSTERIOR, ACCURACY):
         return None
     for q in columns:
+        spend(len(prior) * (40 + fraction_steps(statement.masses[1].bit_length())), "the decoder")
         joint = [p * v for p, v in zip(prior, q, strict=True)]
         total = sum(joint, ZERO)
         posterior = [j / total for j in joint] if total else prior
@@ -135,6 +147,7 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         [m * loss // losses.denominator for m, loss in zip(scaled, losses.lower(y), strict=True)]
         for y in range(losses.n_outputs)
     ]
+    spend(5 * len(costs) * len(mass), "reduced costs")
     reduced = [list(row) for row in zip(*costs, strict=True)]
     owed = 0
     for block in dual["rows"]:
@@ -163,6 +176,9 @@ def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """
     f, prior = statement.values, statement.prior
     decoders = [number(s) for s in dual["decoders"]]
+    length = statement.masses[1].bit_length() + 2 * statement.whole_values[1].bit_length()
+    longest = max((s.denominator.bit_length() for s in decoders), default=0)
+    spend(6 * len(f) * len(decoders) * fraction_steps(length + 2 * longest), "costs at decoders")
     rising = all(a < b for a, b in pairwise(decoders))
     if len(decoders) < 2 or not rising or decoders[0] > min(f) or decoders[-1] < max(f):
         raise CertificateError("the decoders do not rise from the least value to the largest")
@@ -199,7 +215,7 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     most = len(listed) if is_linear(table) else len(reduced)
     for indices, size in ((output, len(reduced[0])), (inputs, most), (others, None)):
         check_indices(indices, size, "a dual weight is on a row")
-    rows = zip(output, inputs, others, weights, strict=True)
+    rows = _counted(zip(output, inputs, others, weights, strict=True))
     if block["side"] == NUMBERED:
         _add_listed(listed, rows, reduced)
     elif block["side"] == "ratio":
@@ -216,8 +232,17 @@ def _add_rows_on_secrets(
     of_secrets = [[0] * len(reduced[0]) for _ in attribute.rows]
     _add_rows(attribute.statement, own, of_secrets)
     for y, terms in enumerate(zip(*of_secrets, strict=True)):
+        spend(2 * len(reduced) * len(terms), "rows of a secret")
         for row, term in zip(reduced, attribute.on_inputs(terms), strict=True):
             row[y] += term // attribute.whole
+
+
+def _counted(rows: Rows) -> Rows:
+    """Count the steps of rows, many at a time."""
+    for n, row in enumerate(rows):
+        if not n % AT_ONCE:
+            spend(AT_ONCE, "dual rows")
+        yield row
 
 
 class _RatioRows(dict[tuple[int, int], tuple[int, int, int]]):
@@ -259,6 +284,7 @@ def _add_listed(listed: list[LinearRow], rows: Rows, reduced: list[list[int]]) -
             row = listed[number_of_row]
             net = row.net(exp_lower(-row.exponent), ONE)
             terms[number_of_row] = [(x, scaled_down(v, BITS)) for x, v in net.items()]
+        spend(2 * len(terms[number_of_row]), "dual rows")
         for x, term in terms[number_of_row]:
             reduced[x][y] += w * term >> BITS
 
@@ -278,6 +304,7 @@ def _add_lifts(
         by_prior[y, which] = by_prior.get((y, which), 0) + w
     scaled = [over_one_denominator(prior) for prior in priors]
     for (y, which), w in by_prior.items():
+        spend(4 * len(reduced), "dual rows")
         coefficient, (masses, whole) = -w if is_upper else w * shrink >> BITS, scaled[which]
         for row, mass in zip(reduced, masses, strict=True):
             row[y] += coefficient * mass // whole

@@ -24,10 +24,19 @@ from typing import Any
 from mechdesign.certify.bounds.inverse_information import Inverse, inverse_information
 from mechdesign.certify.bounds.rays import all_rays, one_budget, single_budget_rays
 from mechdesign.certify.bounds.reduced_gains import reduced_gain_by_rays
-from mechdesign.certify.fixed_point import dot, over_one_denominator, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import (
+    dot,
+    fraction_steps,
+    over_one_denominator,
+    product_steps,
+    scaled_down,
+    scaled_up,
+    total,
+)
 from mechdesign.certify.problem import L2_RISK, Statement, distribution, number, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.exact import PI, sqrt_lower, sqrt_upper
+from mechdesign.resources import spend
 
 __all__ = [
     "estimation_bound",
@@ -99,8 +108,8 @@ def risk_value(statement: Statement, columns: Sequence[Column], prior: list[Frac
         return risk_of(statement, columns, prior, up=True)
     if len(prior) == 1:
         return ZERO
-    second = _second_moments(columns, inverse_information(columns, prior))
     k = len(prior)
+    second = _second_moments(columns, inverse_information(columns, prior))
     if is_l2(statement):
         linear = [sum((row[z] for row in second), ZERO) for z in range(k)]
         return _most_on_simplex(linear, [ONE] * k)
@@ -117,15 +126,16 @@ def risk_value(statement: Statement, columns: Sequence[Column], prior: list[Frac
 def _second_moments(columns: Sequence[Column], inverse: Inverse) -> list[list[Fraction]]:
     """Return c_x(z) = Sum_y Q[z,y] W_xy**2, rounded up; one row for each x."""
     k = len(columns[0])
-    total = [[0] * k for _ in range(k)]
+    moments = [[0] * k for _ in range(k)]
     for q, readings, slack in zip(columns, inverse.estimator, inverse.slack, strict=True):
+        spend(3 * k * k * product_steps(1 << 2 * inverse.bits), "second moments")
         squares = [(abs(w) + slack) ** 2 for w in readings]
         for z, entry in enumerate(q):
             if entry:
                 for x, square in enumerate(squares):
-                    total[x][z] -= -square * entry.numerator // entry.denominator
+                    moments[x][z] -= -square * entry.numerator // entry.denominator
     unit = 1 << 2 * inverse.bits
-    return [[_up(Fraction(entry, unit)) for entry in row] for row in total]
+    return [[_up(Fraction(entry, unit)) for entry in row] for row in moments]
 
 
 def _most_on_simplex(b: list[Fraction], h: list[Fraction]) -> Fraction:
@@ -173,7 +183,7 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
     least = (
         constant
-        - sum(u, ZERO)
+        - total(u)
         - reduced_gain_by_rays(rays, prior, u, _linear_gain(prior, rows, weights))
     )
     if is_l2(statement):
@@ -216,8 +226,11 @@ def _linear_gain(
 ) -> Callable[[Sequence[int]], Fraction]:
     """Return g(q) = Sum_x b_x (a_x . q)**2 / (p . q), exactly, as a function of a ray."""
     p, whole = over_one_denominator(prior)
+    longest = max(max(map(abs, row)) for row in rows)
+    steps = 2 * len(rows) ** 2 * product_steps(longest) + 2 * fraction_steps(6 * BITS)
 
     def gain(q: Sequence[int]) -> Fraction:
+        spend(steps + len(rows) * product_steps(max(q)), "the gain of a ray")
         squares = [sum(map(mul, row, q)) ** 2 for row in rows]
         return Fraction(sum(map(mul, weights, squares)) * whole, sum(map(mul, p, q)) << 3 * BITS)
 

@@ -13,6 +13,7 @@ from mechdesign.certify.bounds.outward import lift_range
 from mechdesign.certify.problem import Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper, sqrt_lower
+from mechdesign.resources import spend
 
 __all__ = ["subset_selection"]
 
@@ -59,6 +60,7 @@ def _largest_square(statement: Statement, table: dict[str, Any]) -> Fraction | N
         top = exp_upper(min(number(table["epsilon"]), Fraction(LARGEST_EXPONENT)))
         if number(table["epsilon"]) > LARGEST_EXPONENT:
             return Fraction(k * k)
+        spend(200 * k, "subsets")
         return max((j * top * top + k - j) / (j * top + k - j) ** 2 * k * k for j in range(1, k))
     if notion not in ("lip", "lift", "pml") or not statement.is_uniform:
         return None

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from mechdesign.certify.fixed_point import dot
+from mechdesign.certify.fixed_point import fraction_steps, product_steps
 from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import log_lower, log_upper
+from mechdesign.resources import spend
 
 __all__ = ["coordinate_gain", "gain", "has_gain", "offset", "total_gain"]
 
@@ -34,7 +35,11 @@ def offset(statement: Statement) -> Fraction:
         return ZERO
     if statement.is_histogram:
         return Fraction(1)  # the squared length of the indicator of X
-    return dot(statement.prior, [f * f for f in statement.values])
+    masses, whole = statement.masses
+    values, unit = statement.whole_values
+    spend(len(masses) * (product_steps(whole) + product_steps(unit)), "a second moment")
+    squares = sum(p * f * f for p, f in zip(masses, values, strict=True))
+    return Fraction(squares, whole * unit * unit)
 
 
 def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
@@ -44,29 +49,42 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     E[f(X)|Y] with f scalar; Sum_x (P_x q_x)**2 / t for that of the histogram;
     Sum_x P_x q_x ln(q_x / t) for information; max_x P_x q_x for the accuracy of the Bayes guess.
     """
-    objective, prior = statement.utility["objective"], statement.prior
-    joint: dict[int, Fraction] = {
-        x: p * v for x, (p, v) in enumerate(zip(prior, q, strict=True)) if v and p
-    }
-    total = sum(joint.values(), ZERO)
+    objective, (masses, whole) = statement.utility["objective"], statement.masses
+    are_whole = type(q[0]) is int
+    spend(len(q) * (2 * product_steps(whole) if are_whole else 100), "a gain")
+    joint = {x: p * v for x, (p, v) in enumerate(zip(masses, q, strict=True)) if v and p}
+    total = sum(joint.values())
     if not total:
         return ZERO
+    spend(50 + 2 * fraction_steps(total.numerator.bit_length()), "a gain")
     if objective == ACCURACY:
-        return max(joint.values())
+        return Fraction(max(joint.values())) / whole
     if objective == INFORMATION:
-        log = log_upper if up else log_lower
-        return sum((j * log(q[x] / total) for x, j in joint.items()), ZERO)
+        log, by_value = log_upper if up else log_lower, dict[Any, Any]()
+        for x, j in joint.items():  # equal entries have one logarithm
+            by_value[q[x]] = by_value.get(q[x], 0) + j
+        spend(len(by_value) * fraction_steps(total.numerator.bit_length()), "a gain")
+        logs = (j * log(Fraction(v) * whole / total) for v, j in by_value.items())
+        return sum(logs, ZERO) / whole
     if objective != POSTERIOR:
         raise CertificateError(f"the objective {objective!r} is no sum of gains")
     if statement.is_histogram:
-        return sum((j * j for j in joint.values()), ZERO) / total
-    moment = sum((j * statement.values[x] for x, j in joint.items()), ZERO)
-    return moment * moment / total
+        return _ratio(sum(j * j for j in joint.values()), total * whole)
+    values, unit = statement.whole_values
+    spend(len(q) * product_steps(unit), "a gain")
+    moment = sum(j * values[x] for x, j in joint.items())
+    return _ratio(moment * moment, total * whole * unit * unit)
 
 
-def total_gain(statement: Statement, columns: Sequence[Column], *, up: bool) -> Fraction:
-    """Return the objective at the columns of a channel, gains rounded as said."""
-    total = sum((gain(statement, q, up=up) for q in columns), ZERO)
+def _ratio(top: Any, bottom: Any) -> Fraction:
+    return Fraction(top) / Fraction(bottom)
+
+
+def total_gain(
+    statement: Statement, columns: Sequence[Column], *, up: bool, whole: int = 1
+) -> Fraction:
+    """Return the objective at columns over ``whole``, gains rounded as said."""
+    total = sum((gain(statement, q, up=up) for q in columns), ZERO) / whole
     return total if statement.is_maximized else offset(statement) - total
 
 
@@ -76,6 +94,7 @@ def coordinate_gain(statement: Statement, x: int, r: Fraction) -> Fraction:
     Each h_x is convex: (P_x r)**2 for the histogram, P_x r ln r for information.
     """
     objective, p = statement.utility["objective"], statement.prior[x]
+    spend(2 * fraction_steps(p.denominator.bit_length() + r.denominator.bit_length()), "a gain")
     if objective == INFORMATION:
         return p * r * log_upper(r) if p and r else ZERO
     if objective == POSTERIOR and statement.is_histogram:

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["Column", "Inverse", "inverse_information"]
 
@@ -71,14 +72,17 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
     weights, whole = over_one_denominator(prior)
     found = []
     for q in columns:
+        spend(k * 20, "columns")
         entries, unit = over_one_denominator(q)
         probability = sum(w * n for w, n in zip(weights, entries, strict=True))
         found.append((entries, unit, probability))
     bits = LEAST_BITS + 4 * max(0, (1 / min(prior)).__ceil__().bit_length())
+    steps = 2 * product_steps(1 << bits, whole)
     M = [[0] * k for _ in range(k)]
     for entries, unit, probability in found:
         if not probability:
             continue
+        spend(2 * k * k * steps, "the information matrix")
         factor, bottom = whole << bits, unit * probability
         for x, n in enumerate(entries):
             if n:
@@ -95,6 +99,7 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
     error = (2 * rho * most >> 2 * bits) + 1
     estimator, slack = [], []
     for entries, _, probability in found:
+        spend(k * k * steps, "the estimator")
         if not probability:
             estimator.append([p.numerator * (1 << bits) // p.denominator for p in prior])
             slack.append(1)
@@ -113,6 +118,7 @@ def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
     """Return an approximate inverse of a positive definite matrix, by Gauss and Jordan in place."""
     T = [list(row) for row in M]
     for c, pivots in enumerate(T):
+        spend(len(M) ** 2 * product_steps(1 << 2 * bits), "the inverse")
         pivot = pivots[c]
         if pivot <= 0:
             raise _singular()
@@ -133,6 +139,7 @@ def _residual(M: list[list[int]], X: list[list[int]], bits: int, terms: int) -> 
     """
     worst = 0
     for w, column in enumerate(zip(*X, strict=True)):
+        spend(len(M) ** 2 * product_steps(1 << 2 * bits), "the inverse")
         doubt = terms * sum(abs(entry) for entry in column)
         total = 0
         for x, row in enumerate(M):

@@ -19,11 +19,9 @@ from mechdesign.certify.fixed_point import SCALE, over_one_denominator, scaled_d
 from mechdesign.certify.privacy.check import is_for_own_prior
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["reduced_gain_by_knapsack"]
-
-MOST_STEPS = 1 << 26
-"""Steps of the dynamic program, some ten seconds: a file may not ask for more."""
 
 
 def reduced_gain_by_knapsack(statement: Statement, u: list[Fraction]) -> Fraction:
@@ -44,8 +42,8 @@ def reduced_gain_by_knapsack(statement: Statement, u: list[Fraction]) -> Fractio
     at_ends = [(worth(x, low), worth(x, high)) for x in range(len(n))]
     share = N * (1 - low) / (high - low)
     most = min(N, share.numerator // share.denominator)
-    if len(n) * len(n).bit_length() * (most + 1) > MOST_STEPS:
-        raise CertificateError("the counts of the prior are too large for the knapsack")
+    spend(most, "the knapsack")
+    spend(20 * sum(min(size, most) + 1 for size in n), "lifts in between")
     counted = [x for x in range(len(n)) if n[x]]
     base = sum(bottom if n[x] else max(bottom, top) for x, (bottom, top) in enumerate(at_ends))
     worst: int | None = None
@@ -90,6 +88,7 @@ def _bounds(statement: Statement) -> tuple[Fraction, Fraction]:
 
 def _with_item(table: list[int | None], size: int, profit: int) -> list[int | None]:
     """Return the best profit by sum with one more item, which may be taken or not."""
+    spend(len(table), "the knapsack")
     grown = list(table)
     for total in range(size, len(table)):
         before, now = table[total - size], grown[total]

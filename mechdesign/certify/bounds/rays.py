@@ -16,14 +16,14 @@ from math import gcd
 from typing import Any
 
 from mechdesign.certify.bounds.outward import bounded_pairs
-from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps, scaled_down
 from mechdesign.certify.privacy.check import Limit, lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.prior_sets import prior_bounds, read_members
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement
-from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import check_size, spend
 
 __all__ = [
     "OneBudget",
@@ -38,9 +38,6 @@ Row = tuple[int, ...]
 
 BITS = 80
 """Bits beyond the point that e**-a is rounded down to. Fewer keep the integers of rays short."""
-
-MOST_RAYS = 20_000
-"""The method is stopped beyond: it takes time quadratic in the number of rays for every row."""
 
 MOST_SUBSETS = 1 << 16
 """Rays of one budget are listed up to so many."""
@@ -58,7 +55,7 @@ def all_rays(statement: Statement, priors: dict[str, Any] | None = None) -> Iter
 
     Raises
     ------
-    CertificateError
+    LimitError
         If there are too many.
     """
     budget = one_budget(statement)
@@ -78,11 +75,14 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
     for n, table in enumerate(statement.privacy):
         if table["notion"] == SECRET:
             attribute = read_sensitive_attribute(statement, table)
-            lines = (attribute.on_inputs(row) for row in integer_rows(attribute.statement))
+            rows = integer_rows(attribute.statement)
+            spend(len(rows) * k * len(attribute.rows), "rows of a secret")
+            lines = (attribute.on_inputs(row) for row in rows)
             found |= {_primitive(line): None for line in lines if max(line) > 0}
             continue
         if is_linear(table):
             for listed in linear_rows(statement, table):
+                spend(10 * k, "rows on columns")
                 net = listed.net(_shrink(listed.exponent), Fraction(1))
                 whole = _integers([net.get(x, Fraction(0)) for x in range(k)])
                 if max(whole) > 0:
@@ -91,6 +91,7 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
         limits = ratio_limits(statement, table)
         if limits is not None:
             for x, other, (exponent, factor) in bounded_pairs(limits):
+                spend(10 * k, "rows on columns")
                 if not _is_implied(limits, x, other):
                     line = [Fraction(0)] * k
                     line[x], line[other] = _shrink(exponent), -factor
@@ -102,6 +103,7 @@ def integer_rows(statement: Statement, priors: dict[str, Any] | None = None) -> 
         upper, lower = lift_limits(table)
         for prior in members:
             for x in range(k):
+                spend(40 * k, "rows on columns")
                 if upper is not None:
                     line = [-p for p in prior]
                     line[x] += _shrink(upper)
@@ -140,6 +142,8 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
     rays = {tuple(int(x == z) for z in range(k)): ((1 << k) - 1) & ~(1 << x) for x in range(k)}
     for n, row in enumerate(rows):
         bit = 1 << (k + n)
+        length = max(map(int.bit_length, map(max, rays)))
+        spend(len(rays) * (k * product_steps(1 << length) + 10), "the sides of rays")
         sides: dict[Row, int] = {
             ray: sum(g * v for g, v in zip(row, ray, strict=True) if g and v) for ray in rays
         }
@@ -149,21 +153,48 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
             if sides[ray] <= 0
         }
         below = [(ray, rays[ray]) for ray in rays if sides[ray] < 0]
-        tights = list(rays.values())
+        tight_in, everyone = _tight_in(rays, k + n), (1 << len(rays)) - 1
+        # the intersection of so many sets of rays, and the new ray with its greatest common divisor
+        search = 20 + (k + n) * (1 + len(rays) // 2000)
+        making = 20 * k + k * (length // 64) ** 2 // 3
         for bad, bad_tight in ((ray, rays[ray]) for ray in rays if sides[ray] > 0):
+            spend(len(below), "pairs of rays")
             for good, good_tight in below:
                 both = bad_tight & good_tight
                 if both.bit_count() < k - 2:  # adjacent rays share a face of dimension 2
                     continue
-                if sum(1 for tight in tights if tight & both == both) > 2:
+                spend(search, "adjacent rays")
+                if not _are_only_two(both, tight_in, everyone):
                     continue
+                spend(making, "new rays")
                 s, t = sides[bad], -sides[good]
                 new = _primitive([s * g + t * b for g, b in zip(good, bad, strict=True)])
                 kept[new] = both | bit
+                check_size("rays", len(kept), "the cone")
         rays = kept
-        if len(rays) > MOST_RAYS:
-            raise CertificateError(f"the cone has more than {MOST_RAYS} extreme rays")
     return list(rays)
+
+
+def _tight_in(rays: dict[Row, int], size: int) -> list[int]:
+    """Return for each row so far the set of rays that are tight in it; a bit for each ray."""
+    spend(len(rays) * (size + 5), "tight rows")
+    found = [0] * size
+    for place, tight in enumerate(rays.values()):
+        bit = 1 << place
+        for n in range(size):
+            if tight >> n & 1:
+                found[n] |= bit
+    return found
+
+
+def _are_only_two(both: int, tight_in: list[int], everyone: int) -> bool:
+    """Return whether only two of the rays are tight in all rows of a set."""
+    common = everyone
+    while both:
+        lowest = both & -both
+        common &= tight_in[lowest.bit_length() - 1]
+        both ^= lowest
+    return common.bit_count() == 2
 
 
 @dataclass(frozen=True)
@@ -196,6 +227,7 @@ def one_budget(statement: Statement) -> OneBudget | None:
     if limits is None:
         return None
     k, budgets = len(limits), set()
+    spend(k * k * 2, "pairs of inputs")
     blocks: dict[tuple[int, ...], list[int]] = {}
     for x, row in enumerate(limits):
         against = tuple(z for z, limit in enumerate(row) if limit is not None or z == x)

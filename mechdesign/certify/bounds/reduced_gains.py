@@ -25,9 +25,10 @@ from mechdesign.certify.bounds.boxes import reduced_gain_by_boxes
 from mechdesign.certify.bounds.gains import gain, offset
 from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.bounds.rays import all_rays
-from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.fixed_point import fraction_steps, over_one_denominator, total
 from mechdesign.certify.problem import Statement, read_potentials
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["potentials_bound", "reduced_gain_by_rays"]
 
@@ -51,7 +52,7 @@ def potentials_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         largest = reduced_gain_by_boxes(statement, u, dual["tree"])
     else:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
-    most = sum(u) + largest
+    most = total(u) + largest
     return most if statement.is_maximized else offset(statement) - most
 
 
@@ -66,7 +67,9 @@ def reduced_gain_by_rays(
     masses, whole = over_one_denominator(prior)
     potentials, unit = over_one_denominator(u)
     largest = None
+    steps = 2 * len(masses) + 2 * fraction_steps(unit.bit_length() + whole.bit_length())
     for q in rays:
+        spend(steps, "the reduced gain of a ray")
         probability, cost = sum(map(mul, masses, q)), sum(map(mul, potentials, q))
         if not probability:
             if cost < 0:

@@ -20,11 +20,13 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from mechdesign.certify.bounds.outward import lift_exponent
+from mechdesign.certify.fixed_point import fraction_steps
 from mechdesign.certify.privacy.check import Limit, ratio_limits
 from mechdesign.certify.privacy.prior_sets import check_member, prior_bounds
 from mechdesign.certify.problem import Statement, check_indices, distribution
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import spend
 
 __all__ = ["universal_columns"]
 
@@ -71,6 +73,7 @@ def universal_columns(statement: Statement, facets: Any) -> list[list[Fraction]]
         rows.append({unknown: ONE} | {z: -p for z, p in enumerate(prior) if p})
         right.append({})
     left = [ONE] * k
+    spend(4 * k * k, "the universal channel")
     columns = [[ZERO] * k for _ in range(k)]
     for x, entries in enumerate(_solved(rows, right)[:k]):
         for i, entry in entries.items():
@@ -130,6 +133,7 @@ class _NamedRows:
             check_member(prior_bounds(self.statement, table), list(prior), self.k)
             self._members.add((notion, prior))
         unknown = self.unknowns.setdefault(prior, self.k + len(self.unknowns))
+        spend(20 * self.k, "the row of a lift")
         shrunk = _down(exp_lower(-exponent))
         return {unknown: ONE, x: -shrunk} if side == "upper" else {x: ONE, unknown: -shrunk}
 
@@ -151,6 +155,7 @@ def _solved(rows: list[Sparse], right: list[Sparse]) -> list[Sparse]:
     short = _exactly if diagonal is None else _towards_zero
     waiting, found = set(range(n)), list[Sparse]([{}] * n)
     while waiting:
+        spend(2 * len(waiting), "elimination")
         e = min(waiting, key=lambda e: len(rows[e]))
         waiting.remove(e)
         if not rows[e]:
@@ -160,7 +165,10 @@ def _solved(rows: list[Sparse], right: list[Sparse]) -> list[Sparse]:
         head = rows[e].pop(pivot)
         rows[e] = {unknown: short(entry / head) for unknown, entry in rows[e].items()}
         right[e] = found[pivot] = {i: short(entry / head) for i, entry in right[e].items()}
+        length = max((v.denominator.bit_length() for v in right[e].values()), default=0)
+        steps = (len(rows[e]) + len(right[e])) * 3 * fraction_steps(length)
         for other in holders[pivot]:
+            spend(steps, "elimination")
             times = rows[other].pop(pivot)
             for row, more in ((rows[other], rows[e]), (right[other], right[e])):
                 for place, entry in more.items():

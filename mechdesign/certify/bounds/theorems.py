@@ -20,7 +20,7 @@ from mechdesign.certify.bounds.gains import gain, has_gain, offset, total_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, ldp_budget, lift_range, ratio_ceiling
 from mechdesign.certify.bounds.rays import integer_rows
 from mechdesign.certify.bounds.simplicial import universal_columns
-from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.prior_sets import prior_bounds
@@ -28,6 +28,7 @@ from mechdesign.certify.privacy.sensitive_attribute import rank, read_sensitive_
 from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import entries_of, spend
 
 __all__ = ["THEOREMS", "best_after", "nothing_constrained"]
 
@@ -47,12 +48,18 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
     if statement.is_worst_case:
         raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
     losses, total = statement.losses, ZERO
+    spend(2 * losses.n_outputs * len(statement.prior), "losses")
     by_output = [losses.lower(y) for y in range(losses.n_outputs)]
     for q in columns:
+        spend(40 * len(q), "the loss after a report")
         joint, whole = over_one_denominator(
             [p * v for p, v in zip(statement.prior, q, strict=True)]
         )
         given = [x for x, mass in enumerate(joint) if mass]
+        spend(
+            2 * len(given) * len(by_output) * product_steps(whole, losses.denominator),
+            "the loss after a report",
+        )
         least = min(sum(joint[x] * loss[x] for x in given) for loss in by_output)
         total += Fraction(least, whole * losses.denominator)
     return total
@@ -64,9 +71,7 @@ def nothing_constrained(statement: Statement) -> Fraction:
         return unconstrained_risk(statement)
     if has_gain(statement):
         k = len(statement.prior)
-        return total_gain(
-            statement, [[Fraction(x == y) for x in range(k)] for y in range(k)], up=True
-        )
+        return total_gain(statement, [[int(x == y) for x in range(k)] for y in range(k)], up=True)
     least, unit = statement.losses.least(), statement.losses.denominator
     if statement.is_worst_case:
         return Fraction(max(least), unit)
@@ -84,6 +89,7 @@ def equal_rows(statement: Statement) -> Fraction:
     """
     class_of, equations = _ties(statement)
     classes = set(class_of)
+    spend(2 * len(equations) * len(classes) * len(class_of), "rows of equality")
     by_class = [
         [sum(g for g, c in zip(row, class_of, strict=True) if c == one) for one in classes]
         for row in equations
@@ -111,12 +117,14 @@ def _ties(statement: Statement) -> tuple[list[int], list[list[int]]]:
                 for s in range(len(first))
                 if s != first[s]
             ]
+            spend(2 * len(found) * entries_of(attribute.rows), "rows of equality")
             equations += [attribute.on_inputs(row) for row in found]
             continue
         if is_linear(table):
             # e**a is rational for a = 0 alone; another exponent may be too small to tell from it
             rows = [row.integers() for row in linear_rows(statement, table) if not row.exponent]
             tight = [row for row in rows if not sum(row.values())]
+            spend(10 * len(tight) * k, "rows of equality")
             equations += [[row.get(x, 0) for x in range(k)] for row in tight]
             continue
         limits = ratio_limits(statement, table)
@@ -127,6 +135,9 @@ def _ties(statement: Statement) -> tuple[list[int], list[list[int]]]:
         for x, other, limit in bounded_pairs(limits):
             if limit == (ZERO, ONE):
                 old, new = class_of[x], class_of[other]
+                if old == new:
+                    continue
+                spend(len(class_of), "classes of equal inputs")
                 class_of = [new if c == old else c for c in class_of]
     return class_of, equations
 
@@ -266,6 +277,7 @@ def uniform_subsets(statement: Statement) -> Fraction:
     if not _is_symmetric_gain(statement):
         raise CertificateError("this theorem needs an objective that permutations do not change")
     low = exp_lower(-ldp_budget(statement))
+    spend(100 * k * k, "rays")
     rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
     most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
     return most if statement.is_maximized else offset(statement) - most

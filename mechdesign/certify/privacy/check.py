@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.privacy.linear_rows import broken_row, is_linear, linear_rows
 from mechdesign.certify.privacy.metric_pairs import distances_between, sufficient_pairs
 from mechdesign.certify.privacy.non_conic import NON_CONIC, check_non_conic, implied_ratio_bounds
@@ -27,6 +28,7 @@ from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attrib
 from mechdesign.certify.problem import SECRET, Statement, nonnegative, table_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import entries_of, spend
 
 __all__ = [
     "Bound",
@@ -73,6 +75,7 @@ def check(
     if "secret" in table:
         attribute = read_sensitive_attribute(statement, table)
         notion = attribute.table["notion"]
+        spend(len(columns) * entries_of(attribute.rows), "columns of a secret")
         if notion in INPUTS_ONLY:
             raise CertificateError(f"{notion!r:.60} cannot be about a sensitive attribute")
         broken = check(attribute.statement, attribute.table, attribute.columns(columns), shift)
@@ -102,6 +105,7 @@ def ratio_limits(
     where it implies such bounds, as with delta = 0 (`implied_ratio_bounds`).
     """
     bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
+    spend(0 if bound is None else 3 * len(inputs) ** 2, "bounds on all pairs of inputs")
     return None if bound is None else [[bound(x, other) for other in inputs] for x in inputs]
 
 
@@ -184,6 +188,7 @@ def check_sufficient_pairs(
         bound = exp_lower(epsilon * distance)
         rows.append((bound.numerator, bound.denominator, pairs))
     for y, q in enumerate(columns):
+        spend(sum(len(pairs) for _, _, pairs in rows), "pairs of inputs")
         for top, bottom, pairs in rows:
             for x, other in pairs:
                 if q[x] * bottom > top * q[other]:
@@ -199,6 +204,7 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
     sets: dict[tuple[int, ...], int] = {}
     groups = []
     for x, row in enumerate(limits):
+        spend(10 * len(row), "bounds on all pairs of inputs")
         members: dict[Limit, list[int]] = {}
         for other, limit in enumerate(row):
             if other != x and limit is not None:
@@ -209,7 +215,9 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
             members_and_x = sorted([*others, x]) if bound >= 1 else others
             key = sets.setdefault(tuple(members_and_x), len(sets))
             groups.append((x, bound.numerator, bound.denominator, key))
+    size = sum(map(len, sets)) + len(groups)
     for y, q in enumerate(columns):
+        spend(size, "ratios of entries")
         least = [min(q[z] for z in members) for members in sets]
         for x, top, bottom, key in groups:
             if q[x] * bottom > top * least[key]:
@@ -250,7 +258,9 @@ def check_lift(
     """Check q_x <= e**upper P . q and P . q <= e**lower q_x for all x and all priors P allowed."""
     bounds, whole = over_one_denominator(prior_bounds(statement, table))
     rises, falls = (None if e is None else exp_lower(e) for e in (upper, lower))
+    size = 2 * len(statement.prior) * (len(bounds[0]) + 3)
     for y, q in enumerate(columns):
+        spend(size * product_steps(whole), "extreme probabilities")
         if rises is not None:
             probability = extreme_probability(bounds, q, -1, whole)
             if max(q) * whole * rises.denominator > rises.numerator * probability:

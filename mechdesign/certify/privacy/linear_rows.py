@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.fixed_point import over_one_denominator
-from mechdesign.certify.problem import LINEAR, Statement, nonnegative, number
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps
+from mechdesign.certify.problem import LINEAR, Statement, nonnegative, number, plain_label
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import spend
 
 __all__ = ["LinearRow", "broken_row", "is_linear", "linear_rows", "title_of"]
 
@@ -94,9 +95,9 @@ def _coefficients(statement: Statement, pairs: Any) -> Sparse:
         raise CertificateError("the coefficients of a row are no list")
     found: Sparse = {}
     for label, value in pairs:
-        if label not in statement.labels:
+        x = statement.places.get(plain_label(label))
+        if x is None:
             raise CertificateError(f"a row has a coefficient at {label!r:.60}, which is no input")
-        x = statement.labels.index(label)
         if x in found:
             raise CertificateError(f"a row has two coefficients at {label!r:.60}")
         found[x] = nonnegative(value)
@@ -107,6 +108,8 @@ def broken_row(rows: Sequence[LinearRow], columns: Sequence[Sequence[int]]) -> s
     """Return which output breaks which row, None if all columns satisfy all rows; in integers."""
     for row in rows:
         terms = row.integers().items()
+        length = product_steps(*(v for _, v in terms))
+        spend((2 + 2 * len(terms)) * len(columns) * length, "rows of a notion")
         for y, q in enumerate(columns):
             if sum(v * q[x] for x, v in terms) > 0:
                 return f"output {y}: the row {row.name!r:.60} does not hold"

@@ -22,6 +22,7 @@ from typing import Any
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import sqrt_lower
+from mechdesign.resources import spend
 
 __all__ = ["distances_between", "line_order", "sufficient_pairs"]
 
@@ -65,6 +66,7 @@ def sufficient_pairs(statement: Statement, kind: str) -> dict[Fraction, list[tup
         near = list(pairwise(order))
     else:
         near = _grid_pairs(statement, longest=1 if kind == "manhattan" else None)
+    spend(12 * len(near), "distances")
     found: dict[Fraction, list[tuple[int, int]]] = {}
     for x, z in near:
         found.setdefault(distance(x, z), []).extend([(x, z), (z, x)])
@@ -75,6 +77,7 @@ def _grid_pairs(statement: Statement, longest: int | None) -> list[tuple[int, in
     """Return the pairs of a grid, each once, that see each other, at most so many steps apart."""
     place = {(row, column): x for x, (row, column) in enumerate(statement.labels)}
     rows, columns = (1 + max(label[i] for label in statement.labels) for i in (0, 1))
+    spend(4 * rows * columns, "steps on the grid")
     steps = [
         (down, right)
         for down in range(rows)
@@ -83,6 +86,7 @@ def _grid_pairs(statement: Statement, longest: int | None) -> list[tuple[int, in
         and gcd(down, right) == 1
         and (longest is None or down + abs(right) <= longest)
     ]
+    spend(6 * len(place) * len(steps), "pairs on the grid")
     pairs = (
         (x, place.get((row + down, column + right)))
         for (row, column), x in place.items()

@@ -19,10 +19,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from mechdesign.certify.fixed_point import dot, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import dot, fraction_steps, scaled_down, scaled_up
 from mechdesign.certify.problem import Statement, check_indices, nonnegative, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper, log_upper
+from mechdesign.resources import spend
 
 __all__ = [
     "EXCESS_SIDES",
@@ -60,6 +61,8 @@ def check_non_conic(
     notion = table["notion"]
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     rows = list(zip(*columns, strict=True))
+    length = statement.masses[1].bit_length()
+    spend(len(rows) * len(columns) * fraction_steps(length), "output probabilities")
     whole, laws = sum(rows[0]), [dot(statement.prior, q) for q in columns]
     if notion == "mutual-information":
         found = sum(map(partial(_information, statement), columns, laws), ZERO)
@@ -76,6 +79,7 @@ def check_non_conic(
             if _excess(laws, row, factor) > delta * whole:
                 return f"input {x} is too unlikely on some outputs"
             continue
+        spend(6 * len(rows) * len(columns), "sums over outputs")
         for other, against in enumerate(rows):
             if x != other and _excess(row, against, factor) > delta * whole:
                 return f"input {x} is too likely on some outputs against {other}"
@@ -91,6 +95,7 @@ def _excess(row: Sequence[Any], against: Sequence[Any], factor: Fraction) -> Fra
 
 def _information(statement: Statement, q: Sequence[int], law: Fraction) -> Fraction:
     """Return Sum_x P_x q_x ln(q_x / law) of one output, rounded up."""
+    spend(3 * len(q) * fraction_steps(law.denominator.bit_length()), "information")
     pairs = zip(statement.prior, q, strict=True)
     return sum((p * v * log_upper(v / law) for p, v in pairs if p and v), ZERO)
 
@@ -113,6 +118,7 @@ def implied_ratio_bounds(
         bound = ZERO
         if notion == "mutual-information":
             occurs = [p > 0 for p in statement.prior]
+    spend(k * k, "bounds on all pairs of inputs")
     return [[bound if a and b else None for b in occurs] for a in occurs]
 
 
@@ -150,6 +156,7 @@ def add_excess_rows(
             reduced[other][y] += scaled_down(-w, bits)
     if side in ("excess-upper", "excess-lower"):
         for y, w in enumerate(by_output):
+            spend(len(reduced) * fraction_steps(w.denominator.bit_length()), "dual rows")
             share = -w if side == "excess-upper" else w * shrink
             for z, p in enumerate(statement.prior):
                 reduced[z][y] += scaled_down(share * p, bits)
@@ -196,6 +203,8 @@ def least_reduced_cost(
         if not p:
             total += Fraction(min(row), 1 << bits)
             continue
+        length = p.denominator.bit_length() + multiplier.denominator.bit_length() + bits
+        spend(4 * len(row) * fraction_steps(length), "reduced costs")
         total += p * potential
         for y, cost in enumerate(row):
             worst[y] += p * _exp_up((potential - Fraction(cost, 1 << bits) / p) / multiplier)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.fixed_point import fraction_steps, over_one_denominator, total
 from mechdesign.certify.problem import (
     SECRET,
     Statement,
@@ -22,6 +22,7 @@ from mechdesign.certify.problem import (
     read_domain,
 )
 from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
 
 __all__ = ["SIDE", "SensitiveAttribute", "rank", "read_sensitive_attribute"]
 
@@ -71,10 +72,13 @@ def read_sensitive_attribute(statement: Statement, table: dict[str, Any]) -> Sen
     given = [distribution(row, len(labels)) for row in stated["given_input"]]
     if len(given) != len(prior):
         raise CertificateError("the distribution of the secret has not one row for each input")
+    spend(30 * len(labels) * len(prior), "the inputs given a secret")
     joint = [[row[s] * p for row, p in zip(given, prior, strict=True)] for s in range(len(labels))]
-    masses = [sum(row, Fraction(0)) for row in joint]
+    masses = [total(row) for row in joint]
     if not all(masses):
         raise CertificateError("a secret in the file has probability 0")
+    length = max(mass.denominator.bit_length() for mass in masses)
+    spend(2 * len(masses) * len(prior) * fraction_steps(length), "the inputs given a secret")
     flat = [p / mass for row, mass in zip(joint, masses, strict=True) for p in row]
     scaled, whole = over_one_denominator(flat)
     rows = [scaled[n : n + len(prior)] for n in range(0, len(scaled), len(prior))]
@@ -88,6 +92,8 @@ def rank(rows: Sequence[Sequence[int]]) -> int:
     """Return the rank of integer rows, by Gaussian elimination in rationals."""
     left, found = [[Fraction(entry) for entry in row] for row in rows], 0
     for x in range(len(rows[0]) if rows else 0):
+        length = max((entry.denominator.bit_length() for row in left for entry in row), default=0)
+        spend(3 * len(left) * len(rows[0]) * fraction_steps(2 * length), "the rank of rows")
         head = next((row for row in left if row[x]), None)
         if head is None:
             continue
