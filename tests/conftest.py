@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 from benchmarks.start import set_data_folder
@@ -17,3 +18,12 @@ settings.register_profile("random", deadline=None, max_examples=500, print_blob=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 set_data_folder()
+
+
+@pytest.fixture(autouse=True)
+def _mistakes_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show a ValueError of our own arithmetic, which for users is a failure of one route.
+
+    Tests of solvers that fail undo this: they ask for ``monkeypatch`` themselves.
+    """
+    monkeypatch.setattr("mechdesign.outside.NUMERICAL", ())

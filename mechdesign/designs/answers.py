@@ -5,14 +5,16 @@ raw channel and dual variables -> exactly private candidate -> best channel and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import CertificateError, SolverError
+from mechdesign.errors import MechdesignError, SolverError, UnsupportedError
+from mechdesign.outside import failure
 from mechdesign.problem import Problem
-from mechdesign.routes import Attempt, Considered, RawSolution
+from mechdesign.routes import Attempt, Considered, RawSolution, Route
 from mechdesign.routes.limits import Limits
 
 __all__ = ["Answers"]
@@ -42,6 +44,7 @@ class Answers:
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None
         self.failures: list[str] = []
+        self._errors: list[Exception] = []
 
     @property
     def are_enough(self) -> bool:
@@ -49,33 +52,80 @@ class Answers:
         enough = self.best is not None and self.best.is_within(self._limits.gap)
         return enough or self._limits.over()
 
+    def run(self, attempts: Iterator[Attempt], last: Route) -> None:
+        """Try one route after the other until an answer is good enough.
+
+        Whatever fails on the way from a raw answer to the proof, the next route is tried. In the
+        end the last resort stands in where there is no answer, or no better one.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no answer, as no route takes the problem.
+        """
+        while (attempt := self._next(attempts)) is not None:
+            self.attempt(attempt)
+            if self.are_enough:
+                break
+        refused = [isinstance(error, UnsupportedError) for error in self._errors]
+        if self.best is None and refused and all(refused):
+            raise self._errors[0]
+        verdict = last.check(self._problem)
+        if self.best is None:
+            if verdict.holds and self.attempt(Attempt(last, verdict.reason)) is None:
+                error = self._errors[-1]
+                if not isinstance(error, MechdesignError):
+                    raise error  # no solver took part in that
+        elif verdict.recommended and not self.best.is_within(self._limits.gap):
+            self.attempt(Attempt(last, verdict.reason))
+
+    def _next(self, attempts: Iterator[Attempt]) -> Attempt | None:
+        """Return the next attempt; None if there is none, or it could not be chosen."""
+        try:
+            with self._stopwatch.phase("compile"):
+                return next(attempts, None)
+        except Exception as error:
+            if isinstance(error, MechdesignError) or not self._fails("the router", error):
+                raise
+            return None
+
     def attempt(self, attempt: Attempt) -> RawSolution | None:
         """Solve by a route and take its answer; return it, or None if that failed."""
         try:
             with self._stopwatch.phase("solve"):
                 raw = attempt.route.solve(self._problem, self._limits)
-        except SolverError as error:
-            self.failures.append(str(error))
+        except Exception as error:
+            if not self._fails(attempt.route.name, error):
+                raise
             return None
         return raw if self.take(raw, attempt.why) else None
 
     def take(self, raw: RawSolution, why: str) -> bool:
         """Repair and prove a raw answer; return whether that was possible.
 
-        Raises
-        ------
-        CertificateError
-            If it is not private after the repair. Where rows must differ, they may do so by less
-            than the integers of a channel can tell: that is a failure of this answer only.
+        Where its evidence proves nothing, the channel stands without it.
         """
-        try:
-            found = Candidate(self._problem, self._statement, raw, why, self._stopwatch)
-        except CertificateError as error:
-            if not self._problem.utility.tells_inputs_apart:
-                raise
-            self.failures.append(str(error))
+        bare = replace(raw, dual=None, theorem=None, theorem_data={})
+        for answer in (raw, bare):
+            try:
+                found = Candidate(self._problem, self._statement, answer, why, self._stopwatch)
+                self.best = found if self.best is None else self.best.merged(found)
+            except Exception as error:
+                if not self._fails(raw.route, error):
+                    raise
+            else:
+                return True
+        return False
+
+    def _fails(self, name: str, error: Exception) -> bool:
+        """Return whether an error is a failure of one attempt, and note it."""
+        if not self._limits.is_failure(error):
             return False
-        self.best = found if self.best is None else self.best.merged(found)
+        told = str(error) if isinstance(error, MechdesignError) else failure(error)
+        told = told if isinstance(error, SolverError) else f"{name}: {told}"
+        self._errors.append(error)
+        if told not in self.failures:
+            self.failures.append(told)
         return True
 
     def solution(
@@ -96,7 +146,8 @@ class Answers:
             If there is no answer.
         """
         if self.best is None:
-            raise SolverError("; ".join(self.failures) or "no route gave an answer")
+            cause = self._errors[0] if self._errors else None
+            raise SolverError("; ".join(self.failures) or "no route gave an answer") from cause
         ended = self._limits.ended
         if ended and not self.best.is_within(self._limits.gap):
             notes = [f"ended early: {ended}", *notes]

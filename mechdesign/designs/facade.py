@@ -80,7 +80,8 @@ def design(
     InputError, UnsupportedError
         If the route does not exist or does not solve such a problem.
     SolverError
-        If every attempt failed, or time was over before any had an answer.
+        If every attempt failed, and the best channel that ignores its input will not do: the loss
+        is infinite there, or constraints of your own are not met.
 
     Examples
     --------
@@ -159,17 +160,7 @@ def _answers(
     else:
         custom = own.route(route)
         attempts = iter([Attempt(custom, custom.check(problem).reason)])
-    while True:
-        with limits.stopwatch.phase("compile"):
-            attempt = next(attempts, None)
-        if attempt is None:
-            break
-        answers.attempt(attempt)
-        if answers.are_enough:
-            break
-    last = Fallback()
-    if answers.best is None and limits.ended and own is None and last.check(problem).holds:
-        answers.attempt(Attempt(last, last.check(problem).reason))
+    answers.run(attempts, Fallback(None if own is None else own.constraints))
     return answers, considered
 
 

@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from mechdesign.certify.channel_file import OPTIMAL_GAP
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
@@ -17,8 +15,6 @@ from mechdesign.errors import (
     CertificateError,
     InputError,
     MechdesignError,
-    SolverError,
-    UnsupportedError,
 )
 from mechdesign.problem import Problem
 from mechdesign.routes import ROUTES, Considered
@@ -111,7 +107,9 @@ def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict
     try:
         with stopwatch.phase("solve"):
             raws = solve_interior_batch([problem for _, problem, _ in numeric], limits)
-    except (SolverError, UnsupportedError, np.linalg.LinAlgError):
+    except Exception as error:
+        if not limits.is_failure(error):
+            raise
         return {}
     found = {}
     for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):

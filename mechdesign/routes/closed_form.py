@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from mechdesign import outside
 from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
@@ -88,7 +89,9 @@ class ClosedForms(Route):
                 return class_dual(problem, limits)
             first = next(recommended(self._numeric, problem), None)
             return None if first is None else first.route.solve(problem, limits).dual
-        except (SolverError, UnsupportedError):
+        except Exception as error:
+            if not limits.is_failure(error):
+                raise
             return None
 
 
@@ -102,7 +105,11 @@ def _choose(problem: Problem) -> _Choice:
     for form in CLOSED_FORMS:
         if not (problem.is_conic or form.allows_non_conic):
             continue
-        verdict = form.check(problem)
+        try:
+            verdict = form.check(problem)
+        except (SolverError, *outside.NUMERICAL) as error:
+            considered.append(Considered(form.name, f"not decided: {outside.failure(error)}"))
+            continue
         if verdict.holds and chosen is None:
             chosen, why = form, verdict.reason
         if not verdict.holds and verdict.relevant:

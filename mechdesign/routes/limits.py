@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
+from mechdesign import outside
+from mechdesign.errors import InfeasibleError, MechdesignError
 from mechdesign.routes.stopwatch import Stopwatch
 
 __all__ = ["OPTIMAL", "Limits", "Progress"]
@@ -75,6 +77,7 @@ class Limits:
     _start: float = field(default_factory=time.perf_counter, init=False)
     _whole: Limits | None = field(default=None, init=False)
     _unit: float = field(default=0.0, init=False)
+    _raised: Exception | None = field(default=None, init=False)
 
     @property
     def elapsed(self) -> float:
@@ -108,11 +111,24 @@ class Limits:
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
         progress = Progress(rounds, value, bound, self.elapsed)
-        if self.watch is not None:
-            self.watch(progress)
-        if self._whole is not None and self._unit:
-            self._whole.tell(rounds, self._unit * value, self._unit * bound)
+        try:
+            if self.watch is not None:
+                self.watch(progress)
+            if self._whole is not None and self._unit:
+                self._whole.tell(rounds, self._unit * value, self._unit * bound)
+        except Exception as error:
+            self._raised = error
+            raise
         return self.over() or progress.gap <= self.gap
+
+    def is_failure(self, error: Exception) -> bool:
+        """Return whether an error is a failure of a route, so that another one is to be tried.
+
+        It is not if the user's own :attr:`watch` raised it, if no private channel exists, or if it
+        is a mistake in the program (see :data:`mechdesign.outside.NUMERICAL`).
+        """
+        final = error is self._raised or isinstance(error, InfeasibleError)
+        return not final and isinstance(error, (MechdesignError, *outside.NUMERICAL))
 
     @contextmanager
     def interruptible(self) -> Iterator[Limits]:

@@ -16,6 +16,9 @@ __all__ = ["RestrictedMaster", "solve_master"]
 CHOOSE = 0
 """HiGHS's number for the simplex method of its choice."""
 
+LARGEST_RESIDUAL = 1e-5
+"""How far rows may be from 1 and weights below 0: far more than HiGHS's tolerance explains."""
+
 SMALLEST_ENTRY = 1e-12
 """Entries below this, of rays with largest entry near 1, are noise once coordinates change."""
 
@@ -95,7 +98,7 @@ class RestrictedMaster:
         Raises
         ------
         SolverError
-            If HiGHS finds no optimum; the message carries its status.
+            If HiGHS finds no optimum, or its weights make no channel.
         """
         self._solver.run()
         for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again, without the last basis
@@ -113,7 +116,11 @@ class RestrictedMaster:
         potentials = -self.scale * found.dual
         if self._change is not None:  # of T r = T 1 to those of r = 1
             potentials = self._change.T @ potentials
-        return found.primal / self.unit, potentials
+        theta = found.primal / self.unit
+        off = max(-float(theta.min()), float(np.abs(self.rays @ theta - 1).max()))
+        if not off <= LARGEST_RESIDUAL:
+            raise SolverError(f"HiGHS (rays) failed: its rows sum to 1 only up to {off:.1e}")
+        return theta, potentials
 
 
 def solve_master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:

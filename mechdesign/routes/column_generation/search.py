@@ -169,10 +169,9 @@ class _ColumnGeneration:
         costs = start.rays.T @ self.cost
         outputs = np.argmin(costs, axis=1)
         costs = costs[np.arange(len(costs)), outputs]
-        if self._crash(start, outputs, costs):
-            return
         try:
-            self._generate(start, outputs, costs)
+            if not self._crash(start, outputs, costs):
+                self._generate(start, outputs, costs)
         except SolverError as error:
             if self._best is None and self.rounds == 0:
                 raise
@@ -214,6 +213,7 @@ class _ColumnGeneration:
         costs = np.append(costs, self.cost[:, self._blind].sum())
         outputs = np.append(outputs, self._blind)
         program = RestrictedMaster(rays, -costs, start.change, UNIT)
+        has = _keys(rays, outputs)
         while self.rounds < ROUNDS:
             theta, gains = program.solve()
             potentials, self.value = -gains, float(-theta @ program.gain)
@@ -222,9 +222,14 @@ class _ColumnGeneration:
                 reduced = -program.gain - potentials @ program.rays
                 kept = program.keep(reduced <= np.partition(reduced, KEPT * k)[KEPT * k])
                 outputs = outputs[kept]
+                has = _keys(program.rays, outputs)
             better = self._better(potentials)
             if better is None:
                 return
+            before = len(has)
+            has |= _keys(better.rays, better.outputs)
+            if len(has) == before:
+                raise SolverError("HiGHS (rays) asks for columns that it has")
             costs = (self.cost[:, better.outputs] * better.rays).sum(axis=0)
             program.add(better.rays, -costs)
             outputs = np.concatenate([outputs, better.outputs])
@@ -283,3 +288,9 @@ class _ColumnGeneration:
         rounds = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
         found = [f"{rounds} of pricing; {used} columns in use"]
         return [*found, self._failure] if self._failure else found
+
+
+def _keys(rays: FloatArray, outputs: IntArray) -> set[tuple[int, bytes]]:
+    """Return what tells columns apart: the output, and the ray to nine digits."""
+    rounded = np.round(rays.T / rays.max(axis=0)[:, None], 9) + 0.0
+    return set(zip(outputs.tolist(), (ray.tobytes() for ray in rounded), strict=True))

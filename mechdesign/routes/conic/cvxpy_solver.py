@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import InputError, SolverError, did_you_mean
+from mechdesign.errors import SolverError, UnsupportedError, did_you_mean
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
@@ -75,10 +75,8 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
 
     Raises
     ------
-    InputError
-        If there is no such solver.
     UnsupportedError
-        If the loss is not convex.
+        If there is no such solver, or the loss is not convex.
     SolverError
         If it stops without an answer, or time is over before; the message says why.
     """
@@ -100,7 +98,7 @@ def solver_named(solver: str) -> str:
 
     Raises
     ------
-    InputError
+    UnsupportedError
         If it is not installed; the message lists those that are.
     """
     import cvxpy as cp
@@ -111,7 +109,7 @@ def solver_named(solver: str) -> str:
         extra = EXTRAS.get(name)
         hint = f'pip install -e ".[{extra}]"' if extra else did_you_mean(name, installed)
         expected = f"cvxpy:NAME with NAME one of {', '.join(installed)}"
-        raise InputError("route", expected, f"cvxpy:{solver}", hint)
+        raise UnsupportedError("route", expected, f"cvxpy:{solver}", hint)
     return name
 
 

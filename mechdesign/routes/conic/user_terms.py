@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
 from mechdesign.problem import Problem
@@ -33,7 +34,7 @@ from mechdesign.utilities import ExpressionUtility, placed
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["UserTerms", "solve_custom"]
+__all__ = ["UserTerms", "best_constant", "solve_custom"]
 
 
 FLOOR = 1e-12
@@ -137,13 +138,26 @@ class _Convex(Route):
         return Verdict(True, "constraints or an objective of your own are a convex program")
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve by the first solver that gives an answer."""
-        failures = []
+        """Solve by the first solver that gives an answer.
+
+        Raises
+        ------
+        InfeasibleError
+            If a solver says so, none has an answer, and no channel that ignores its input will do.
+        SolverError
+            If no solver has an answer.
+        """
+        failures, claim = list[str](), None
         for solver in self._solvers:
             try:
                 return solve_custom(problem, self._constraints, solver, limits)
+            except InfeasibleError as error:
+                claim = error
+                failures.append(f"{solver} claims that {error}")
             except SolverError as error:
                 failures.append(str(error))
+        if claim is not None and not _constants(problem, self._constraints):
+            raise claim
         raise SolverError("; ".join(failures))
 
 
@@ -193,7 +207,7 @@ def solve_custom(
             raise InfeasibleError("no private channel meets your constraints") from None
         raise
     matrix, scale = np.array(problem.Q.value), stated.scale
-    value = scale * float(stated.program.value)
+    value = scale * float(stated.program.objective.value)
     terms = [lagrangian_term(constraint, scale) for constraint in constraints]
     bound, notes = _bound(stated, [term for term in terms if term is not None]), []
     if bound < value - CLOSE * abs(value):
@@ -206,6 +220,55 @@ def solve_custom(
     numeric_bound = Fraction(max(bound, -HUGE))
     outputs = problem.outputs or ()
     return RawSolution(matrix, outputs, None, f"cvxpy: {solver}", notes, numeric_bound)
+
+
+def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> RawSolution:
+    """Return the best of some channels that ignore their input and meet the constraints.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel, or a concave gain.
+    constraints
+        Constraints on ``problem.Q``.
+
+    Raises
+    ------
+    SolverError
+        If none of them meets the constraints.
+    """
+    found = _constants(problem, constraints)
+    if not found:
+        raise SolverError("no channel was found that meets your constraints and ignores its input")
+    Q, utility, outputs = problem.Q, problem.utility, problem.outputs or ()
+    loss = utility.objective(Q, problem.domain, problem.prior, outputs)
+    sign, values = -1 if utility.is_maximized else 1, list[float]()
+    for matrix in found:
+        Q.value = matrix
+        values.append(sign * float(np.asarray(loss.value).item()))
+    best, least = found[int(np.argmin(values))], -HUGE
+    line = linearized(sign * loss, Q, best)
+    if line is not None:  # each input gets its best output
+        least = max(least, line[0] + float(line[1].min(axis=1).sum()))
+    route = "fallback: one output for all"
+    return RawSolution(best, outputs, None, route, numeric_bound=Fraction(sign * least))
+
+
+def _constants(problem: Problem, constraints: Sequence[cp.Constraint]) -> list[FloatArray]:
+    """Return channels with equal rows that meet the constraints: one output, all alike, the prior.
+
+    Where there are as many outputs as inputs the last has them as often as the inputs.
+    """
+    k, m = problem.Q.shape
+    rows = [*np.eye(m), np.full(m, 1 / m)]
+    if k == m:
+        rows.append(problem.prior.array)
+    found = []
+    for row in rows:
+        problem.Q.value = np.tile(row, (k, 1))
+        if all(float(np.max(one.violation())) <= CLOSE for one in constraints):
+            found.append(np.tile(row, (k, 1)))
+    return found
 
 
 def _bound(stated: StatedProblem, terms: list[cp.Expression]) -> float:
