@@ -19,6 +19,7 @@ from mechdesign import (
     ApproximateLDP,
     BayesAccuracy,
     BoundedPriorLIP,
+    Channel,
     ColumnUtility,
     ContextAwareLDP,
     Distortion,
@@ -36,6 +37,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
+from mechdesign.notions import Notion
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.routes.conic.non_conic import solve_non_conic
@@ -295,10 +297,11 @@ def test_classes_cut_short_need_few_outputs(notion: LDP, risk: L2Risk | TVRisk) 
 def test_a_risk_of_many_rays_cannot_do_with_too_few() -> None:
     problem = Problem(range(16), LIP(1), L2Risk(), prior=uneven(16))
     with pytest.raises(SolverError, match="time limit of 1e-09 s"):
-        design(problem, time_limit=1e-9)
-    solution = design(problem, time_limit=2)
-    assert is_private(problem, solution)
-    assert 0 < solution.bound < solution.value
+        solve_estimation(problem, Limits(seconds=1e-9))
+    for seconds in (1e-9, 2):
+        solution = design(problem, time_limit=seconds)
+        assert is_private(problem, solution)
+        assert 0 < solution.bound < solution.value
 
 
 # --- linear programs ------------------------------------------------------------------------------
@@ -428,8 +431,21 @@ def test_the_last_resort_is_the_best_output(data: st.DataObject) -> None:
     assert total(sent) == pytest.approx(min(total(y) for y in range(m)))
 
 
-def test_the_last_resort_where_there_is_none() -> None:
-    assert not Fallback().check(CASES["risk, roots"].problem).holds
+@pytest.mark.parametrize("risk", [L2Risk(), TVRisk(), L2Risk(worst_case=True)])
+@pytest.mark.parametrize("notion", [LDP(1), LDP("1e-6"), LIP("0.1"), ContextAwareLDP(budgets(5))])
+def test_the_last_resort_for_a_risk_tells_the_input_now_and_then(
+    notion: Notion, risk: L2Risk | TVRisk
+) -> None:
+    """It is private as it stands, its rows differ, and so its risk is finite."""
+    problem = Problem(range(5), notion, risk, prior=uneven(5))
+    raw = Fallback().solve(problem, Limits())
+    channel = Channel.from_matrix(raw.matrix, inputs=problem.domain)
+    assert problem.cone.holds(channel)
+    assert np.linalg.matrix_rank(raw.matrix, tol=1e-12) == 5
+    assert risk.value(channel, risk.reference(problem.prior)) > 0
+
+
+def test_the_last_resort_for_a_sum_of_ones_own() -> None:
     gain = TwoGuesses()
     own = Problem(range(3), LDP(1), gain, prior=uneven(3))
     assert Fallback().check(own).holds

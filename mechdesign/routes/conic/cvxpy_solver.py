@@ -142,6 +142,10 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
         raise SolverError(f"{name} stopped: {stated.status}")
     for variable in stated.variables():
         checked(name, variable.value, variable.shape)
+    for constraint in stated.constraints:
+        for dual in constraint.dual_variables:
+            if dual.value is not None:
+                checked(name, dual.value, np.shape(dual.value))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mechdesign.outside import called
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["lagrangian_term", "linearized", "solver_gap"]
+__all__ = ["dual_objective", "lagrangian_term", "linearized"]
 
 
 def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
@@ -109,25 +109,32 @@ def linearized(
     return float(np.asarray(value).item()) - float((D * at).sum()), D
 
 
-def _raw_answer(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
-    """Return what a solver itself tells of a problem."""
-    data, chain, _ = stated.get_problem_data(name, solver_opts=dict(options))
-    return chain.solve_via_data(stated, data, solver_opts=dict(options))
+def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
+    """Solve again, and return the dual objective that a solver reports.
 
-
-def solver_gap(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
-    """Return the duality gap that a solver reports; None where it does not report both sides."""
+    It is the objective at the solution less the gap of the same run, as solvers leave constants of
+    the objective out. None where both sides are not reported, or the solver fails.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            answer = called(name, _raw_answer, stated, name, options)
+            answer = called(name, _solved_again, stated, name, options)
         except SolverError:
             return None
+    value = stated.objective.value
     told = answer.get("info", {}) if isinstance(answer, dict) else answer
     for names in (("obj_val", "obj_val_dual"), ("pcost", "dcost"), ("pobj", "dobj")):
         pair: list[Any] = [
             told.get(key) if isinstance(told, dict) else getattr(told, key, None) for key in names
         ]
-        if None not in pair:
-            return abs(float(pair[0]) - float(pair[1]))
+        if None not in pair and value is not None:
+            return float(value) - abs(float(pair[0]) - float(pair[1]))
     return None
+
+
+def _solved_again(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
+    """Return what a solver itself tells of a problem, and take its solution."""
+    data, chain, inverse = stated.get_problem_data(name, solver_opts=dict(options))
+    answer = chain.solve_via_data(stated, data, solver_opts=dict(options))
+    stated.unpack_results(answer, chain, inverse)
+    return answer

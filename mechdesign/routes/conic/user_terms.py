@@ -26,7 +26,7 @@ from mechdesign.routes.conic.cvxpy_solver import (
     run,
     solver_named,
 )
-from mechdesign.routes.conic.lagrangian import lagrangian_term, linearized, solver_gap
+from mechdesign.routes.conic.lagrangian import dual_objective, lagrangian_term, linearized
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ExpressionUtility, placed
@@ -42,6 +42,12 @@ FLOOR = 1e-12
 
 LONGEST = 500
 """Characters of a constraint that are quoted."""
+
+ROUGH = 1e-3
+"""Rows of a solver's channel that are off by more are no answer."""
+
+ROUNDING = 1e-14
+"""The share of all its terms that the bound is lowered by, for the rounding of their sum."""
 
 CLOSE, HUGE = 1e-6, 1e99
 """A violation that is mentioned as a tolerance only, and a bound that stands for none."""
@@ -203,17 +209,21 @@ def solve_custom(
     try:
         run(stated.program, solver, limits)
     except SolverError:
-        if stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+        claimed = stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+        if claimed and constraints:  # without any, what ignores its input is feasible
             raise InfeasibleError("no private channel meets your constraints") from None
         raise
     matrix, scale = np.array(problem.Q.value), stated.scale
+    off = max(float(np.abs(matrix.sum(axis=1) - 1).max()), -float(matrix.min()))
+    if off > ROUGH:
+        raise SolverError(f"{solver} failed: its channel has rows that are off by {off:.1e}")
     value = scale * float(stated.program.objective.value)
     terms = [lagrangian_term(constraint, scale) for constraint in constraints]
     bound, notes = _bound(stated, [term for term in terms if term is not None]), []
     if bound < value - CLOSE * abs(value):
-        gap = solver_gap(stated.program, solver, OPTIONS.get(solver, {}))
-        if gap is not None and value - scale * gap > bound:
-            bound = value - scale * gap
+        dual = dual_objective(stated.program, solver, OPTIONS.get(solver, {}))
+        if dual is not None and scale * dual > bound:
+            bound = scale * dual
             notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
     if problem.utility.is_maximized:
         bound = -bound
@@ -275,11 +285,13 @@ def _bound(stated: StatedProblem, terms: list[cp.Expression]) -> float:
     """Return the bound by tangents at the solver's answer; -inf if the loss has no gradient."""
     at = np.maximum(np.array(stated.Q.value), FLOOR)
     constant, total = 0.0, stated.mean_cost()
+    size = float(np.abs(total).sum())
     for n, term in enumerate([*terms, *([] if stated.loss is None else [stated.loss])]):
         line = linearized(term, stated.Q, at)
         if line is not None:
             constant, total = constant + line[0], total + line[1]
+            size += abs(line[0]) + float(np.abs(line[1]).sum())
         elif n == len(terms):
             return -np.inf
     stated.Q.value = at
-    return constant + stated.dual_bound(total).least
+    return constant + stated.dual_bound(total).least - ROUNDING * size
