@@ -64,6 +64,10 @@ class PriorSet(ABC):
     @abstractmethod
     def _vertices(self) -> Iterator[Weights]: ...
 
+    def contains(self, prior: Weights) -> bool:
+        """Return whether a prior is one of the set's; of a list, whether it is listed."""
+        return prior in self.members
+
     def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
         """Return the vertex of :meth:`extreme_numerators` as exact probabilities."""
         numerators = self.extreme_numerators(values, largest=largest)
@@ -232,6 +236,11 @@ class PriorBox(PriorSet):
             left -= step
         return weights
 
+    def contains(self, prior: Weights) -> bool:
+        """Return whether every probability is in its range."""
+        ends = zip(self.lower, prior, self.upper, strict=True)
+        return all(low <= p <= high for low, p, high in ends)
+
     def _vertices(self) -> Iterator[Weights]:
         """At a vertex all entries but at most one are at an end of their range."""
         for free in range(self.size):
@@ -303,6 +312,11 @@ class PriorBall(PriorSet):
             weights[order[-1]] += step
             left -= step
         return weights
+
+    def contains(self, prior: Weights) -> bool:
+        """Return whether the total-variation distance from the center is at most the radius."""
+        moved = sum(abs(p - c) for p, c in zip(prior, self.center, strict=True))
+        return moved <= 2 * self.radius
 
     def _vertices(self) -> Iterator[Weights]:
         """At a vertex some entries are emptied, at most one is lowered, and one receives."""

@@ -89,6 +89,21 @@ class Limits:
         """Seconds left, at least 0."""
         return max(0.0, self.seconds - self.elapsed)
 
+    def steps(self, default: int, rate: float) -> int:
+        """Return how many steps a part of a search may take, the same on every machine.
+
+        A search that would use up the time before another part has had its turn counts its steps
+        instead of asking the clock, so that the answer does not depend on the machine's load.
+
+        Parameters
+        ----------
+        default
+            The most of them, and how many where there is no time limit.
+        rate
+            Steps for each second of the time limit.
+        """
+        return default if math.isinf(self.seconds) else min(default, int(rate * self.seconds))
+
     def part(self, unit: float = 0.0) -> Limits:
         """Return these limits for a search within the search.
 

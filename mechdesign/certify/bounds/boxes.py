@@ -15,7 +15,14 @@ The certificate holds the tree of a branch and bound: it cuts the box of all col
 and again, and has s and w for every leaf. The largest bound of a leaf is a bound for all columns.
 Before a leaf is bounded, its box shrinks to where private columns can be (bound propagation): an
 upper end of r_z bounds r_x by r_x <= m r_z, a lower end of r_x bounds r_z, and P . r = 1 bounds
-each entry by all others. One more coordinate is the least entry t of r: t <= r_x <= t max m.
+each entry by all others. Two more coordinates are the least entry t of r, t <= r_x <= t max m, and
+the greatest, T.
+
+A notion that bounds lifts, for one prior or a set of them, holds exactly if for all its priors P'
+
+    e**-a T <= P' . r    and    e**-b (P' . r) <= t.
+
+With t <= r_x and r_x <= T these are rows too, of r, t and T; the certificate names the priors.
 
 All numbers are integers over 2**160. Ends of boxes are rounded outward, bounds are rounded up.
 """
@@ -28,8 +35,10 @@ from typing import Any
 from mechdesign.certify.bounds.gains import coordinate_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
 from mechdesign.certify.fixed_point import BITS, SCALE, fraction_steps, scaled_down, scaled_up
-from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
-from mechdesign.certify.problem import Statement, check_indices, number
+from mechdesign.certify.privacy.check import lift_limits, ratio_limits
+from mechdesign.certify.privacy.linear_rows import is_linear
+from mechdesign.certify.privacy.prior_sets import has_member, prior_bounds, read_members
+from mechdesign.certify.problem import SECRET, Statement, check_indices, number
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
@@ -39,10 +48,15 @@ SWEEPS = 2
 """Rounds of bound propagation on a box. More would shrink it further; two cost less than a cut."""
 
 Box = list[tuple[int, int]]
-"""Both ends of r_x for every input, and last those of the least entry."""
+"""Both ends of r_x for every input, and last those of the least entry and of the greatest."""
 
 
-def reduced_gain_by_boxes(statement: Statement, u: list[Fraction], tree: list[Any]) -> Fraction:
+def reduced_gain_by_boxes(
+    statement: Statement,
+    u: list[Fraction],
+    tree: list[Any],
+    priors: dict[str, Any] | None = None,
+) -> Fraction:
     """Return an upper bound on Sum_x (h_x(r_x) - u_x r_x) over all private columns.
 
     Parameters
@@ -51,22 +65,25 @@ def reduced_gain_by_boxes(statement: Statement, u: list[Fraction], tree: list[An
         The problem, and the potentials.
     tree
         In the order of a walk that goes to the lower part first: ``[x, cut]`` where a box is cut
-        at the entry ``x`` (the number of inputs stands for the least entry), else a leaf
-        ``[s, [x, ...], [z, ...], [w, ...]]``.
+        at the entry ``x`` (with k inputs, k stands for the least entry and k + 1 for the greatest),
+        else a leaf ``[s, [x, ...], [z, ...], [w, ...]]``. In a leaf k + 2 + j stands for P' . r
+        with the prior P' number j of those that are listed.
+    priors
+        For notions that bound lifts, by number: priors of theirs whose rows are used.
     """
-    region = _LiftRegion(statement, u)
+    region = _LiftRegion(statement, u, priors or {})
     todo: list[Box | None] = [region.root()]
     most: int | None = None
     for item in tree:
         if not todo:
             raise CertificateError("the tree of boxes has too many leaves")
         box = todo.pop()
-        if box is not None and (region.has_ratios or len(item) != 2):
+        if box is not None and (region.is_joined or len(item) != 2):
             spend(region.steps, "boxes")
             box = region.shrunk(box)
         if len(item) == 2:
             x, cut = item[0], scaled_down(number(item[1]))
-            check_indices([x], region.size + 1, "a box is cut at an entry")
+            check_indices([x], region.size + 2, "a box is cut at an entry")
             if box is None:
                 todo += [None, None]
             else:
@@ -87,36 +104,44 @@ class _LiftRegion:
     It contains them, and may be larger: every bound that defines it is rounded outward.
     """
 
-    def __init__(self, statement: Statement, u: list[Fraction]) -> None:
+    def __init__(self, statement: Statement, u: list[Fraction], priors: dict[str, Any]) -> None:
         self.statement, self.potentials, self.size = statement, u, len(statement.prior)
         self.prior = [(scaled_down(p), scaled_up(p)) for p in statement.prior]
-        self.ratios, self.low, self.high = self._limits()
+        self.spread: int | None = None
+        """A bound on T / t."""
+        self.listed: list[tuple[list[Fraction], int | None, int | None]] = []
+        """Priors P', each with bounds on T / (P' . r) and on (P' . r) / t."""
+        self.ratios, self.low, self.high = self._limits(priors)
         against = [[m for m in row if m is not None] for row in self.ratios]
         self.tops = [
             max(SCALE, *row) if row and len(row) == self.size - 1 else None for row in against
         ]
-        self.has_ratios = any(against)
+        self.is_joined = any(against) or self.spread is not None
+        """Whether bounds on one entry follow from those on another."""
         self.steps = self.size * (20 + 2 * SWEEPS * self.size) if any(against) else 20 * self.size
         """Of shrinking a box and bounding it, but for the weights of a leaf."""
         self._worth: dict[tuple[int, int], int] = {}
 
-    def _limits(self) -> tuple[list[list[int | None]], int, int | None]:
+    def _limits(self, priors: dict[str, Any]) -> tuple[list[list[int | None]], int, int | None]:
         """Return the bounds m on r_x / r_z, chained, and those on every r_x, rounded outward."""
         k = self.size
         ratios: list[list[int | None]] = [[None] * k for _ in range(k)]
         low, high = 0, None  # of r_x
-        for table in self.statement.privacy:
+        for n, table in enumerate(self.statement.privacy):
             limits = ratio_limits(self.statement, table)
             if limits is not None:
                 for x, z, limit in bounded_pairs(limits):
                     ceiling = ratio_ceiling(limit)
                     if ceiling is not None:
                         ratios[x][z] = _smaller(ratios[x][z], scaled_up(ceiling))
-            elif is_for_own_prior(self.statement, table):
-                least, most = lift_range(table)
-                low = max(low, scaled_down(least))
-                if most is not None:
-                    high = _smaller(high, scaled_up(most))
+            elif table["notion"] != SECRET and not is_linear(table):
+                (least, most), asked = lift_range(table), prior_bounds(self.statement, table)
+                if has_member(asked, self.statement.prior, k):
+                    low = max(low, scaled_down(least))
+                    if most is not None:
+                        high = _smaller(high, scaled_up(most))
+                if asked[0] != [self.statement.prior]:
+                    self._read_priors(table, priors.get(str(n), []))
         # Floyd and Warshall: r_x <= m r_y and r_y <= m' r_z give r_x <= m m' r_z
         for y in range(k):
             spend(2 * k * k, "ratios of lifts")
@@ -126,6 +151,18 @@ class _LiftRegion:
                     if first is not None and second is not None and z != x:
                         ratios[x][z] = _smaller(ratios[x][z], -(-first * second >> BITS))
         return ratios, low, high
+
+    def _read_priors(self, table: dict[str, Any], given: Any) -> None:
+        """Take the bounds of one notion that e**-a T <= P' . r and e**-b (P' . r) <= t."""
+        up, down = (
+            None if exponent is None else ratio_ceiling((exponent, Fraction(1)))
+            for exponent in lift_limits(table)
+        )
+        of_top, of_mean = (None if m is None else scaled_up(m) for m in (up, down))
+        if of_top is not None and of_mean is not None:
+            self.spread = _smaller(self.spread, -(-of_top * of_mean >> BITS))
+        for prior in read_members(self.statement, table, given):
+            self.listed.append((prior, of_top, of_mean))
 
     def root(self) -> Box:
         """Return the box of all columns: r_x' >= r_x e**-a and P . r = 1 bound every entry."""
@@ -142,21 +179,27 @@ class _LiftRegion:
                     bounded = bounded and down is not None
                     spread += q * Fraction(down or 0, SCALE)
             ends = [] if self.high is None else [self.high]
+            if self.spread is not None:  # r_x <= T, and t <= P . r = 1
+                ends.append(self.spread)
             if share:
                 ends.append(scaled_up(1 / share))
             if not ends:
                 raise CertificateError("an entry that never counts is not bounded")
             low = scaled_down(1 / spread) if bounded and spread else 0
             box.append((max(self.low, low), min(ends)))
-        return [*box, (min(low for low, _ in box), min(SCALE, *(high for _, high in box)))]
+        least = min(low for low, _ in box), min(SCALE, *(high for _, high in box))
+        return [*box, least, (SCALE, max(SCALE, *(high for _, high in box)))]
 
     def shrunk(self, box: Box) -> Box | None:
         """Return the part of a box where a private column can be; None if there is none."""
         k = self.size
-        least, most = box[k]
+        (least, most), (bottom, peak) = box[k:]
+        if self.spread is not None:
+            peak = min(peak, -(-self.spread * most >> BITS))
+            least = max(least, (bottom << BITS) // self.spread)
         low = [max(a, least) for a, _ in box[:k]]
         high = [
-            b if top is None else min(b, -(-top * most >> BITS))
+            min(b, peak) if top is None else min(b, peak, -(-top * most >> BITS))
             for (_, b), top in zip(box, self.tops, strict=False)
         ]
         for _ in range(SWEEPS):
@@ -175,27 +218,29 @@ class _LiftRegion:
             if any(a > b for a, b in zip(low, high, strict=True)):
                 return None
         least, most = max(least, min(low)), min(most, *high)
-        return [*zip(low, high, strict=True), (least, most)] if least <= most else None
+        bottom, peak = max(bottom, *low), min(peak, max(high))
+        if least > most or bottom > peak:
+            return None
+        return [*zip(low, high, strict=True), (least, most), (bottom, peak)]
 
     def bound(
         self, box: Box, price: Any, rows: list[int], others: list[int], weights: list[Any]
     ) -> int:
         """Return the upper bound on a box that the multipliers of a leaf prove.
 
-        ``price`` is that of P . r = 1; ``weights`` are those of the rows r_x <= m r_z, with x from
-        ``rows`` and z from ``others``.
+        ``price`` is that of P . r = 1; ``weights`` are those of the rows a <= m b, with a from
+        ``rows`` and b from ``others``.
         """
-        s = scaled_down(number(price))
-        linear = [Fraction(0)] * self.size  # what the rows take from the gain, by unit of r_x
+        s, k = scaled_down(number(price)), self.size
+        linear = [Fraction(0)] * (k + 2)  # what the rows take from the gain, by unit of r, t, T
         for x, z, given in zip(rows, others, weights, strict=True):
-            spend(4 * fraction_steps(linear[x].denominator.bit_length()), "weights of a box")
-            w, m = number(given), self.ratios[x][z] if min(x, z) >= 0 else None
+            w, m = number(given), self._row(x, z)
             if w < 0 or m is None:
                 raise CertificateError("a multiplier is negative, or of a row that does not exist")
-            linear[x] += w * SCALE / m
-            linear[z] -= w
+            self._add(linear, x, w * SCALE / m)
+            self._add(linear, z, -w)
         total = s
-        for x, (low, high) in enumerate(box[: self.size]):
+        for x, (low, high) in enumerate(box[:k]):
             # s P_x r is subtracted, so that it is rounded down: with P_x from below if s >= 0
             spend(3 * fraction_steps(linear[x].denominator.bit_length()), "ends of a box")
             p = self.prior[x][s < 0]
@@ -204,7 +249,34 @@ class _LiftRegion:
                 for r in (low, high)
             )
             total += max(ends) + 1  # rounded up as it is; one unit to spare
+        for slope, ends_of in zip(linear[k:], box[k:], strict=True):
+            if slope:
+                total += max(scaled_up(-slope * r / SCALE) for r in ends_of)
         return total
+
+    def _row(self, x: int, z: int) -> int | None:
+        """Return m of the row a <= m b, with a and b by their numbers in a leaf; None if none."""
+        k, n = self.size, self.size + 2 + len(self.listed)
+        if not (0 <= x < n and 0 <= z < n):
+            return None
+        if x < k and z < k:
+            return self.ratios[x][z]
+        if (x == k and z < k) or (x < k and z == k + 1):
+            return SCALE
+        if x == k + 1 < z:
+            return self.listed[z - k - 2][1]
+        return self.listed[x - k - 2][2] if z == k and x > k + 1 else None
+
+    def _add(self, linear: list[Fraction], place: int, weight: Fraction) -> None:
+        """Add the terms of one side of a row: an entry, t, T, or all entries times a prior."""
+        if place < self.size + 2:
+            terms = [(place, weight)]
+        else:
+            prior = self.listed[place - self.size - 2][0]
+            terms = [(x, weight * p) for x, p in enumerate(prior) if p]
+        for x, term in terms:
+            spend(2 * fraction_steps(linear[x].denominator.bit_length()), "weights of a box")
+            linear[x] += term
 
     def _at(self, x: int, r: int) -> int:
         """Return h_x(r) - u_x r, rounded up. Boxes share most of their ends: values are kept."""

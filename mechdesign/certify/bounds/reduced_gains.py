@@ -49,7 +49,7 @@ def potentials_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     elif dual["search"] == "sums":
         largest = reduced_gain_by_knapsack(statement, u)
     elif dual["search"] == "boxes":
-        largest = reduced_gain_by_boxes(statement, u, dual["tree"])
+        largest = reduced_gain_by_boxes(statement, u, dual["tree"], dual.get("priors"))
     else:
         raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
     most = total(u) + largest

@@ -28,6 +28,7 @@ __all__ = [
     "PriorBounds",
     "check_member",
     "extreme_probability",
+    "has_member",
     "over_one_denominator",
     "prior_bounds",
     "read_members",
@@ -107,13 +108,12 @@ def extreme_probability(bounds: Any, q: Sequence[int], sign: int, one: int = 1) 
     return max((sum(map(mul, prior, q)) for prior in listed), key=lambda total: sign * total)
 
 
-def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
-    """Raise unless ``prior`` is one of those that the notion protects against."""
+def has_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> bool:
+    """Return whether ``prior`` is one of those that the notion protects against."""
     listed, box, ball = bounds
     if box is None and ball is None:
-        inside = prior in listed
-    else:
-        inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
+        return prior in listed
+    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
     if box is not None:
         low, high = box
         inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
@@ -121,7 +121,12 @@ def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
         center, radius = ball
         moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
         inside = inside and moved <= 2 * radius
-    if not inside:
+    return inside
+
+
+def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
+    """Raise unless ``prior`` is one of those that the notion protects against."""
+    if not has_member(bounds, prior, size):
         raise CertificateError("a multiplier is of a prior that is not in the notion's set")
 
 

@@ -9,9 +9,9 @@ with equality at both ends. Maximizing the chords less u . r is a linear program
 the box. With P . r = 1 alone it is a fractional knapsack: entries go to their upper ends in falling
 order of (slope_x - u_x) / P_x, and one stays in between. With rows on ratios it is solved by HiGHS.
 The box is cut where the chord overestimates most. Boxes are shrunk to where the ratios and
-P . r = 1 allow a column (bound propagation), and cut by the size of the least entry first, which
-the ratios turn into bounds on all others. The checker walks the same tree of boxes in integers
-(`mechdesign.certify.bounds.boxes`).
+P . r = 1 allow a column (bound propagation). Under one budget, where no program is needed, they are
+cut by the size of the least entry first, which the ratios turn into bounds on all others. The
+checker walks the same tree of boxes in integers (`mechdesign.certify.bounds.boxes`).
 
 Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
 """
@@ -21,14 +21,15 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from itertools import count
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
+from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT, LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays.box_tree import NO_ROWS, BoxNode, ColumnProgram, SurplusBound
@@ -36,8 +37,17 @@ from mechdesign.utilities import ColumnUtility
 
 __all__ = ["WORTH_ADDING", "BranchAndBound"]
 
-Box: TypeAlias = tuple[FloatArray, FloatArray, float, float]
-"""Ends of every entry, and of the least entry."""
+Range: TypeAlias = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """Ends of every entry, of the least entry, and of the greatest."""
+
+    low: FloatArray
+    high: FloatArray
+    least: Range
+    greatest: Range
+
 
 WORTH_ADDING = 1e-3
 """A column is added if its surplus is above this share of the goal."""
@@ -70,6 +80,9 @@ class BranchAndBound:
         A utility whose gain splits by inputs.
     program
         The relaxation with the rows on ratios; None where boxes alone bound as well.
+    spread
+        The bound on the ratio of the greatest entry to the least that sets of priors imply; inf
+        for none.
     """
 
     def __init__(
@@ -80,11 +93,15 @@ class BranchAndBound:
         ratios: FloatArray | None,
         utility: ColumnUtility,
         program: ColumnProgram | None = None,
+        spread: float = np.inf,
     ) -> None:
+        self.spread = spread
         self.prior, self.low, self.high = prior, low, high
         self.ratios, self.utility = ratios, utility
         self.size, self.program = len(prior), program
         self.tops: FloatArray = np.full(len(prior), np.inf)
+        self.is_joined = ratios is not None or bool(np.isfinite(spread))
+        """Whether bounds on one entry follow from those on another."""
         if ratios is not None:
             full = np.isfinite(ratios).all(axis=1)
             self.tops = np.where(full, np.maximum(1.0, ratios.max(axis=1)), np.inf)
@@ -99,33 +116,39 @@ class BranchAndBound:
         cone, prior, k = problem.cone, problem.prior.array, len(problem.domain)
         if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
             return None
-        low, high, ratios = 0.0, np.inf, np.full((k, k), np.inf)
+        low, high, ratios, spread = 0.0, np.inf, np.full((k, k), np.inf), np.inf
         pairs: list[PairRows] = []
-        for family in cone.families:
+        sets: dict[int, LiftRows] = {}
+        for number, family in enumerate(cone.families):
             rows, lifts = family.ratio_rows(), family.lift_rows()
             if rows is not None:
                 pairs.append(rows)
                 E = [min(LARGEST_EXPONENT, float(b.exponent(rows.epsilon))) for b in rows.bounds]
                 limits = np.append(np.exp(E) * rows.factors, np.inf)[rows.index]
                 ratios = np.minimum(ratios, limits)
-            elif lifts is not None and lifts.is_for(problem.prior.probabilities):
+            elif lifts is not None:
                 least, most = lifts.ends()
-                low, high = max(low, least), min(high, most)
+                if lifts.priors.contains(problem.prior.probabilities):
+                    low, high = max(low, least), min(high, most)
+                if not lifts.is_for(problem.prior.probabilities):
+                    sets[number] = lifts
+                    spread = min(spread, most / least if least else np.inf)
         np.fill_diagonal(ratios, 1.0)
         for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
             ratios = np.minimum(ratios, ratios[:, [y]] * ratios[[y], :])
         budgets = {len(family.bounds) for family in pairs}
-        program = (
-            None
-            if not pairs or (len(pairs) == 1 and budgets == {1})
-            else ColumnProgram(prior, pairs)
-        )
-        search = cls(prior, low, high, ratios if pairs else None, utility, program)
+        alone = not sets and (not pairs or (len(pairs) == 1 and budgets == {1}))
+        program = None if alone else ColumnProgram(prior, pairs, sets)
+        search = cls(prior, low, high, ratios if pairs else None, utility, program, spread)
         return search if np.isfinite(search.root()[1]).all() else None
 
     def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
         return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
+
+    def listed_priors(self) -> tuple[dict[int, tuple[Weights, ...]], dict[int, int]]:
+        """Return the priors whose rows were used, and their numbers in leaves, old and new."""
+        return ({}, {}) if self.program is None else self.program.priors()
 
     def root(self) -> Box:
         """Return the box of all columns.
@@ -140,10 +163,12 @@ class BranchAndBound:
                 high = np.minimum(high, 1 / ((1 / self.ratios) @ P))
                 spread = np.where(P[:, None] > 0, P[:, None] * self.ratios, 0.0).sum(axis=0)
                 low = np.maximum(low, np.where(spread > 0, 1 / spread, 0.0))
+            low, high = np.maximum(low, 1 / self.spread), np.minimum(high, self.spread)
             most = np.where(P > 0, (1 - (1 - P) * self.low) / P, np.inf)
             least = np.where(P > 0, (1 - (1 - P) * self.high) / P, 0.0)
         low, high = np.maximum(low, least), np.minimum(high, most)
-        return low, high, float(low.min()), min(1.0, float(high.min()))
+        peak = max(1.0, float(high.max()))
+        return Box(low, high, (float(low.min()), min(1.0, float(high.min()))), (1.0, peak))
 
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
@@ -171,7 +196,7 @@ class BranchAndBound:
             if top.bound <= max(goal, settled):
                 return SurplusBound(max(top.bound, settled), rays, seen, first.node)
             halves = self._halves(top)
-            if halves and self.ratios is None:  # then the point is a column of the cone
+            if halves and top.is_column:
                 settled = max(settled, surplus)
             if not halves:
                 settled = max(settled, top.bound)
@@ -192,15 +217,15 @@ class BranchAndBound:
 
     def _halves(self, top: _OpenBox) -> list[Box | None]:
         """Cut a box in two; None for a part that can hold no column, [] where it is too thin."""
-        low, high, least, most = top.box
-        x, cut = top.x, top.cut
+        box, x, cut = top.box, top.x, top.cut
         parts: list[Box]
         if x == self.size:
-            parts = [(low, high, least, cut), (low, high, cut, most)]
-        elif low[x] < cut < high[x]:
-            below, above = high.copy(), low.copy()
+            (least, most) = box.least
+            parts = [box._replace(least=(least, cut)), box._replace(least=(cut, most))]
+        elif box.low[x] < cut < box.high[x]:
+            below, above = box.high.copy(), box.low.copy()
             below[x] = above[x] = cut
-            parts = [(low, below, least, most), (above, high, least, most)]
+            parts = [box._replace(high=below), box._replace(low=above)]
         else:
             return []
         return [self._shrunk(part) for part in parts]
@@ -210,10 +235,12 @@ class BranchAndBound:
 
         Bound propagation: r_x <= m r_z for every pair, and P_x r_x = 1 - Sum over the others.
         """
-        low, high, least, most = box
+        low, high, (least, most), (bottom, peak) = box
         P = self.prior
-        if self.ratios is not None:
-            low, high = np.maximum(low, least), np.minimum(high, self.tops * most)
+        peak, least = min(peak, self.spread * most), max(least, bottom / self.spread)
+        if self.is_joined:
+            low = np.maximum(low, least)
+            high = np.minimum(np.minimum(high, peak), self.tops * most)
         for _ in range(SWEEPS):
             if self.ratios is not None:
                 high = np.minimum(high, (self.ratios * high).min(axis=1))
@@ -227,13 +254,14 @@ class BranchAndBound:
                 return None
             high = np.maximum(low, high)
         least, most = max(least, float(low.min())), min(most, float(high.min()))
-        if least > most * (1 + ROUNDING) + ROUNDING:
+        bottom, peak = max(bottom, float(low.max())), min(peak, float(high.max()))
+        if max(least - most * (1 + ROUNDING), bottom - peak * (1 + ROUNDING)) > ROUNDING:
             return None
-        return low, high, least, max(least, most)
+        return Box(low, high, (least, max(least, most)), (bottom, max(bottom, peak)))
 
     def _bounded(self, box: Box, u: FloatArray) -> _OpenBox:
         """Return a box with the bound of its relaxation, the point where it is met, and a cut."""
-        low, high, least, most = box
+        low, high = box.low, box.high
         at_low, at_high = self.gains(low), self.gains(high)
         width = high - low
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -241,7 +269,7 @@ class BranchAndBound:
         # the sum of the chords less u . r is (a constant) + (chord - u) . r
         slope = chord - u
         base = float((at_low - chord * low).sum())
-        found = None if self.program is None else self.program.best(slope, low, high)
+        found = self._relaxed(slope, box)
         if found is None:
             r, x, potential = self._filled(slope, low, high)
             rows = NO_ROWS
@@ -251,14 +279,28 @@ class BranchAndBound:
             x = int(np.argmax(at_low + chord * (r - low) - self.gains(r)))
         bound = base + float(slope @ r)
         cut = float(r[x]) if x >= 0 else float(low[0])
-        if self.ratios is not None:
-            # the least entry first, at the geometric mean: ratios bound all others by it
-            if most - least > THIN * most and np.isfinite(self.tops).any():
+        if self.is_joined:
+            least, most = box.least
+            # without a program the ratios are known by the least entry only: it is cut first
+            if self.program is None and most - least > THIN * most:
                 x, cut = self.size, float(np.sqrt(max(least, 1e-300) * most))
             elif x < 0 or not low[x] + NEAR_END * width[x] < cut < high[x] - NEAR_END * width[x]:
                 x = int(np.argmax(width)) if x < 0 else x
                 cut = float(low[x] + high[x]) / 2
-        return _OpenBox(bound, box, r, max(x, 0), cut, BoxNode(potential, rows))
+        is_column = found is not None or (self.program is None and self.ratios is None)
+        return _OpenBox(bound, box, r, max(x, 0), cut, BoxNode(potential, rows), is_column)
+
+    def _relaxed(
+        self, slope: FloatArray, box: Box
+    ) -> tuple[FloatArray, float, tuple[IntArray, IntArray, FloatArray]] | None:
+        """Solve the program of a box; None where there is none, or it has no optimum."""
+        if self.program is None:
+            return None
+        if not self.program.has_ends:
+            return self.program.best(slope, box.low, box.high)
+        low = np.append(box.low, [box.least[0], box.greatest[0]])
+        high = np.append(box.high, [box.least[1], box.greatest[1]])
+        return self.program.best(slope, low, high)
 
     def _filled(
         self, slope: FloatArray, low: FloatArray, high: FloatArray
@@ -298,3 +340,5 @@ class _OpenBox:
     x: int
     cut: float
     node: BoxNode
+    is_column: bool
+    """Whether the point is a private column."""

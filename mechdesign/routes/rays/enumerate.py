@@ -10,8 +10,6 @@ Source: Fukuda and Prodon 1996.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
@@ -30,8 +28,9 @@ MOST_RAYS = 10_000
 MOST_LISTED = 1 << 14
 """The most rays of a cone of one budget, which are known and need no enumeration."""
 
-MOST_PAIRS = 1 << 26
-"""The most pairs that a row may ask to compare."""
+MOST_STEPS, STEPS_A_SECOND = 1_000_000_000, 20_000_000
+"""The most comparisons of 64 rows of two rays, and how many for each second of a time limit: about
+a tenth of it."""
 
 TIGHT = 1e-11
 """A row that is this near 0, relative to its terms, is tight."""
@@ -46,15 +45,11 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     Raises
     ------
     UnsupportedError
-        If there are more than :data:`MOST_RAYS`, or finding them would take too long, or more than
-        half the time that is left; or if the cone is so thin that rounding leaves none.
+        If there are more than :data:`MOST_RAYS`, or finding them takes too many steps; or if the
+        cone is so thin that rounding leaves none.
     """
     limits = limits or Limits()
-    spare = limits.left / 2
-
-    def is_late() -> bool:
-        return limits.over() or limits.left < spare
-
+    steps = _Steps(limits.steps(MOST_STEPS, STEPS_A_SECOND), limits)
     if not cone.equal_classes().any():  # all entries are equal: one ray, which rounding might miss
         return np.ones((cone.size, 1))
     budget = OneBudgetCone.of(cone)
@@ -71,9 +66,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         value = rays @ row
         near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
         bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
-        if len(bad) * len(good) > MOST_PAIRS or is_late():
-            raise _too_many()
-        first, second = _adjacent(tight, bad, good, k, is_late)
+        first, second = _adjacent(tight, bad, good, k, steps)
         made = value[first, None] * rays[second] - value[second, None] * rays[first]
         made /= made.max(axis=1, keepdims=True, initial=1e-300)
         kept = np.concatenate([np.flatnonzero(near), good])
@@ -88,24 +81,39 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     return np.ascontiguousarray(rays.T)
 
 
+class _Steps:
+    """Counts comparisons, and ends the enumeration after too many."""
+
+    def __init__(self, most: int, limits: Limits) -> None:
+        self._left, self._limits = most, limits
+
+    def take(self, steps: int) -> None:
+        """Count steps that follow.
+
+        Raises
+        ------
+        UnsupportedError
+            If they are too many, or time is over.
+        """
+        self._left -= steps
+        if self._left < 0 or self._limits.over():
+            raise _too_many()
+
+
 def _adjacent(
-    tight: BoolArray,
-    bad: IntArray,
-    good: IntArray,
-    k: int,
-    is_late: Callable[[], bool],
+    tight: BoolArray, bad: IntArray, good: IntArray, k: int, steps: _Steps
 ) -> tuple[IntArray, IntArray]:
     """Return the pairs, one of each side, that no third ray shares all tight rows with."""
     # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
     words = _packed(tight)
+    steps.take(len(bad) * len(good) * words.shape[1])
     i, j = _sharing(words[bad], words[good], k - 2)
     first: list[IntArray] = [np.zeros(0, dtype=np.intp)]
     second: list[IntArray] = [np.zeros(0, dtype=np.intp)]
     step = max(1, CHUNK // max(1, len(tight)))
     for start in range(0, len(i), step):
-        if is_late():
-            raise _too_many()
         a, b = bad[i[start : start + step]], good[j[start : start + step]]
+        steps.take(len(a) * words.size)
         both = words[a] & words[b]
         holds = np.ones((len(a), len(tight)), dtype=bool)
         for column, needed in zip(words.T, both.T, strict=True):

@@ -1,4 +1,4 @@
-"""Column generation over the extreme rays of a large cone, with pricing by local search.
+"""A local search for columns of large surplus, for every cone.
 
 The surplus g(r) - u . r of a convex gain is largest at an extreme ray, and is at least its tangent
 at any column r0: a ray that maximizes the tangent has at least the surplus of r0. So each step of
@@ -20,14 +20,14 @@ from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["loss_of", "search_rays_locally"]
+__all__ = ["LocalSearch", "loss_of", "search_rays_locally"]
 
 
 ROUNDS, STEPS = 25, 8
 """Rounds of column generation, and the most steps of a local search."""
 
-MOST_PROGRAMS = 3_000
-"""The most linear programs in all."""
+MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
+"""The most linear programs in all, and how many for each second of a time limit."""
 
 DIFFERENCE = 1e-6
 """The step of central differences for the slopes of a gain, relative to an entry."""
@@ -47,36 +47,34 @@ def loss_of(problem: Problem, utility: ColumnUtility, gain: float) -> float:
 
 
 def search_rays_locally(
-    problem: Problem, utility: ColumnUtility, limits: Limits
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return rays, the best weights of them, and the potentials of the inputs.
+    search: LocalSearch, limits: Limits
+) -> tuple[RestrictedMaster, FloatArray, FloatArray]:
+    """Return a program over rays, the best weights of them, and the potentials of the inputs.
 
-    Meanwhile the only bound on the gain is that of telling everything. Half the time that is left
-    is kept for a better bound.
+    Meanwhile the only bound on the gain is that of telling everything.
 
     Raises
     ------
     SolverError
         If HiGHS fails on the first rays.
     """
-    search = _LocalSearch(problem, utility)
-    rng = np.random.default_rng(0)
-    k, spare = len(problem.domain), limits.left / 2
+    rng, k = np.random.default_rng(0), len(search.prior)
+    most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
 
     def is_enough() -> bool:
-        return search.programs >= MOST_PROGRAMS or limits.over() or limits.left < spare
+        return search.programs >= most or limits.over()
 
     # the column that tells nothing, and rays in random directions
     found = [np.ones(k)]
     while len(found) <= 4 * k and not is_enough():
         found.append(search.best(rng.normal(size=k)))
     rays = np.column_stack(found)
-    everything = loss_of(problem, utility, float(search.gain(np.eye(k)).sum()))
+    everything = search.loss(float(search.gain(np.eye(k)).sum()))
     idle = 0
     program = RestrictedMaster(rays, search.gain(rays))
     theta, u = program.solve()
     for round_ in range(1, ROUNDS + 1):
-        value = loss_of(problem, utility, float(program.gain @ theta))
+        value = search.loss(float(program.gain @ theta))
         if limits.tell(round_, value, everything):
             break
         starts = [*program.rays[:, theta > 0].T, *rng.dirichlet(np.ones(k), size=k)]
@@ -94,15 +92,19 @@ def search_rays_locally(
         new = np.column_stack(better)
         program.add(new, search.gain(new))
         theta, u = program.solve()
-    return program.rays, theta, u
+    return program, theta, u
 
 
-class _LocalSearch:
+class LocalSearch:
     """Steps from column to ray, each a warm-started linear program over one column."""
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
-        self.prior, self.utility = problem.prior.array, utility
+        self.prior, self.utility, self._problem = problem.prior.array, utility, problem
         self.column, self.programs = WarmColumn(problem.cone, self.prior), 0
+
+    def loss(self, gain: float) -> float:
+        """Return the objective at a sum of gains, as a loss."""
+        return loss_of(self._problem, self.utility, gain)
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of each ray."""

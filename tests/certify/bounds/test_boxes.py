@@ -94,7 +94,7 @@ def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
     for tree, why in (
         ([[0, 1.0], leaf], "not complete"),
         ([leaf, leaf], "too many leaves"),
-        ([[4, 1.0], leaf, leaf], "does not exist"),
+        ([[5, 1.0], leaf, leaf], "does not exist"),
         ([[0.0, [0], [1], [-1.0]]], "negative"),
         ([[0.0, [0], [0], [1.0]]], "does not exist"),
         ([[0.0, [-1], [1], [1.0]]], "does not exist"),

@@ -1,0 +1,205 @@
+"""Column generation for a sum of gains, with pricing that proves a bound in every round.
+
+A restricted master problem over some rays gives potentials; pricing finds rays of positive surplus
+at them, and bounds the surplus of all others. Potentials are smoothed: those that are priced are a
+mean of those of the master problem and the best so far, which keeps them from oscillating (Wentges
+1997).
+
+How long it goes on is counted in boxes of branch and bound, never in seconds, so that the same
+problem has the same answer on every machine. A time limit makes the count smaller in proportion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.routes.base import Dual
+from mechdesign.routes.column_generation.master import RestrictedMaster
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.rays.box_tree import NumberedTree, SurplusBound
+from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
+from mechdesign.routes.rays.local_search import LocalSearch
+
+__all__ = ["AnyCone", "RayGeneration"]
+
+
+ROUNDS = 1000
+GOAL, ENOUGH = 3e-7, 0.4
+"""Relative to the value: what the rounds aim at, or this share of the gap that is wanted. They end
+within twice as much."""
+
+LEAST_GOAL = 1e-13
+FIRST_BOXES, MOST_ENTRIES = 64, 600_000
+"""Boxes that branch and bound looks at in a round, few at first, more as potentials settle; and how
+many they can become, times inputs."""
+
+MOST_BOXES_IN_ALL = 400_000
+"""Beyond so many boxes the rounds end, with the bound that there is."""
+
+ENTRIES_A_SECOND = 6_000
+"""For each second of a time limit, the boxes of a proof times inputs: to check it takes half."""
+
+SMOOTHING = 0.5
+"""The share of the best potentials so far in those that are priced."""
+
+PATIENCE, BETTER = 12, 0.05
+"""After so many rounds that save less than this share of the gap, more boxes are allowed."""
+
+ASCENTS = 40
+"""The most columns of a round from which the local search goes on."""
+
+
+class Pricer(Protocol):
+    """What finds columns of positive surplus and bounds that of all others."""
+
+    size: int
+    counts: list[int] | None
+    """Whole numbers that the prior is in proportion to, where sums of them are the search."""
+    boxes: BranchAndBound
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``."""
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all columns, and columns with a positive one."""
+
+
+class AnyCone:
+    """Columns of any cone whose gain splits by inputs: branch and bound, then local search."""
+
+    counts: list[int] | None = None
+
+    def __init__(self, boxes: BranchAndBound, local: LocalSearch) -> None:
+        self.boxes, self.local, self.size = boxes, local, boxes.size
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``."""
+        return self.local.gain(rays)
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all columns, and extreme rays with a positive one.
+
+        The points that branch and bound meets are starts of the local search.
+        """
+        priced = self.boxes.price(u, goal, boxes, limits)
+        surplus = [float(self.boxes.gains(r).sum() - u @ r) for r in priced.rays]
+        best = np.argsort(-np.array(surplus), kind="stable")[:ASCENTS]
+        rays = [ray for n in best for ray in self.local.ascend(priced.rays[n], u)]
+        return SurplusBound(priced.surplus, rays, priced.boxes, priced.tree)
+
+
+class RayGeneration:
+    """The rounds.
+
+    Parameters
+    ----------
+    pricer
+        What prices.
+    program
+        The restricted master problem, with rays of which some mixture is a channel.
+    loss
+        The objective at a sum of gains, as a loss.
+    limits
+        When to stop.
+    """
+
+    def __init__(
+        self,
+        pricer: Pricer,
+        program: RestrictedMaster,
+        loss: Callable[[float], float],
+        limits: Limits,
+    ) -> None:
+        self.pricer, self.program, self.loss, self.limits = pricer, program, loss, limits
+        self.theta: FloatArray = np.zeros(len(program.gain))
+        self.rounds = self.boxes = 0
+        self.upper = np.inf
+        """The least bound met on the sum of the gains."""
+        self._best: tuple[FloatArray, SurplusBound] | None = None
+
+    def run(self) -> None:
+        """Solve, price, add rays, and again until the bound is near or nothing moves."""
+        boxes, idle = FIRST_BOXES, 0
+        most = max(
+            FIRST_BOXES, self.limits.steps(MOST_ENTRIES, ENTRIES_A_SECOND) // self.pricer.size
+        )
+        in_all = MOST_BOXES_IN_ALL * most * self.pricer.size // MOST_ENTRIES
+        for self.rounds in range(1, ROUNDS + 1):
+            self.theta, potentials = self.program.solve()
+            value = float(self.program.gain @ self.theta)
+            loss = self.loss(value)
+            goal = max(max(GOAL, ENOUGH * self.limits.gap) * abs(loss), LEAST_GOAL)
+            before = self.upper
+            priced = self._try(self._smoothed(potentials), goal, boxes)
+            useful = self._useful(priced.rays, potentials, goal)
+            # rays found at smoothed potentials may not help the master problem: then at its own
+            if not useful and not self.limits.over():
+                useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
+            self.limits.tell(self.rounds, loss, self.loss(self.upper))
+            if self.upper - value <= 2 * goal or self.limits.over():
+                return
+            idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
+            if self.boxes > in_all:
+                break
+            if not useful or idle >= PATIENCE:
+                if boxes >= most or self.pricer.counts:
+                    break
+                boxes, idle = min(8 * boxes, most), 0
+            if useful:
+                new = np.column_stack(useful)
+                self.program.add(new, self.pricer.gain(new))
+        if math.isfinite(self.limits.seconds) and not self.pricer.counts:
+            seconds = f"{self.limits.seconds:g} s"
+            self.limits.ended = f"the time limit of {seconds} leaves none to check a longer proof"
+
+    def _smoothed(self, potentials: FloatArray) -> FloatArray:
+        if self._best is None:
+            return potentials
+        return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potentials
+
+    def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
+        """Price, and keep the potentials if their bound is the least so far."""
+        priced = self.pricer.price(u, goal, boxes, self.limits)
+        self.boxes += priced.boxes
+        upper = float(u.sum()) + priced.surplus
+        if upper < self.upper:
+            self.upper, self._best = upper, (u, priced)
+        return priced
+
+    def _useful(
+        self, found: list[FloatArray], potentials: FloatArray, goal: float
+    ) -> list[FloatArray]:
+        """Return the rays with a positive surplus at the potentials of the master problem."""
+        if not found:
+            return []
+        new = np.column_stack(found)
+        better = self.pricer.gain(new) - potentials @ new > WORTH_ADDING * goal
+        return [ray for ray, keep in zip(found, better, strict=True) if keep]
+
+    def dual(self) -> Dual:
+        """Return the best potentials met, and what tells the checker how to bound the surplus."""
+        if self._best is None:
+            raise UnsupportedError("objective", "a gain that can be priced", "another")
+        u, priced = self._best
+        if self.pricer.counts:
+            return Dual((), potentials=u, search="sums")
+        if priced.tree is None:
+            raise UnsupportedError("objective", "a gain that can be priced", "another")
+        priors, numbers = self.pricer.boxes.listed_priors()
+        tree = NumberedTree(priced.tree, numbers)
+        return Dual((), potentials=u, search="boxes", tree=tree, priors=priors)
+
+    def notes(self) -> list[str]:
+        """Return what was done, in a sentence."""
+        how = "dynamic programming over sums" if self.pricer.counts else "branch and bound"
+        return [f"{self.rounds} rounds of pricing by {how}, {len(self.theta)} rays in the program"]
