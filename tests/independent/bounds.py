@@ -712,6 +712,7 @@ PARTS: list[set[str]] = [
     {"potential", "search"},
     {"potential", "search", "priors"},
     {"potential", "search", "tree"},
+    {"potential", "search", "tree", "priors"},
     {"potential", "search", "decoders", "levels"},
     {"potential", "search", "estimator"},
     {"potential", "search", "estimator", "prior"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,7 @@ from mechdesign import (
     LDP,
     LIP,
     PML,
+    BoundedPriorLIP,
     CertificateError,
     ContextAwareLDP,
     MetricPrivacy,
@@ -28,6 +30,8 @@ from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.privacy.check import ratio_limits
 from mechdesign.certify.problem import read_statement
 from mechdesign.notions import Notion
+from mechdesign.routes.rays import enumerate as listing
+from mechdesign.utilities import ColumnUtility
 from solvers.definitions import rows
 from solvers.vertices import extreme_rays
 
@@ -48,6 +52,17 @@ def a_notion(rng: np.random.Generator, k: int) -> Notion:
     return notions[int(rng.integers(len(notions)))]
 
 
+def a_set_of_priors(rng: np.random.Generator, prior: Prior) -> Notion:
+    kind, k = int(rng.integers(3)), len(prior)
+    if kind == 0:
+        others = [Prior.from_counts(rng.integers(1, 9, k).tolist()) for _ in range(2)]
+        return BoundedPriorLIP("0.8", priors=[*others, prior][int(rng.integers(2)) :])
+    if kind == 1:
+        return BoundedPriorLIP("0.8", center=prior, radius="0.05")
+    ends = [[p * Fraction(n, 10) for p in prior] for n in (9, 12)]
+    return BoundedPriorLIP("0.8", lower=ends[0], upper=ends[1])
+
+
 Pairs = list[tuple[int, int]]
 
 
@@ -57,7 +72,7 @@ def a_tree(rng: np.random.Generator, k: int, pairs: Pairs, depth: int = 5) -> li
         chosen = [pairs[i] for i in rng.integers(0, len(pairs), 2)] if pairs else []
         x, z = [pair[0] for pair in chosen], [pair[1] for pair in chosen]
         return [[float(rng.normal()), x, z, rng.exponential(size=len(chosen)).tolist()]]
-    cut = [int(rng.integers(0, k + 1)), float(rng.uniform(0, 3))]
+    cut = [int(rng.integers(0, k + 2)), float(rng.uniform(0, 3))]
     return [cut, *a_tree(rng, k, pairs, depth - 1), *a_tree(rng, k, pairs, depth - 1)]
 
 
@@ -85,6 +100,79 @@ def test_any_tree_bounds_the_surplus(seed: int) -> None:
     assert float(found) >= truth - 1e-9
     if isinstance(problem.privacy[0], LIP):
         assert float(reduced_gain_by_knapsack(statement, prices)) == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_any_tree_bounds_the_surplus_for_sets_of_priors(seed: int) -> None:
+    """Rows of the least entry, the greatest, and P' . r for priors P' of the set."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 4))
+    prior = Prior.from_counts(rng.integers(0 if seed % 3 else 1, 9, k).tolist())
+    notion = a_set_of_priors(rng, prior)
+    problem = Problem(range(k), notion, UTILITIES[seed % 2], prior=prior)
+    (family,) = problem.cone.families
+    rows_of = family.lift_rows()
+    assert rows_of is not None
+    listed = rows_of.priors.vertices()[:3]
+    statement = read_statement(json.loads(json.dumps(problem.to_table())))
+    u = rng.normal(size=k).round(3)
+    prices = [Fraction(str(price)) for price in u]
+    pairs = [(k, x) for x in range(k)] + [(x, k + 1) for x in range(k)]
+    for j in range(len(listed)):
+        pairs += [(k + 1, k + 2 + j), (k + 2 + j, k)]
+    priors = {"0": [[str(p) for p in one] for one in listed]}
+    found = reduced_gain_by_boxes(statement, prices, a_tree(rng, k, pairs), priors)
+    assert float(found) >= largest_surplus(problem, u) - 1e-9
+
+
+def test_rows_that_do_not_hold_are_refused() -> None:
+    problem = Problem(range(3), BoundedPriorLIP(1, priors=[[1, 0, 0]]), MutualInformation())
+    statement = read_statement(problem.to_table())
+    for row in ((0, 3), (4, 0), (3, 5), (5, 4), (5, 5), (0, 5), (3, 4), (4, 6)):
+        tree = [[0.0, [row[0]], [row[1]], [1.0]]]
+        with pytest.raises(CertificateError, match="does not exist"):
+            reduced_gain_by_boxes(statement, [Fraction(0)] * 3, tree, {"0": [["1", "0", "0"]]})
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@pytest.mark.parametrize(
+    "notion",
+    [
+        BoundedPriorLIP("0.02", priors=[[0.3, 0.1, 0.2, 0.3, 0.1], [0.2] * 5]),
+        BoundedPriorLIP("0.5", center=[0.2, 0.2, 0.3, 0.2, 0.1], radius="0.02"),
+        BoundedPriorLIP("0.5", lower=[0.15] * 4 + ["0.1"], upper=[0.3] * 4 + ["0.1"]),
+    ],
+)
+def test_boxes_find_what_all_rays_find_for_a_set_of_priors(
+    notion: Notion, utility: ColumnUtility, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rays are not listed, boxes are cut until they prove the same optimum."""
+    problem = Problem(range(5), notion, utility, prior=[0.2, 0.2, 0.3, 0.2, 0.1])
+    optimum = design(problem)
+    monkeypatch.setattr(listing, "MOST_RAYS", 4)
+    solution = design(problem)
+    assert optimum.status == solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(float(optimum.value), rel=1e-6)
+    assert solution.certificate["dual"]["search"] == "boxes"
+    verify(json.loads(json.dumps(solution.document())))
+
+
+@pytest.mark.parametrize("rate", [0.01, 1.0, 100.0])
+def test_the_clock_changes_nothing(rate: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine a hundred times faster or slower the answer is the same, number for number."""
+    E = np.random.default_rng(1).uniform(0.2, 1, (5, 5)).round(2)
+    np.fill_diagonal(E, 0)
+    problem = Problem(range(5), ContextAwareLDP(E.tolist()), MutualInformation())
+    monkeypatch.setattr(listing, "MOST_RAYS", 4)
+    expected, clock = design(problem), time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: rate * clock())
+    found = design(problem)
+    assert (found.channel, found.bound, found.route) == (
+        expected.channel,
+        expected.bound,
+        expected.route,
+    )
+    assert found.certificate == expected.certificate
 
 
 def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays import enumerate as rays
 
 
@@ -33,7 +34,7 @@ def test_neighbors_are_those_of_the_definition(
     order = rng.permutation(24)
     bad, good = order[:9], order[9:20]
     for k in (2, 2 + rows // 3, 2 + rows):
-        first, second = rays._adjacent(tight, bad, good, k, lambda: False)
+        first, second = rays._adjacent(tight, bad, good, k, rays._Steps(10**9, Limits()))
         pairs = set(zip(first.tolist(), second.tolist(), strict=True))
         assert len(pairs) == len(first)
         assert pairs == adjacent_by_definition(tight, bad, good, k)
@@ -42,6 +43,6 @@ def test_neighbors_are_those_of_the_definition(
 def test_there_may_be_none() -> None:
     none = np.zeros(0, dtype=np.intp)
     first, second = rays._adjacent(
-        np.ones((3, 4), dtype=bool), none, np.arange(3), 2, lambda: False
+        np.ones((3, 4), dtype=bool), none, np.arange(3), 2, rays._Steps(10**9, Limits())
     )
     assert len(first) == len(second) == 0
