@@ -187,6 +187,7 @@ class BoundedProgram:
         """Add the row values . v[columns] <= 0."""
         inf = highspy.kHighsInf
         self._solver.addRow(-inf, 0.0, len(columns), columns.astype(np.int32), values)
+        self._shape = (self._shape[0] + 1, self._size)
 
     def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
         """Return the optimum, or None where HiGHS finds none."""

@@ -48,6 +48,9 @@ ENTRIES_A_SECOND = 6_000
 SMOOTHING = 0.5
 """The share of the best potentials so far in those that are priced."""
 
+SAME = 1e-9
+"""Potentials that differ by less, relative to the largest, are not priced again."""
+
 PATIENCE, BETTER = 12, 0.05
 """After so many rounds that save less than this share of the gap, more boxes are allowed."""
 
@@ -140,10 +143,12 @@ class RayGeneration:
             loss = self.loss(value)
             goal = max(max(GOAL, ENOUGH * self.limits.gap) * abs(loss), LEAST_GOAL)
             before = self.upper
-            priced = self._try(self._smoothed(potentials), goal, boxes)
+            smoothed = self._smoothed(potentials)
+            priced = self._try(smoothed, goal, boxes)
             useful = self._useful(priced.rays, potentials, goal)
             # rays found at smoothed potentials may not help the master problem: then at its own
-            if not useful and not self.limits.over():
+            differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
+            if not useful and differ and not self.limits.over():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
             self.limits.tell(self.rounds, loss, self.loss(self.upper))
             if self.upper - value <= 2 * goal or self.limits.over():
