@@ -64,6 +64,7 @@ from mechdesign.errors import (
     InputError as InputError,
     LimitError as LimitError,
     MechdesignError as MechdesignError,
+    RepeatedDrawWarning as RepeatedDrawWarning,
     SolverError as SolverError,
     UnsupportedError as UnsupportedError,
 )

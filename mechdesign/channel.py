@@ -25,6 +25,7 @@ from mechdesign.reports import Labels, Reports, Tally, check_counts
 from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
 from mechdesign.text import format_table, html_lines, html_matrix, latex
 from mechdesign.writing.atomic import write_atomically
+from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -378,10 +379,17 @@ class Channel:
         )
         return pd.DataFrame(self.matrix, index=index, columns=columns)
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
+    def to_csv(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the probabilities as floats to a CSV file, with a row and a column of labels.
 
         The file is written whole or not at all. :func:`mechdesign.save` keeps the exact integers.
+
+        Parameters
+        ----------
+        path
+            The file.
+        spreadsheet_safe
+            Whether labels that a spreadsheet would run are written with an apostrophe before them.
 
         Raises
         ------
@@ -390,8 +398,9 @@ class Channel:
         """
         rows, text = zip(self.inputs, self.matrix.tolist(), strict=True), io.StringIO(newline="")
         writer = csv.writer(text)
-        writer.writerow(["", *self.outputs])
-        writer.writerows([label, *row] for label, row in rows)
+        cell = safe_text if spreadsheet_safe else str
+        writer.writerow(["", *(cell(str(label)) for label in self.outputs)])
+        writer.writerows([cell(str(label)), *row] for label, row in rows)
         write_atomically(Path(path), text.getvalue())
 
     def to_latex(self, digits: int = 4) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "InputError",
     "LimitError",
     "MechdesignError",
+    "RepeatedDrawWarning",
     "SolverError",
     "UnsupportedError",
     "did_you_mean",
@@ -90,6 +91,10 @@ class SolverError(MechdesignError):
 
 class CertificateError(MechdesignError):
     """A claim of privacy or optimality does not hold; the message says which and where."""
+
+
+class RepeatedDrawWarning(UserWarning):
+    """Reports are drawn once more for the same records: what the draws leak adds up."""
 
 
 def shown(value: Any) -> str:

@@ -9,12 +9,13 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mechdesign.designs.progress import ProgressBar, tqdm_bar
-from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning, shown
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
@@ -30,11 +31,13 @@ __all__ = [
     "add_allow",
     "add_data",
     "add_limits",
+    "add_spreadsheet_safe",
     "check_writable",
     "checked_mechanism",
     "cleared_when_ended",
     "complain",
     "positive",
+    "warnings_in_a_line",
 ]
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
@@ -106,8 +109,30 @@ def add_data(command: argparse.ArgumentParser) -> None:
     )
 
 
-def check_writable(output: str | None, picture: str | None, source: str | None = None) -> None:
-    """Refuse, before the work, to write where it cannot be done, or over the file that is read."""
+def add_spreadsheet_safe(command: argparse.ArgumentParser) -> None:
+    """Add --spreadsheet-safe to a command that reads or writes CSV for people."""
+    command.add_argument(
+        "--spreadsheet-safe",
+        action="store_true",
+        help="put an apostrophe before cells of CSV that a spreadsheet would run, as =1+1; "
+        "what is read was written so",
+    )
+
+
+@contextlib.contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Let every warning in the block be one line on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RepeatedDrawWarning)
+        try:
+            yield
+        finally:
+            for warning in caught:
+                complain(f"warning: {warning.message}")
+
+
+def check_writable(output: str | None, picture: str | None, *sources: str) -> None:
+    """Refuse, before the work, to write where it cannot be done, or over a file that is read."""
     from mechdesign.writing.atomic import check_different
 
     for path in (output, picture):
@@ -115,8 +140,10 @@ def check_writable(output: str | None, picture: str | None, source: str | None =
             folder = Path(path).parent
             if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
                 raise InputError(path or "-o", "a file that can be written", shown(path))
-            if source is not None:
+            for source in sources:
                 check_different(Path(source), Path(path))
+    if output is not None and picture is not None and Path(output) == Path(picture):
+        raise InputError(picture, "another file than the one with the table or channel", "the same")
     if picture is not None:
         from mechdesign.plots import check_picture_name
 

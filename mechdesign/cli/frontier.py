@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.cli.common import DONE, FAILED, add_data, add_limits, check_writable, complain
+from mechdesign.cli.common import (
+    DONE,
+    FAILED,
+    add_data,
+    add_limits,
+    add_spreadsheet_safe,
+    check_writable,
+    complain,
+)
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
@@ -54,6 +62,7 @@ def add_commands(commands: Commands) -> None:
     )
     frontier.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
     frontier.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
+    add_spreadsheet_safe(frontier)
     add_limits(
         frontier,
         "for all budgets of a problem, and again for --reach; what is found is certified",
@@ -97,7 +106,7 @@ def _frontier(options: argparse.Namespace) -> int:
     budgets = [] if options.epsilon is None else _budgets(options.epsilon, options.logarithmic)
     answers = [_answered(path, problem, budgets, options) for path, problem in _problems(options)]
     if options.csv:
-        _write_table(Path(options.csv), answers)
+        _write_table(Path(options.csv), answers, options.spreadsheet_safe)
     if options.plot:
         _draw(options, answers)
     if options.json:
@@ -115,6 +124,8 @@ def _check_options(options: argparse.Namespace) -> None:
     """Refuse, before the work, options that do not go together."""
     from mechdesign.exact import as_fraction
 
+    if options.spreadsheet_safe and not options.csv:
+        raise InputError("--spreadsheet-safe", "--csv with it", "none")
     if options.epsilon is None and options.reach is None:
         raise InputError("frontier", "--epsilon, --reach or both", "neither")
     for needed, others in (("epsilon", ("plot", "csv", "logarithmic")), ("reach", ("precision",))):
@@ -125,7 +136,7 @@ def _check_options(options: argparse.Namespace) -> None:
         as_fraction(options.reach, "--reach")
         if as_fraction(options.precision or "1e-6", "--precision") <= 0:
             raise InputError("--precision", "a number > 0", options.precision)
-    check_writable(options.csv, options.plot)
+    check_writable(options.csv, options.plot, *options.problems)
     if options.csv is not None:
         from mechdesign.collection.records import check_table_name
 
@@ -206,17 +217,18 @@ def _answered(
     return _Answer(path, curve, reach, failure)
 
 
-def _write_table(path: Path, answers: list[_Answer]) -> None:
+def _write_table(path: Path, answers: list[_Answer], safe: bool) -> None:
     """Write a row for each budget; with several problems, a last column names them."""
     from mechdesign.files import write_atomically
+    from mechdesign.writing.spreadsheets import spreadsheet_safe
 
     several, text = len(answers) > 1, io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*COLUMNS, "problem"] if several else COLUMNS)
     for answer in answers:
         for point in answer.curve.to_json()["points"]:
-            cells = [_cell(point[name]) for name in COLUMNS]
-            writer.writerow([*cells, answer.path] if several else cells)
+            cells = [_cell(point[name]) for name in COLUMNS] + [answer.path] * several
+            writer.writerow(map(spreadsheet_safe, cells) if safe else cells)
     write_atomically(path, text.getvalue())
 
 

@@ -27,7 +27,10 @@ def add_commands(commands: Commands) -> None:
         description="Exact leakage of a saved channel, whose claims are checked first, or of a "
         "matrix: a CSV file of probabilities without a header, a row for each input.",
     )
-    leakage.add_argument("channel", metavar="CHANNEL.json|MATRIX.csv")
+    leakage.add_argument("channel", metavar="CHANNEL.json|MATRIX.csv", nargs="?")
+    leakage.add_argument(
+        "--ledger", metavar="FILE", help="add up the draws that privatize recorded in this file"
+    )
     leakage.add_argument(
         "--prior",
         metavar="0.1,0.9|PROBLEM.toml",
@@ -39,6 +42,15 @@ def add_commands(commands: Commands) -> None:
 
 
 def _leakage(options: argparse.Namespace) -> int:
+    if (options.channel is None) == (options.ledger is None):
+        given = "neither" if options.ledger is None else "both"
+        raise InputError("leakage", "a channel or --ledger", given)
+    if options.ledger is not None:
+        from mechdesign.collection.records.ledger import leakage_of_ledger
+
+        total = leakage_of_ledger(options.ledger)
+        print(json.dumps(total.to_json()) if options.json else total)
+        return DONE
     from mechdesign.accounting.measure.leakages import leakages
 
     matrix = Path(options.channel).suffix.lower() == ".csv"

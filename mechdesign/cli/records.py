@@ -11,10 +11,12 @@ from mechdesign.cli.common import (
     DONE,
     FileBar,
     add_data,
+    add_spreadsheet_safe,
     check_writable,
     checked_mechanism,
     cleared_when_ended,
     positive,
+    warnings_in_a_line,
 )
 from mechdesign.errors import InputError
 
@@ -68,6 +70,11 @@ def add_commands(commands: Commands) -> None:
         metavar="A,B",
         help="columns to copy as they are: they are not protected",
     )
+    privatize.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="record the draw in this file, and warn if the same records were drawn for before",
+    )
     privatize.set_defaults(run=_privatize)
 
     estimate = commands.add_parser("estimate", help="estimate frequencies from a file of reports")
@@ -97,6 +104,7 @@ def add_commands(commands: Commands) -> None:
         command.add_argument(
             "--separator", metavar="LETTER", help="between the cells of a CSV file; default a comma"
         )
+        add_spreadsheet_safe(command)
         command.add_argument("--json", action="store_true", help="print JSON instead of a report")
 
 
@@ -158,10 +166,9 @@ def _mechanism(options: argparse.Namespace) -> int:
 def _privatize(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import privatize_file
 
-    mechanism = checked_mechanism(options.channel)
-    with cleared_when_ended(), FileBar("privatize") as bar:
+    with cleared_when_ended(), warnings_in_a_line(), FileBar("privatize") as bar:
         done = privatize_file(
-            mechanism,
+            options.channel,
             options.source,
             options.target,
             options.column,
@@ -170,6 +177,8 @@ def _privatize(options: argparse.Namespace) -> int:
             missing=options.missing,
             keep=options.keep,
             separator=options.separator,
+            ledger=options.ledger,
+            spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
         )
     print(json.dumps(done.to_json()) if options.json else done)
@@ -185,13 +194,18 @@ def _estimate(options: argparse.Namespace) -> int:
     choose(METHODS, options.method, "method")
     choose(TARGETS, options.target, "target")
     margin = normal_quantile(options.confidence)
-    check_writable(options.csv, options.plot)
+    check_writable(options.csv, options.plot, options.source, options.channel)
     if options.csv is not None:
         check_table_name(options.csv, options.source)
     mechanism = checked_mechanism(options.channel)
     with FileBar("estimate") as bar:
         tally = tally_file(
-            mechanism, options.source, options.column, separator=options.separator, progress=bar
+            mechanism,
+            options.source,
+            options.column,
+            separator=options.separator,
+            spreadsheet_safe=options.spreadsheet_safe,
+            progress=bar,
         )
     try:
         found = estimate(mechanism, tally, method=options.method, target=options.target)
@@ -200,7 +214,8 @@ def _estimate(options: argparse.Namespace) -> int:
         file = options.source if about_reports else options.channel
         raise error.inside_file(file) from None
     if options.csv:
-        save_estimate(found, options.csv, options.confidence)
+        safe = options.spreadsheet_safe
+        save_estimate(found, options.csv, options.confidence, spreadsheet_safe=safe)
     if options.plot:
         from mechdesign.plots import save_estimate_plot
 

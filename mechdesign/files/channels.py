@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SavedChannel",
     "SavedMechanism",
+    "bare_document",
     "checked_channel",
     "load_channel",
     "read_document",
@@ -86,6 +87,13 @@ def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> None:
     InputError
         If the file cannot be written.
     """
+    document = bare_document(channel)
+    verify(document)
+    write_atomically(Path(path), _text(document))
+
+
+def bare_document(channel: Channel) -> dict[str, Any]:
+    """Return what a file of a channel holds that claims nothing."""
     document: dict[str, Any] = {**BARE, "domain": channel.inputs.to_table()}
     document["channel"] = {
         "inputs": [plain_label(x) for x in channel.inputs],
@@ -95,8 +103,7 @@ def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> None:
         "numerators": [list(map(str, row)) for row in channel.numerators.tolist()],
     }
     document["digest"] = digest(document)
-    verify(document)
-    write_atomically(Path(path), _text(document))
+    return document
 
 
 def _text(document: dict[str, Any]) -> str:

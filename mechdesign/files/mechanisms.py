@@ -15,6 +15,7 @@ from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.channels import (
     SavedMechanism,
+    bare_document,
     checked_channel,
     is_channel_file,
     read_document,
@@ -28,7 +29,14 @@ from mechdesign.writing.atomic import write_atomically
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism
 
-__all__ = ["SavedMechanism", "load_mechanism", "mechanism_document", "save", "save_mechanism"]
+__all__ = [
+    "SavedMechanism",
+    "load_mechanism",
+    "mechanism_digest",
+    "mechanism_document",
+    "save",
+    "save_mechanism",
+]
 
 
 def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
@@ -85,6 +93,15 @@ def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     }
     document["digest"] = digest(document)
     return document
+
+
+def mechanism_digest(mechanism: Channel | Mechanism) -> str:
+    """Return the SHA-256 of what draws reports, in hexadecimal: the same whoever designed it."""
+    if isinstance(mechanism, Channel):
+        document = bare_document(mechanism)
+    else:
+        document = mechanism_document(mechanism)
+    return str(document["digest"]).removeprefix("sha256:")
 
 
 def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from mechdesign.collection.records.csv_files import CSVWriter
-from mechdesign.collection.records.record_files import NOTE, text_array
+from mechdesign.collection.records.record_files import NOTE, safe_table, text_array
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION
 from mechdesign.writing.atomic import atomic_file, check_different
@@ -36,7 +36,11 @@ def check_table_name(
 
 
 def save_estimate(
-    estimate: Estimate, path: str | os.PathLike[str], confidence: float = 0.95
+    estimate: Estimate,
+    path: str | os.PathLike[str],
+    confidence: float = 0.95,
+    *,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write an estimate to a CSV file, whole or not at all: a row for each input.
 
@@ -51,6 +55,8 @@ def save_estimate(
         A file that ends in ``.csv``.
     confidence
         That of the intervals from ``lower`` to ``upper``.
+    spreadsheet_safe
+        Whether labels that a spreadsheet would run are written with an apostrophe before them.
 
     Raises
     ------
@@ -67,8 +73,9 @@ def save_estimate(
     }
     if estimate.simulated:
         columns[NOTE] = pa.repeat(SIMULATION, len(estimate.inputs))
+    table = pa.table(columns)
     with atomic_file(file) as stream, closing(CSVWriter(stream, None, False)) as writer:
-        writer.write(pa.table(columns))
+        writer.write(safe_table(table) if spreadsheet_safe else table)
 
 
 def _numbers(values: Iterable[float]) -> pa.Array:

@@ -11,7 +11,7 @@ from mechdesign.collection.records.parquet_files import ParquetReader, ParquetWr
 from mechdesign.collection.records.record_files import FileKind
 from mechdesign.errors import InputError, shown
 
-__all__ = ["KINDS", "kind_of"]
+__all__ = ["KINDS", "check_has_text_cells", "kind_of"]
 
 KINDS = {
     ".csv": FileKind(CSVReader, CSVWriter),
@@ -34,3 +34,9 @@ def kind_of(path: str | os.PathLike[str]) -> FileKind:
         if name.endswith(ending):
             return kind
     raise InputError(str(path), f"a name that ends in {', '.join(KINDS)}", shown(Path(path).name))
+
+
+def check_has_text_cells(path: str | os.PathLike[str]) -> None:
+    """Raise InputError unless a file is CSV, whose cells a spreadsheet may run."""
+    if kind_of(path) is KINDS[".parquet"]:
+        raise InputError("spreadsheet_safe", "a CSV file", shown(Path(path).name))

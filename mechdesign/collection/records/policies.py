@@ -128,6 +128,7 @@ class LabelReader:
     def __init__(self, domain: Domain, unknown: Policy, missing: Policy) -> None:
         domain.read([])  # refuses labels that read alike
         self._domain, self._unknown, self._missing = domain, unknown, missing
+        self._counts = np.zeros(len(domain), dtype=np.int64)
         self._are_numbers = domain.labels == tuple(range(len(domain)))  # which arrays serve best
 
     def read(self, cells: Cells) -> tuple[Sequence[Any] | IntArray, IntArray]:
@@ -142,8 +143,14 @@ class LabelReader:
         rows = np.flatnonzero(codes >= 0)
         if len(rows) < len(codes):
             codes = codes[rows]
+        self._counts += np.bincount(codes, minlength=len(self._counts))
         labels = self._domain.labels
         return codes if self._are_numbers else [labels[n] for n in codes.tolist()], rows
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows stayed so far, for each label of which there is one, as text."""
+        some = np.flatnonzero(self._counts)
+        return {self._domain.texts[n]: int(self._counts[n]) for n in some.tolist()}
 
     def _codes(self, cells: Cells) -> IntArray:
         """Return the position in the domain of each different text; -1 if its rows are left out."""

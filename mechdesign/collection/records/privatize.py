@@ -12,16 +12,19 @@ from typing import Any
 import pyarrow as pa
 
 from mechdesign.channel import Channel
-from mechdesign.collection.records.file_kinds import kind_of
+from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
+from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.policies import LabelReader, policy_of
 from mechdesign.collection.records.record_files import (
     NOTE,
     Progress,
     check_columns,
     chunk_size,
+    safe_table,
     text_array,
 )
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Labels, Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
@@ -106,7 +109,7 @@ def _report_column(reports: Reports) -> pa.Array:
 
 
 def privatize_file(
-    mechanism: Channel | Mechanism,
+    mechanism: Channel | Mechanism | AnyPath,
     source: AnyPath,
     target: AnyPath,
     column: str,
@@ -116,6 +119,8 @@ def privatize_file(
     missing: str = "refuse",
     keep: Sequence[str] = (),
     separator: str | None = None,
+    ledger: AnyPath | None = None,
+    spreadsheet_safe: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> PrivatizedFile:
@@ -128,9 +133,11 @@ def privatize_file(
     Parameters
     ----------
     mechanism
-        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column.
+        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column; or the
+        name of a file of one, whose claims are then checked.
     source, target
-        Files that end in ``.csv``, ``.csv.gz`` or ``.parquet``, not the same.
+        Files that end in ``.csv``, ``.csv.gz`` or ``.parquet``. The target is none of the files
+        that are read.
     column
         The column that is to be private, by name.
     rng
@@ -144,13 +151,28 @@ def privatize_file(
         Columns to copy as they are. They are not protected.
     separator
         What stands between the cells of a CSV file, read and written; default a comma.
+    ledger
+        A file in which the draw is recorded before the target appears; see
+        :func:`~mechdesign.collection.records.ledger.leakage_of_ledger`. It is made if there is
+        none. A simulation has none.
+    spreadsheet_safe
+        Whether cells and names of columns that a spreadsheet would run are written with an
+        apostrophe before them, in a CSV file for people; see
+        :func:`mechdesign.writing.spreadsheets.spreadsheet_safe`.
     chunk
         Rows that are held at once; default 65,536, fewer where a report is long.
     progress
         Called after each chunk with the rows so far and the share of the file that was read.
 
+    Warns
+    -----
+    RepeatedDrawWarning
+        If the ledger says that the same records were drawn for before.
+
     Raises
     ------
+    CertificateError
+        If a claim in the file of a mechanism does not hold.
     InputError
         If a file or a row cannot be read, or an argument is wrong. The message names the line of
         a CSV file, the header being line 1, or the row of a Parquet file, counted from 1.
@@ -168,12 +190,18 @@ def privatize_file(
     >>> done.reports, (folder / "reports.csv").read_text().splitlines()[0]
     (2, 'ill')
     """
+    source, target = Path(source), Path(target)
+    opened, written = kind_of(source), kind_of(target)
+    _check_files(mechanism, source, target, ledger)
+    if isinstance(mechanism, str | os.PathLike):
+        mechanism = _checked(mechanism)
     rng, size = stream_of(rng), chunk_size(mechanism, chunk)  # one stream for all chunks
     simulated = rng is not None
     _check_names(column, keep, simulated)
-    source, target = Path(source), Path(target)
-    opened, written = kind_of(source), kind_of(target)
-    check_different(source, target)
+    if simulated and ledger is not None:
+        raise InputError("ledger", "none for a simulation, which is not for release", "one")
+    if spreadsheet_safe:
+        check_has_text_cells(target)
     policies = [
         policy_of(text, key, mechanism.inputs)
         for key, text in (("unknown", unknown), ("missing", missing))
@@ -192,10 +220,13 @@ def privatize_file(
                 found |= {name: part.table.column(name).take(pa.array(stay)) for name in keep}
                 if simulated:
                     found[NOTE] = pa.repeat(SIMULATION, len(reports))
-                writer.write(pa.table(found))
+                table = pa.table(found)
+                writer.write(safe_table(table) if spreadsheet_safe else table)
                 rows, reported = rows + part.table.num_rows, reported + len(reports)
                 if progress is not None:
                     progress(rows, reader.share())
+            if ledger is not None:  # before the reports appear, so that no draw is lost
+                add_draw(ledger, mechanism, label_reader.counts())
     counted = [(policy.count, policy.done) for policy in policies]
     return PrivatizedFile(
         source=str(source),
@@ -208,6 +239,28 @@ def privatize_file(
         kept=tuple(keep),
         simulated=simulated,
     )
+
+
+def _check_files(mechanism: object, source: Path, target: Path, ledger: AnyPath | None) -> None:
+    """Refuse to write over what is read, or over the ledger; read the ledger before the work."""
+    read = [source]
+    if isinstance(mechanism, str | os.PathLike):
+        read.append(Path(mechanism))
+    for file in read:
+        check_different(file, target)
+    if ledger is not None:
+        for file in (*read, target):
+            check_different(file, Path(ledger))
+        if Path(ledger).exists() and Path(ledger).stat().st_size:
+            read_ledger(ledger)
+
+
+def _checked(path: AnyPath) -> Channel | Mechanism:
+    """Return what draws, from a file whose claims are checked."""
+    try:
+        return load_mechanism(path).mechanism
+    except CertificateError as error:
+        raise CertificateError(f"{path}: refused: {error}") from None
 
 
 def _check_names(column: str, keep: Sequence[str], simulated: bool) -> None:

@@ -17,6 +17,7 @@ from mechdesign.channel import Channel
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
+from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe
 
 __all__ = [
     "CHUNK",
@@ -29,6 +30,7 @@ __all__ = [
     "Writer",
     "check_columns",
     "chunk_size",
+    "safe_table",
     "text_array",
     "texts_of",
 ]
@@ -86,6 +88,10 @@ class Cells:
         self.which: IntArray = found.indices.to_numpy()
         self._place = place
 
+    def restore(self) -> None:
+        """Take the cells for those of a file that was made safe for spreadsheets."""
+        self.texts = [None if t is None else spreadsheet_restored(t) for t in self.texts]
+
     def place(self, text: int) -> str:
         """Return where a text, given by its number, is first: ``"in.csv: line 7, column 'age'"``.
 
@@ -123,6 +129,16 @@ def text_array(cells: Sequence[str | None]) -> pa.Array:
         return pa.array(cells, pa.string())
     except UnicodeEncodeError:
         raise InputError("labels", "text that can be written in UTF-8", "other text") from None
+
+
+def safe_table(table: pa.Table) -> pa.Table:
+    """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
+    columns = {}
+    for name in table.column_names:
+        cells = Cells(texts_of(table.column(name), name), str)
+        texts = [None if text is None else spreadsheet_safe(text) for text in cells.texts]
+        columns[spreadsheet_safe(name)] = text_array(texts).take(pa.array(cells.which))
+    return pa.table(columns)
 
 
 class Reader(ABC):

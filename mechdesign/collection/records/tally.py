@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from mechdesign.channel import Channel
-from mechdesign.collection.records.file_kinds import kind_of
+from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
 from mechdesign.collection.records.policies import read_strictly
 from mechdesign.collection.records.record_files import (
     NOTE,
@@ -18,6 +18,7 @@ from mechdesign.errors import InputError
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
+from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
 
 __all__ = ["tally_file"]
 
@@ -28,6 +29,7 @@ def tally_file(
     column: str,
     *,
     separator: str | None = None,
+    spreadsheet_safe: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> Tally:
@@ -47,6 +49,8 @@ def tally_file(
         The column of the reports, by name.
     separator
         What stands between the cells of a CSV file; default a comma.
+    spreadsheet_safe
+        Whether the file was written with this option of :func:`privatize_file`.
     chunk
         Rows that are held at once; default 65,536, fewer where a report is long.
     progress
@@ -70,11 +74,17 @@ def tally_file(
     size = chunk_size(mechanism, chunk)
     source, alphabet, rows = Path(source), mechanism.alphabet, 0
     total: Tally | None = None
+    if spreadsheet_safe:
+        check_has_text_cells(source)
+        column = safe_text(column)
     with kind_of(source).reader(source, separator) as reader:
         check_columns(reader, [column], source)
         noted = column != NOTE and reader.names.count(NOTE) == 1
         for part in reader.chunks([column, NOTE] if noted else [column], size):
-            data = read_strictly(alphabet.read, part.cells(source, column))
+            cells = part.cells(source, column)
+            if spreadsheet_safe:
+                cells.restore()
+            data = read_strictly(alphabet.read, cells)
             simulated = reader.says_simulation or (
                 noted and SIMULATION in part.cells(source, NOTE).texts
             )

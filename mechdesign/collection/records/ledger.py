@@ -1,0 +1,336 @@
+"""A ledger of draws: which records were drawn for, by what, when, and what that adds up to."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Self
+
+from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.channel import Channel
+from mechdesign.errors import InputError, RepeatedDrawWarning
+from mechdesign.files.mechanisms import mechanism_digest
+from mechdesign.files.reading import read_json_text
+from mechdesign.mechanisms import Mechanism
+from mechdesign.text import Table, Tabular
+from mechdesign.writing.atomic import locked, write_atomically
+
+__all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read_ledger"]
+
+FORMAT = {"format": "mechdesign-ledger", "version": 1}
+SHORT = 12
+"""Digits of a digest that are enough to tell it from others."""
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One line of a ledger: reports that were drawn for some records.
+
+    Attributes
+    ----------
+    time
+        When, in UTC: ``"2026-03-01T12:00:00Z"``.
+    records
+        A digest of the records under the ledger's own key, whatever their order.
+    mechanism
+        The digest of what drew.
+    reports
+        How many.
+    leakages
+        For each notion that adds up over draws, with the digest of its parameters where it has
+        some beside epsilon, the exact leakage in nats, rounded up, as text.
+    """
+
+    time: str
+    records: str
+    mechanism: str
+    reports: int
+    leakages: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, records: str, mechanism: Channel | Mechanism, reports: int) -> Self:
+        """Return the draw of some reports, now."""
+        own = None if isinstance(mechanism, Channel) else mechanism.privacy
+        found: dict[tuple[str, str], str] = {}
+        for row in leakages(mechanism).rows:  # without a prior: these add up
+            table = own.to_table() if own is not None and own.name == row.notion else {}
+            beside = {key: table[key] for key in table if key not in ("notion", "epsilon")}
+            parameters = _sha256(beside) if beside else ""
+            found[row.notion, parameters] = repr(row.value)
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return cls(now, records, mechanism_digest(mechanism), reports, found)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line as JSON has it."""
+        rows = [
+            {"notion": notion, "parameters": parameters, "nats": nats}
+            for (notion, parameters), nats in self.leakages.items()
+        ]
+        return {**self.__dict__, "leakages": rows}
+
+    @classmethod
+    def from_json(cls, line: Any, key: str) -> Self:
+        """Return the draw of a line.
+
+        Raises
+        ------
+        InputError
+            If the line is not exactly what :meth:`to_json` writes.
+        """
+        _check_keys(line, cls.__dataclass_fields__, key)
+        for name, form in (("time", TIME), ("records", DIGEST), ("mechanism", DIGEST)):
+            if not (isinstance(line[name], str) and form.fullmatch(line[name])):
+                raise InputError(f"{key}: {name}", "one as this library writes it", "another")
+        if type(line["reports"]) is not int or line["reports"] < 1:
+            raise InputError(f"{key}: reports", "a whole number from 1 on", "something else")
+        rows, found = line["leakages"], {}
+        if not isinstance(rows, list):
+            raise InputError(f"{key}: leakages", "a list", "something else")
+        for row in rows:
+            _check_keys(row, ("notion", "parameters", "nats"), f"{key}: leakages")
+            if not all(isinstance(cell, str) for cell in row.values()):
+                raise InputError(f"{key}: leakages", "text", "something else")
+            if not NATS.fullmatch(row["nats"]):
+                raise InputError(f"{key}: nats", "a number from 0 on, or inf", "something else")
+            found[row["notion"], row["parameters"]] = row["nats"]
+        return cls(**{**line, "leakages": found})
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a ledger file holds.
+
+    Attributes
+    ----------
+    key
+        32 random bytes. Digests of records are made with it, so that a digest that is seen
+        elsewhere tells nothing. Whoever has the ledger has the key, and can test guesses.
+    draws
+        The draws, the first one first.
+    """
+
+    key: bytes
+    draws: tuple[Draw, ...] = ()
+
+    def digest_of(self, counts: Mapping[str, int]) -> str:
+        """Return the keyed digest of records, given by how many there are of each label."""
+        some = {label: count for label, count in counts.items() if count}
+        return hmac.new(self.key, _canonical(some), hashlib.sha256).hexdigest()
+
+
+def read_ledger(path: str | os.PathLike[str]) -> Ledger:
+    """Read a ledger of draws.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or a line is not as this library writes it.
+    """
+    return _read(Path(path), read_json_text(Path(path)))
+
+
+def _read(file: Path, text: str) -> Ledger:
+    """Return the ledger in the text of a file: JSON, a line for each draw under a head."""
+    head, *lines = text.removesuffix("\n").split("\n")
+    found = _parsed(head, f"{file}: line 1")
+    _check_keys(found, (*FORMAT, "key"), f"{file}: line 1")
+    if {**found, **FORMAT} != found or type(found["version"]) is not int:
+        raise InputError(f"{file}: line 1", "the head of a ledger of version 1", "another")
+    if not (isinstance(found["key"], str) and DIGEST.fullmatch(found["key"])):
+        raise InputError(f"{file}: line 1: key", "64 hexadecimal digits", "something else")
+    draws = [
+        Draw.from_json(_parsed(line, f"{file}: line {n}"), f"{file}: line {n}")
+        for n, line in enumerate(lines, 2)
+    ]
+    return Ledger(bytes.fromhex(found["key"]), tuple(draws))
+
+
+def add_draw(
+    path: str | os.PathLike[str], mechanism: Channel | Mechanism, counts: Mapping[str, int]
+) -> None:
+    """Add a draw to a ledger, which is made if there is none; it is on the disk on return.
+
+    Processes take turns. Lines that are there are kept as they are.
+
+    Parameters
+    ----------
+    path
+        The ledger.
+    mechanism
+        What drew the reports.
+    counts
+        How many records there are of each label.
+
+    Warns
+    -----
+    RepeatedDrawWarning
+        If the same records were drawn for before: what the draws leak adds up.
+
+    Raises
+    ------
+    InputError
+        If the ledger cannot be read or written.
+    """
+    file, reports = Path(path), sum(counts.values())
+    if not reports:
+        return  # nobody's record was drawn for
+    with locked(file):
+        text = read_json_text(file) if file.exists() else ""  # the lock makes an empty one
+        text = text or _line({**FORMAT, "key": secrets.token_hex(32)})
+        ledger = _read(file, text)
+        records = ledger.digest_of(counts)
+        before = [draw for draw in ledger.draws if draw.records == records]
+        if before:
+            times = f"{len(before)} time{'s' * (len(before) > 1)}"
+            warnings.warn(
+                f"{file}: the same records were drawn for {times} before, last at "
+                f"{before[-1].time}; what draws leak adds up: see mechdesign leakage --ledger",
+                RepeatedDrawWarning,
+                stacklevel=3,
+            )
+        draw = Draw.of(records, mechanism, reports)
+        write_atomically(file, text.removesuffix("\n") + "\n" + _line(draw.to_json()))
+
+
+@dataclass(frozen=True, repr=False)
+class LedgerSum(Tabular):
+    """What all draws of a ledger leak together, for each set of records.
+
+    Attributes
+    ----------
+    sets
+        For each digest of records its draws, in order.
+    """
+
+    sets: Mapping[str, tuple[Draw, ...]]
+
+    def totals(self, records: str | None = None) -> dict[tuple[str, str], float]:
+        """Return the sums for one set of records; by default for a person who is in every set.
+
+        Notions that some draw says nothing of are left out. Sums are exact, then rounded up.
+        """
+        sets = self.sets.values() if records is None else [self.sets[records]]
+        draws = [draw for drawn in sets for draw in drawn]
+        notions = [n for n in (draws[0].leakages if draws else ()) if _in_all(n, draws)]
+        return {notion: _sum([draw.leakages[notion] for draw in draws]) for notion in notions}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON has it; an infinite sum is null."""
+        return {
+            "sets": [
+                {
+                    "records": records,
+                    "draws": len(draws),
+                    "reports": draws[0].reports,
+                    "first": draws[0].time,
+                    "last": draws[-1].time,
+                    "leakages": _rows(self.totals(records)),
+                }
+                for records, draws in self.sets.items()
+            ],
+            "all": _rows(self.totals()),
+        }
+
+    def _head(self) -> str:
+        count = sum(map(len, self.sets.values()))
+        sets = f"{len(self.sets)} set{'s' * (len(self.sets) != 1)} of records"
+        return (
+            f"{count} draw{'s' * (count != 1)} for {sets}; nats of all draws together, rounded up\n"
+            "Draws are independent given the records. Lifts (lip, pml) are below the sum for ldp."
+        )
+
+    def _table(self) -> Table:
+        rows = []
+        for records, draws in [*self.sets.items(), *([(None, ())] if len(self.sets) > 1 else [])]:
+            cells = ("in every set", "", "", "")
+            if records is not None:
+                times = str(len(draws)), str(draws[0].reports), draws[-1].time
+                cells = (records[:SHORT], *times)
+            for (notion, parameters), nats in self.totals(records).items() or [(("none", ""), 0.0)]:
+                name = f"{notion} {parameters[:SHORT]}".strip()
+                rows.append((*cells, name, f"{nats:.6g}"))
+                cells = ("", "", "", "")
+        return Table(("records", "draws", "reports", "last", "notion", "nats"), rows, "<>><<>")
+
+
+def leakage_of_ledger(path: str | os.PathLike[str]) -> LedgerSum:
+    """Add up what the draws of a ledger leak, by basic sequential composition.
+
+    The reports of several draws are independent given the records, so the largest likelihood
+    ratios multiply and LDP adds up, as do notions about pairs of inputs and maximal leakage. Lifts
+    (LIP, PML) do not add up, but each is at most the sum for LDP.
+
+    Raises
+    ------
+    InputError
+        If the ledger cannot be read, or a line is not as this library writes it.
+
+    Notes
+    -----
+    Source: Dwork and Roth 2014, Theorem 3.14 (LDP). Maximal leakage: for two draws Q and R,
+    Sum_yz max_x Q(y|x) R(z|x) <= Sum_y max_x Q(y|x) * Sum_z max_x R(z|x).
+    """
+    sets: dict[str, tuple[Draw, ...]] = {}
+    for draw in read_ledger(path).draws:
+        sets[draw.records] = (*sets.get(draw.records, ()), draw)
+    return LedgerSum(sets)
+
+
+def _in_all(notion: tuple[str, str], draws: list[Draw]) -> bool:
+    return all(notion in draw.leakages for draw in draws)
+
+
+def _sum(parts: list[str]) -> float:
+    return float("inf") if "inf" in parts else float_above(sum(map(Fraction, parts), Fraction()))
+
+
+def _rows(totals: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
+    return [
+        {"notion": notion, "parameters": parameters, "nats": nats if nats < float("inf") else None}
+        for (notion, parameters), nats in totals.items()
+    ]
+
+
+def _line(entry: Any) -> str:
+    return f"{json.dumps(entry)}\n"
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(_canonical(value)).hexdigest()
+
+
+def _parsed(line: str, key: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError("a key that comes twice")
+        return found
+
+    try:
+        return json.loads(line, object_pairs_hook=once)
+    except (ValueError, RecursionError):
+        raise InputError(key, "one object of JSON, each key once", "something else") from None
+
+
+def _check_keys(table: Any, keys: Any, key: str) -> None:
+    if not isinstance(table, dict) or set(table) != set(keys):
+        raise InputError(key, f"the keys {', '.join(keys)}", "others")

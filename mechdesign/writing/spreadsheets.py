@@ -1,0 +1,43 @@
+"""CSV for people: cells that a spreadsheet shows and does not run."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["spreadsheet_restored", "spreadsheet_safe"]
+
+RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20']|[\t\r\n]")
+"""How a cell begins that may be run as a formula, and one that looks as if it were made safe."""
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def spreadsheet_safe(text: str) -> str:
+    """Return the text of a cell, after an apostrophe if a spreadsheet might run it.
+
+    These are cells that begin with ``=``, ``+``, ``-`` or ``@``, also as wide letters or behind
+    spaces, with a tab or with a line end; not numbers. A cell that begins with an apostrophe gets
+    another one, so that :func:`spreadsheet_restored` gives back every text.
+
+    Notes
+    -----
+    Source: OWASP, CSV Injection. The cell is safe where the file is opened with the separator that
+    it was written with.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-1.5"), spreadsheet_safe("'tis")
+    ("'=1+1", '-1.5', "''tis")
+    """
+    return f"'{text}" if RUN.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def spreadsheet_restored(text: str) -> str:
+    """Return the text that :func:`spreadsheet_safe` was given.
+
+    Examples
+    --------
+    >>> spreadsheet_restored("'=1+1"), spreadsheet_restored("-1.5")
+    ('=1+1', '-1.5')
+    """
+    return text.removeprefix("'")
