@@ -59,7 +59,7 @@ AT_HOME: dict[str, set[str]] = {
     "matplotlib": {"plots"},
     "joblib": {"designs"},
     "dask": set(),
-    "cryptography": {"sampling"},
+    "cryptography": {"files", "sampling"},
     "pyarrow": {"collection"},
     "sklearn": {"collection"},
     "dp_accounting": {"accounting"},

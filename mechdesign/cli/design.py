@@ -49,12 +49,22 @@ def add_commands(commands: Commands) -> None:
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
+    solve.add_argument(
+        "--key",
+        metavar="PRIVATE.pem",
+        help="sign what -o saves with this Ed25519 key, in CHANNEL.json.sig",
+    )
     add_data(solve)
     solve.set_defaults(run=_solve)
 
     verify = commands.add_parser("verify", help="check a saved channel from the file alone")
     verify.add_argument("channel", metavar="CHANNEL.json")
     verify.add_argument("--json", action="store_true", help="print JSON instead of sentences")
+    verify.add_argument(
+        "--key",
+        metavar="PUBLIC.pem",
+        help="refuse the file unless it is signed with this Ed25519 key, in CHANNEL.json.sig",
+    )
     verify.set_defaults(run=_verify)
 
     check = commands.add_parser("check", help="solve problems and compare with [expected]")
@@ -70,8 +80,13 @@ def add_commands(commands: Commands) -> None:
 
 def _solve(options: argparse.Namespace) -> int:
     from mechdesign.files import load_problem, save
+    from mechdesign.files.signatures import private_key
 
     check_writable(options.output, options.plot, options.problem)
+    if options.key is not None:
+        if options.output is None:
+            raise InputError("--key", "-o with it", "none")
+        private_key(options.key, options.output)  # refused before the work
     try:
         problem = load_problem(options.problem)  # whose errors name the file
         solution = _designed(problem, options)
@@ -80,7 +95,7 @@ def _solve(options: argparse.Namespace) -> int:
             print(json.dumps({"status": "infeasible", "reason": str(error)}))
         raise InfeasibleError(f"{options.problem}: {error}") from None
     if options.output:
-        save(solution, options.output)
+        save(solution, options.output, key=options.key)
     if options.plot:
         from mechdesign.plots import save_channel_plot
 
@@ -114,7 +129,7 @@ def _verify(options: argparse.Namespace) -> int:
     from mechdesign.files import load_mechanism
 
     try:
-        saved = load_mechanism(options.channel)
+        saved = load_mechanism(options.channel, key=options.key)
     except CertificateError as error:
         if options.json:
             print(json.dumps({"verified": False, "reason": str(error)}))

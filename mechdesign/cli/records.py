@@ -38,6 +38,9 @@ def add_commands(commands: Commands) -> None:
     mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
     mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
     mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
+    mechanism.add_argument(
+        "--key", metavar="PRIVATE.pem", help="sign it with this Ed25519 key, in FILE.json.sig"
+    )
     add_data(mechanism)
     mechanism.set_defaults(run=_mechanism)
 
@@ -133,7 +136,7 @@ def _known(number: float) -> float | None:
 
 
 def _mechanism(options: argparse.Namespace) -> int:
-    from mechdesign.files import save_mechanism
+    from mechdesign.files import save
     from mechdesign.files.problems import load_setting
     from mechdesign.mechanisms import mechanism_for
 
@@ -148,7 +151,7 @@ def _mechanism(options: argparse.Namespace) -> int:
         if error.key in ("kind", "size"):
             raise
         raise error.inside_file(options.problem) from None
-    save_mechanism(made, options.output)
+    save(made, options.output, key=options.key)
     if options.json:
         described = {
             "mechanism": made.name,

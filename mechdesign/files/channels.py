@@ -68,19 +68,21 @@ class SavedChannel(SavedMechanism):
         return self.mechanism
 
 
-def save_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
-    """Write a solution with its certificate to a JSON file, whole or not at all.
+def save_solution(solution: Solution, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write a solution with its certificate to a JSON file, and return what is in it.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    write_atomically(Path(path), _text(solution.document()))
+    document = solution.document()
+    write_atomically(Path(path), _text(document))
+    return document
 
 
-def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> None:
-    """Write a channel to a JSON file that claims neither privacy nor optimality.
+def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write a channel to a JSON file that claims nothing, and return what is in it.
 
     Raises
     ------
@@ -90,6 +92,7 @@ def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> None:
     document = bare_document(channel)
     verify(document)
     write_atomically(Path(path), _text(document))
+    return document
 
 
 def bare_document(channel: Channel) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from mechdesign.certify import digest, verify
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import CertificateError, InputError, LimitError
+from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.channels import (
     SavedMechanism,
     bare_document,
@@ -23,10 +24,12 @@ from mechdesign.files.channels import (
     save_solution,
 )
 from mechdesign.files.problems import read_domain
+from mechdesign.files.signatures import check_signature, private_key, sign
 from mechdesign.notions import NOTIONS
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
+    from mechdesign.files.signatures import PrivateKey, PublicKey
     from mechdesign.mechanisms import Mechanism
 
 __all__ = [
@@ -39,31 +42,48 @@ __all__ = [
 ]
 
 
-def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
+def save(
+    result: Solution | Channel | Mechanism,
+    path: str | os.PathLike[str],
+    *,
+    key: PrivateKey | None = None,
+) -> None:
     """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 
     The file is written whole or not at all.
+
+    Parameters
+    ----------
+    result
+        What to save.
+    path
+        The file.
+    key
+        An Ed25519 private key, or the name of a file of it in PEM: the file is signed with it, in
+        ``channel.json.sig`` beside it.
 
     Raises
     ------
     InputError
         If the file cannot be written, or what is given is none of these.
     """
+    signer = None if key is None else private_key(key, path)
     if isinstance(result, Solution):
-        save_solution(result, path)
-        return
-    if isinstance(result, Channel):
-        save_bare_channel(result, path)
-        return
-    from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
+        document = save_solution(result, path)
+    elif isinstance(result, Channel):
+        document = save_bare_channel(result, path)
+    else:
+        from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
 
-    if not isinstance(result, Mechanism):
-        raise InputError("result", "a Solution, a Channel or a Mechanism", type(result).__name__)
-    save_mechanism(result, path)
+        if not isinstance(result, Mechanism):
+            raise InputError("result", "a Solution, a Channel or a Mechanism", shown_kind(result))
+        document = save_mechanism(result, path)
+    if signer is not None:
+        sign(document, path, signer)
 
 
-def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a structured mechanism to a JSON file, whole or not at all.
+def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write a structured mechanism to a JSON file, whole or not at all, and return what is in it.
 
     Raises
     ------
@@ -75,6 +95,7 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     document = mechanism_document(mechanism)
     verify(document)
     write_atomically(Path(path), json.dumps(document, indent=1) + "\n")
+    return document
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
@@ -104,17 +125,34 @@ def mechanism_digest(mechanism: Channel | Mechanism) -> str:
     return str(document["digest"]).removeprefix("sha256:")
 
 
-def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
+def load_mechanism(path: str | os.PathLike[str], *, key: PublicKey | None = None) -> SavedMechanism:
     """Read a channel file or a mechanism file, and check every claim in it before returning it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    key
+        An Ed25519 public key, or the name of a file of it in PEM: the file must be signed with it.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON.
+        If it cannot be read or is no JSON, or the key is none.
     CertificateError
-        If a claim does not hold.
+        If a claim does not hold, or the file is not signed with the key.
     """
     document = read_document(Path(path))
+    if key is None:
+        return _checked(document)
+    signed = check_signature(document, path, key)  # before anything in it is believed
+    saved = _checked(document)
+    claims = (*saved.verified.claims, signed)
+    return replace(saved, verified=replace(saved.verified, claims=claims))
+
+
+def _checked(document: Any) -> SavedMechanism:
+    """Return the mechanism of a document, once every claim in it is checked."""
     if is_channel_file(document):
         return checked_channel(document)
     from mechdesign.mechanisms.registry import restored
