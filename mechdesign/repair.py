@@ -37,6 +37,7 @@ from mechdesign.channel import BITS
 from mechdesign.notions import ChannelConstraint, Cone
 from mechdesign.notions.rows.equations import on_grid
 from mechdesign.notions.rows.ratio_steps import HALF, LOW, share_above, share_below
+from mechdesign.outside import checked
 from mechdesign.prior import Prior
 
 __all__ = ["EMPTY", "mixed", "repair"]
@@ -47,6 +48,9 @@ WHOLE = 1 << BITS
 
 EMPTY = 1e-10
 """A column whose entries are all below this is noise: solvers are this accurate, or less."""
+
+LARGEST = 1e100
+"""Entries above this are lowered to it, so that their sums are still floats."""
 
 NOISE = 1e-11
 """An entry below this may be set to zero, if its column can be zero there."""
@@ -97,9 +101,16 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
         exactly.
     kept
         Which columns of ``matrix`` they are.
+
+    Raises
+    ------
+    SolverError
+        If it is no such matrix, or has no columns; entries that are no probabilities do not matter.
     """
+    m = np.shape(matrix)[1] if np.ndim(matrix) == 2 else 1
+    given = checked("the route", matrix, (cone.size, max(1, m)), finite=False)
     classes = cone.equal_classes()
-    cleaned = _average(_clean(cone, matrix), classes)
+    cleaned = _average(_clean(cone, given), classes)
     kept = np.flatnonzero(cleaned.max(axis=0) > EMPTY).tolist() or [0]
     Q = cleaned[:, kept]
     total = Q.sum(axis=1, keepdims=True)
@@ -240,7 +251,7 @@ def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
     """Set to zero what is negative, and what is noise where the column may be zero."""
-    Q = np.where(np.isfinite(matrix), np.maximum(matrix, 0.0), 0.0)
+    Q = np.where(np.isfinite(matrix), np.clip(matrix, 0.0, LARGEST), 0.0)
     support, before = Q > NOISE, None
     while before is None or (support != before).any():
         before = support

@@ -30,6 +30,7 @@ from mechdesign import (
     MetricPrivacy,
     Prior,
     Problem,
+    SolverError,
 )
 from mechdesign.certify.privacy.check import check
 from mechdesign.notions import Cone, Notion, Row
@@ -142,7 +143,7 @@ def intersections(draw: st.DrawFn) -> Problem:
 
 
 hopeless = st.one_of(
-    st.sampled_from([0.0, 1.0, -1.0, 1e-13, 1e-10, 1e-300, 1e300, np.nan, np.inf, -np.inf]),
+    st.sampled_from([0.0, 1.0, -1.0, 1e-13, 1e-10, 1e-300, 1e300, 1e308, np.nan, np.inf, -np.inf]),
     st.floats(0, 1),
 )
 
@@ -182,6 +183,36 @@ def test_hopeless_answers_still_give_a_private_channel(notion: Notion, Q: np.nda
     cone = notion.cone(Domain.range(3), Prior.uniform(3))
     rows, _ = repair(cone, Q)
     assert exactly_private(cone, rows)
+
+
+@pytest.mark.parametrize(
+    "Q",
+    [
+        None,
+        np.zeros((3, 0)),
+        np.ones(3),
+        np.ones((2, 3)),
+        np.ones((4, 3)),
+        np.ones((3, 3, 3)),
+        np.ones((3, 3)) * 1j,
+        np.full((3, 3), None),
+        np.full((3, 3), "1"),
+    ],
+    ids=range(9),
+)
+def test_what_is_no_matrix_of_the_cone_is_refused(Q: Any) -> None:
+    cone = LDP(1).cone(Domain.range(3), Prior.uniform(3))
+    with pytest.raises(SolverError, match="the route failed: "):
+        repair(cone, Q)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float32])
+def test_numbers_of_any_kind_are_repaired(dtype: Any) -> None:
+    cone = LDP(1).cone(Domain.range(3), Prior.uniform(3))
+    rows, kept = repair(cone, np.eye(3, dtype=dtype))
+    expected, _ = repair(cone, np.eye(3))
+    assert kept == [0, 1, 2]
+    assert (rows == expected).all()
 
 
 @examples(100)
