@@ -20,7 +20,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import MechdesignError, SolverError
 
-__all__ = ["NUMERICAL", "Guarded", "called", "checked", "failure"]
+__all__ = ["NUMERICAL", "Guarded", "called", "check_product", "checked", "failure"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,6 +31,9 @@ an AssertionError is a mistake in the program, and is never taken for a failure 
 
 LARGEST = 1e100
 """The largest number that counts as an answer: products of a few of them are still floats."""
+
+RESIDUAL = 1e-9
+"""How far the product of factors may be from the matrix, relative to its largest entry."""
 
 LONGEST = 200
 """Characters of a foreign message that are quoted."""
@@ -102,6 +105,19 @@ def checked(solver: str, found: Any, shape: tuple[int, ...], *, finite: bool = T
     if finite and not (np.abs(numbers) <= LARGEST).all():
         raise SolverError(f"{solver} failed: its numbers are not finite, or too large")
     return numbers
+
+
+def check_product(solver: str, product: FloatArray, matrix: FloatArray) -> None:
+    """Check that the product of the factors that a solver returned is the matrix.
+
+    Raises
+    ------
+    SolverError
+        If they differ by more than 1e-9 of the largest entry.
+    """
+    off = np.abs(product - matrix).max(initial=0.0)
+    if not off <= RESIDUAL * np.abs(matrix).max(initial=0.0):
+        raise SolverError(f"{solver} failed: its factors are not those of the matrix")
 
 
 class Guarded:

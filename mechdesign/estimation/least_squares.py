@@ -13,7 +13,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.estimation.scores import Scores
 from mechdesign.mechanisms import Frequencies
-from mechdesign.outside import called, checked
+from mechdesign.outside import called, check_product, checked
 from mechdesign.prior import prior_on
 from mechdesign.reports import Tally
 
@@ -87,10 +87,13 @@ class FisherInformation:
         self._root = np.sqrt(outputs)
         B = columns[:, self._used] / self._root
         self._scale = 1 / np.sqrt((B**2).sum(axis=1))
-        found = called("LAPACK", scipy.linalg.svd, self._scale[:, None] * B, full_matrices=False)
-        k, m, n = *B.shape, min(B.shape)
-        shapes = ((k, n), (n,), (n, m))
-        U, s, Vt = (checked("LAPACK", *pair) for pair in zip(found, shapes, strict=True))
+        B = self._scale[:, None] * B
+        found = called("LAPACK", scipy.linalg.svd, B, full_matrices=False)
+        (k, m), n = B.shape, min(B.shape)
+        U = checked("LAPACK", found[0], (k, n))
+        s = checked("LAPACK", found[1], (n,))
+        Vt = checked("LAPACK", found[2], (n, m))
+        check_product("LAPACK", (U * s) @ Vt, B)
         self.rank = int((s > LEAST_SINGULAR * s[0]).sum())
         self._left, self._singular, self._right = U[:, : self.rank], s[: self.rank], Vt[: self.rank]
         rounding = 64 * max(columns.shape) * np.finfo(np.float64).eps

@@ -17,7 +17,7 @@ import scipy.linalg
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import InputError, SolverError, shown
 from mechdesign.estimation.report_models import DistinctReports
-from mechdesign.outside import called, checked
+from mechdesign.outside import called, check_product, checked
 
 __all__ = ["Fit", "Progress", "fit", "likelihood_gap", "observed_information"]
 
@@ -247,8 +247,10 @@ def observed_information(
     inverse = np.full((k, k), np.nan)
     scaled = observed.columns[inside] * (np.sqrt(observed.shares) / (p @ observed.columns))
     size = 1 / np.sqrt((scaled**2).sum(axis=1))
-    s, U = called("LAPACK", scipy.linalg.eigh, size[:, None] * (scaled @ scaled.T) * size)
-    s, U = checked("LAPACK", s, size.shape), checked("LAPACK", U, (len(size), len(size)))
+    H = size[:, None] * (scaled @ scaled.T) * size
+    s, U = called("LAPACK", scipy.linalg.eigh, H)
+    s, U = checked("LAPACK", s, size.shape), checked("LAPACK", U, H.shape)
+    check_product("LAPACK", (U * s) @ U.T, H)
     if s[0] <= 1e-12 * s[-1]:
         return inverse, np.zeros(k, dtype=np.bool_)
     half = size[:, None] * U / np.sqrt(s)

@@ -326,6 +326,6 @@ class _SaddlePointMethod:
 
 def _least_squares(A: FloatArray, b: FloatArray) -> FloatArray:
     """Return the shortest of the vectors x with the least |A x - b|."""
-    known = checked("Newton's method", A, A.shape), checked("Newton's method", b, b.shape)
-    found = called("LAPACK", np.linalg.lstsq, *known, rcond=None)
+    A, b = checked("Newton's method", A, A.shape), checked("Newton's method", b, b.shape)
+    found = called("LAPACK", np.linalg.lstsq, A, b, rcond=None)
     return checked("LAPACK", found[0], A.shape[1:])
