@@ -74,8 +74,8 @@ class Answers:
         if self.best is None:
             if verdict.holds and self.attempt(Attempt(last, verdict.reason)) is None:
                 error = self._errors[-1]
-                if not isinstance(error, MechdesignError):
-                    raise error  # no solver took part in that
+                if not isinstance(error, MechdesignError | MemoryError):
+                    raise error  # that of the user's own function: no solver took part
         elif verdict.recommended and not self.best.is_within(self._limits.gap):
             self.attempt(Attempt(last, verdict.reason))
 

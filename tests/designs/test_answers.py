@@ -1,0 +1,238 @@
+"""One attempt is the whole way from a raw answer to the proof; after a failure comes the next."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    CertificateError,
+    ColumnUtility,
+    ConvexUtility,
+    HammingLoss,
+    InfeasibleError,
+    InputError,
+    L2Risk,
+    MutualInformation,
+    Problem,
+    SolverError,
+    UnsupportedError,
+    design,
+    min_epsilon,
+    trace_frontier,
+)
+from mechdesign.certify import verify
+from mechdesign.designs import candidate, facade
+from mechdesign.designs.answers import Answers
+from mechdesign.routes import Attempt, RawSolution, Route, Verdict
+from mechdesign.routes.base import Dual
+from mechdesign.routes.fallback import Fallback
+from mechdesign.routes.limits import Limits, Progress
+from tests.faults_support import FAULTS, Faults
+
+PRIOR = [0.2, 0.5, 0.3]
+
+
+@pytest.fixture(autouse=True)
+def _as_for_users(monkeypatch: pytest.MonkeyPatch, _mistakes_show: None) -> None:
+    monkeypatch.undo()
+
+
+def problem(utility: Any = None, epsilon: Any = 1) -> Problem:
+    return Problem(range(3), LDP(epsilon), utility or HammingLoss(), prior=PRIOR)
+
+
+class Failing(Route):
+    """A route that raises, or returns what it is told."""
+
+    name = "failing"
+    summary = "for tests"
+
+    def __init__(self, error: Exception | None = None, raw: RawSolution | None = None) -> None:
+        self.error, self.raw = error, raw
+
+    def check(self, problem: Problem) -> Verdict:
+        return Verdict(True, "asked for")
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        if self.error is not None:
+            raise self.error
+        assert self.raw is not None
+        return self.raw
+
+
+def answered(*routes: Route, to: Problem | None = None) -> Answers:
+    found = Answers(to or problem(), Limits())
+    found.run(iter([Attempt(route, "asked for") for route in routes]), Fallback())
+    return found
+
+
+FAILURES = [
+    SolverError("no"),
+    CertificateError("no"),
+    InputError("prior", "numbers", "text"),
+    ZeroDivisionError("no"),
+    OverflowError("no"),
+    FloatingPointError("no"),
+    ValueError("no"),
+    IndexError("no"),
+    KeyError("no"),
+    MemoryError(),
+    RuntimeWarning("no"),
+    np.linalg.LinAlgError("no"),
+]
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
+def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
+    good = Fallback().solve(problem(), Limits())
+    found = answered(Failing(error), Failing(raw=good))
+    assert found.best is not None
+    assert found.best.why == "asked for"
+    (failure,) = found.failures
+    assert str(error) in failure or type(error).__name__ in failure
+    assert failure in found.solution().notes
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
+def test_where_all_fail_a_channel_with_equal_rows_is_left(error: Exception) -> None:
+    solution = answered(Failing(error), Failing(error)).solution()
+    assert solution.status == "bounded"
+    assert solution.value == 0.5
+    verify(solution.document())
+
+
+MISTAKES = [
+    TypeError("no"),
+    AttributeError("no"),
+    NameError("no"),
+    AssertionError(),
+    RuntimeError(),
+]
+
+
+@pytest.mark.parametrize("error", MISTAKES, ids=lambda error: type(error).__name__)
+def test_a_mistake_in_the_program_is_no_failure_of_a_route(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        answered(Failing(error))
+
+
+@pytest.mark.parametrize("error", [InfeasibleError("no"), KeyboardInterrupt(), SystemExit()])
+def test_what_is_final_ends_all(error: Any) -> None:
+    with pytest.raises(type(error)):
+        answered(Failing(error))
+
+
+def test_what_no_route_takes_is_refused() -> None:
+    error = UnsupportedError("utility", "another", "this")
+    with pytest.raises(UnsupportedError) as caught:
+        answered(Failing(error), Failing(UnsupportedError("a", "b", "c")))
+    assert caught.value is error
+    assert answered(Failing(error), Failing(SolverError("no"))).solution().value == 0.5
+
+
+def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
+    best = design(problem())
+    nonsense = Dual((), potentials=np.full(3, np.nan), search="rays")
+    raw = RawSolution(best.channel.matrix, best.channel.outputs, nonsense, "failing")
+    solution = answered(Failing(raw=raw)).solution()
+    assert solution.value == pytest.approx(best.value)
+    assert solution.bound == 0
+    verify(solution.document())
+
+
+@pytest.mark.parametrize("step", ["repair", "Channel", "prove"])
+def test_memory_may_run_out_at_any_step(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the repair or the proof of the first answer; the next one stands."""
+    real, calls = getattr(candidate, step), list[int]()
+
+    def scarce(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise MemoryError
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(candidate, step, scarce)
+    assert design(problem()).status == "optimal"
+    assert len(calls) > 1
+
+
+def test_a_router_that_fails_leaves_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scarce(*_: Any) -> Any:
+        raise MemoryError
+        yield
+
+    monkeypatch.setattr(facade, "plan", scarce)
+    solution = design(problem())
+    assert "the router: MemoryError" in solution.notes
+    assert solution.value == 0.5
+
+
+class OwnError(ValueError):
+    """What a user's function raises."""
+
+
+class OwnGain(ColumnUtility):
+    """A gain of the user's own that fails."""
+
+    name, sense = "own", "maximize"
+
+    def gain(self, columns: Any, prior: Any) -> Any:
+        raise OwnError
+
+
+class OwnLoss(ConvexUtility):
+    """A loss of the user's own that fails."""
+
+    name = "own"
+
+    def objective(self, *_: Any) -> Any:
+        raise OwnError
+
+
+@pytest.mark.parametrize("utility", [OwnGain(), OwnLoss()])
+def test_an_error_of_the_users_own_utility_is_shown(utility: Any) -> None:
+    with pytest.raises(OwnError):
+        design(problem(utility))
+
+
+@pytest.mark.parametrize("route", ["columns", "interior", "extreme-rays", "auto"])
+def test_an_error_of_the_users_own_callback_is_shown(route: str) -> None:
+    def fails(_: Progress) -> None:
+        raise OwnError
+
+    utility = MutualInformation() if route in ("extreme-rays", "auto") else HammingLoss()
+    with pytest.raises(OwnError):
+        design(problem(utility), route=route, progress=fails)
+
+
+def broken(kind: str, most: int = 20_000) -> Faults:
+    return Faults(FAULTS[kind], lasting=True, most=most)
+
+
+KINDS = ["raises MemoryError", "raises Panic", "both: all NaN", "both: zeros", "claims infeasible"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("utility", [HammingLoss(), L2Risk(), MutualInformation()])
+def test_a_frontier_without_a_solver(kind: str, utility: Any) -> None:
+    with broken(kind).planted():
+        curve = trace_frontier(problem(utility), ["0.5", 1, 3])
+    assert len(curve.solutions) == 3
+    for solution in curve.solutions:
+        verify(solution.document())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_least_epsilon_without_a_solver_is_none_too_small(kind: str) -> None:
+    """Either a channel reaches the loss, or that is said not to be decided."""
+    right = min_epsilon(problem(), "0.3", precision="0.01")
+    with broken(kind).planted(), suppress(SolverError):
+        found = min_epsilon(problem(), "0.3", precision="0.01")
+        assert found.solution.value <= 0.3
+        assert found.epsilon >= right.epsilon - Fraction(1, 100)
