@@ -239,7 +239,7 @@ class Domain:
         wanted = clean_label(label, key)
         if wanted not in self._index:
             hint = self._twin(wanted) or did_you_mean(str(wanted), map(str, self.labels))
-            raise InputError(key, f"labels of the domain ({self._listed()})", shown(label), hint)
+            raise InputError(key, f"labels of the domain ({self.listed()})", shown(label), hint)
         return self._index[wanted]
 
     def _twin(self, wanted: Label) -> str:
@@ -362,7 +362,7 @@ class Domain:
         place = self.find_text(text)
         if place is None and not quoted:
             given = "another text" if text.strip() else "an empty one"
-            raise InputError(key, f"labels of the domain ({self._listed()})", given)
+            raise InputError(key, f"labels of the domain ({self.listed()})", given)
         return self.index(text, key) if place is None else place
 
     def _text_index(self) -> dict[str, int]:
@@ -381,7 +381,8 @@ class Domain:
             return {"grid": {"rows": rows, "columns": columns, "spacing": spacing}}
         return {"values": [plain_label(x) for x in self.labels]}
 
-    def _listed(self) -> str:
+    def listed(self) -> str:
+        """Return the labels in few words, the middle left out where there are many."""
         few = len(self) <= 6
         named = self.labels if few else (*self.labels[:3], self.labels[-1])
         texts = [text if len(text) <= 100 else f"{text[:97]}..." for text in map(repr, named)]
@@ -406,4 +407,4 @@ class Domain:
         if self.grid_shape is not None and self.spacing is not None:
             rows, columns = self.grid_shape
             return f"Domain(grid {rows} x {columns}, spacing {fraction_text(self.spacing)})"
-        return f"Domain({len(self)} input{'s' * (len(self) > 1)}: {self._listed()})"
+        return f"Domain({len(self)} input{'s' * (len(self) > 1)}: {self.listed()})"

@@ -63,20 +63,13 @@ def _leakage(options: argparse.Namespace) -> int:
 
 def _matrix(path: str) -> Channel:
     """Read a matrix of probabilities, exact where they are fractions."""
-    import csv
-
     from mechdesign.channel import Channel
-    from mechdesign.files.reading import read_text
+    from mechdesign.files.data_files import read_numbers
 
     try:
-        lines = csv.reader(read_text(Path(path)).splitlines(), strict=True)
-        rows = [[cell.strip() for cell in row] for row in lines if row]
-    except csv.Error as error:
-        raise InputError(path, "rows of numbers with commas between them", error) from None
-    try:
-        return Channel.from_matrix(rows)
+        return Channel.from_matrix(read_numbers(Path(path)))
     except InputError as error:
-        raise error.inside_file(path) from None
+        raise error if error.key.startswith(path) else error.inside_file(path) from None
 
 
 def _prior(text: str, inputs: Domain) -> Prior:

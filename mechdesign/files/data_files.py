@@ -22,7 +22,7 @@ from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 
-__all__ = ["file_keys", "is_file", "read_column", "read_matrix", "read_rows"]
+__all__ = ["file_keys", "is_file", "read_column", "read_matrix", "read_numbers", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
@@ -69,12 +69,17 @@ class _Lines:
         return line
 
 
-def _rows(path: Path, separator: str, key: str) -> Iterator[list[str]]:
-    """Yield the cells of each row of a table, gzipped or not, without empty lines."""
+def _checked(separator: str, key: str) -> str:
+    """Return what separates cells."""
     if len(separator) != 1 or separator in '"\r\n':
         expected = "one character, no quote or line end"
         raise InputError(f"{key}.separator", expected, shown(separator))
-    where, whole = f"{key}.file", "a table in UTF-8, whole"
+    return separator
+
+
+def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of a table, gzipped or not, without empty lines."""
+    whole = "a table in UTF-8, whole"
     with open_plain(path) as raw:
         packed = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         lines = _Lines(io.TextIOWrapper(packed, encoding="utf-8-sig", newline=""), where)
@@ -94,10 +99,27 @@ def _rows(path: Path, separator: str, key: str) -> Iterator[list[str]]:
 
 def read_column(path: Path, column: str, separator: str) -> Iterator[str]:
     """Yield the cells in one column of a table with a header line."""
-    rows = _rows(path, separator, "data")
+    rows = _rows(path, _checked(separator, "data"), "data.file")
     place = place_of_column(column, next(rows, []), "data.column", path.name)
     for row in rows:
         yield row[place] if place < len(row) else ""
+
+
+def read_numbers(path: Path) -> list[list[str]]:
+    """Return the cells of a table of numbers >= 0 without a header, as text.
+
+    Raises
+    ------
+    InputError
+        If a cell is no such number, or the file cannot be read.
+    """
+    lines: list[list[str]] = []
+    entries = 0
+    for line in _rows(path, ",", str(path)):
+        entries += len(line)
+        check_size("entries", entries, str(path))
+        lines.append(line)
+    return _numbers(lines, str(path), "", 1)
 
 
 def read_matrix(
@@ -130,7 +152,7 @@ def read_matrix(
     where, k, entries = f"{key}.file", len(inputs), 0
     lines: list[list[str]] = []
     expected = f"{k} lines, one for each input, or a header line more"
-    for n, line in enumerate(_rows(path, separator, key), 1):
+    for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
         if n > k + 1:
             raise InputError(where, expected, f"more of them in {path.name}")
         if lines and len(line) != len(lines[0]):
@@ -142,21 +164,21 @@ def read_matrix(
     if len(lines) < k:
         raise InputError(where, expected, f"{len(lines)} lines in {path.name}")
     if len(lines) == k:
-        return _numbers(lines, where, path.name, 1)
+        return _numbers(lines, where, f" of {path.name}", 1)
     header, *body = lines
     columns = inputs if outputs is None else Domain(outputs)
     x = _places([line[0] for line in body], inputs, f"{where}: column of labels in {path.name}")
     y = _places(header[1:], columns, f"{where}: header line of {path.name}")
-    numbers = _numbers([line[1:] for line in body], where, path.name, 2)
+    numbers = _numbers([line[1:] for line in body], where, f" of {path.name}", 2)
     return [[numbers[row][column] for column in y] for row in x]
 
 
-def _numbers(lines: list[list[str]], where: str, name: str, first: int) -> list[list[str]]:
+def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[str]]:
     """Return cells that are numbers >= 0, maybe infinite; ``first`` is their line and column."""
     for n, line in enumerate(lines, first):
         for m, cell in enumerate(line, first):
             if not is_infinite(cell):
-                place = f"{where}: line {n} of {name}, column {m}"
+                place = f"{where}: line {n}{of}, column {m}"
                 _number(cell, place, "a finite number >= 0, or inf", 0)
     return lines
 
@@ -191,7 +213,7 @@ def read_rows(
     """
     name, separator = file_keys(table, key)
     path = find_data(name, folder, f"{key}.file")
-    lines = _rows(path, separator, key)
+    lines = _rows(path, _checked(separator, key), f"{key}.file")
     header = next(lines, [])
     known, needed = set(COLUMNS), set(COLUMNS) - {"slope"}
     if len(set(header)) < len(header) or not needed <= set(header) <= known:

@@ -130,7 +130,7 @@ def test_policies_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert message.startswith(
         "survey.csv: line 602, column 'answer': expected labels of the domain"
     )
-    assert message.endswith("given 'perhaps'")
+    assert message.endswith("given another text")
     assert "survey.csv: line 603" in refused(capsys, *SURVEY, "--unknown", "drop")
     policies = ["--unknown", "map:some, times", "--missing", "drop"]
     done = json.loads(printed(capsys, *SURVEY, *policies, "--json"))
@@ -164,8 +164,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no such file": ([*SURVEY[:2], "none.csv", *SURVEY[3:]], "none.csv: expected a file that"),
     "column": (
         [*SURVEY[:-1], "anwser"],
-        "survey.csv: column: expected one of 'name', 'answer', 'age', given 'anwser'; "
-        "did you mean 'answer'?",
+        "survey.csv: column: expected one column of the file with the name 'anwser', given 3 "
+        "columns, none of that name; the name of column 2 is nearly that",
     ),
     "over itself": (
         [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
@@ -360,7 +360,7 @@ def test_a_matrix_of_numbers_is_measured(folder: Path, capsys: pytest.CaptureFix
     Path("m.csv").write_text("3/4,1/4\n0.25,0.5\n", encoding="utf-8")
     assert refused(capsys, "leakage", "m.csv").startswith("m.csv: matrix[1]: expected a row that")
     Path("m.csv").write_text("a,b\n0.25,0.75\n", encoding="utf-8")
-    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: matrix[0][0]: expected ")
+    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: line 1, column 1: expected ")
     Path("m.csv").write_text("", encoding="utf-8")
     assert refused(capsys, "leakage", "m.csv").startswith("m.csv: ")
 

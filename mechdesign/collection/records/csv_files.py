@@ -8,10 +8,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
 import re
-import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -20,15 +20,14 @@ import pyarrow as pa
 import pyarrow.csv
 
 from mechdesign.collection.records.record_files import Chunk, Reader, Writer, texts_of
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, LimitError, shown
+from mechdesign.files.reading import open_plain
+from mechdesign.resources import check_size, current
 
 __all__ = ["CSVReader", "CSVWriter", "check_separator"]
 
 BLOCK = 1 << 18
 """Bytes that are read at once."""
-
-MOST_BYTES = 1 << 22
-"""Bytes of a row: more than a report takes, and little enough for a quote that has no end."""
 
 EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """Bytes without which no line is empty, unless it is the first."""
@@ -69,13 +68,8 @@ class CSVReader(Reader):
 
     def __init__(self, path: Path, separator: str | None, *, packed: bool = False) -> None:
         self._file, self._separator = str(path), check_separator(separator)
-        try:
-            self._raw = path.open("rb")
-        except (OSError, ValueError) as error:  # a name with a zero byte is no value
-            given = getattr(error, "strerror", None) or error
-            raise InputError(self._file, "a file that can be read", given) from None
-        info = path.stat()
-        self._bytes = info.st_size if stat.S_ISREG(info.st_mode) else 0
+        self._raw, self._most = open_plain(path), current().row_bytes
+        self._bytes = os.fstat(self._raw.fileno()).st_size
         self._stream = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
         self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
         try:
@@ -117,7 +111,7 @@ class CSVReader(Reader):
     def _header(self) -> tuple[str, ...]:
         """Read the names of the columns."""
         record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False
-        while found is None and not ended and len(self._rest) <= MOST_BYTES:
+        while found is None and not ended and len(self._rest) <= self._most:
             ended = self._read_on()
             self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
             found = record.match(self._rest)
@@ -132,6 +126,7 @@ class CSVReader(Reader):
             raise self._refused("text in UTF-8", "other bytes") from None
         except csv.Error as error:
             raise self._refused("names of columns", error) from None
+        check_size("columns", len(names), f"{self._file}: line {self._line}")
         self._pass(found.end())
         return tuple(names)
 
@@ -139,8 +134,9 @@ class CSVReader(Reader):
         """Read more bytes, and return whether there are none; the last line then gets its end."""
         try:
             more = self._stream.read(BLOCK)
-        except (OSError, EOFError, zlib.error) as error:
-            raise self._refused("a file that can be read to its end", error) from None
+        except (OSError, EOFError, zlib.error):
+            expected = "a file that can be read to its end"
+            raise self._refused(expected, "a damaged one") from None
         self._rest += more
         if not more and self._rest and not self._rest.endswith(b"\n"):
             self._rest += b"\n"
@@ -169,8 +165,10 @@ class CSVReader(Reader):
             if self._rest.strip(b"\r\n"):  # else nothing, or empty lines, maybe the last ones
                 if self._rest[:1] in b"\r\n":
                     raise self._refused(f"{len(self.names)} cells, as in the header", "0 cells")
-                if ended or len(self._rest) > MOST_BYTES:
+                if ended or len(self._rest) > self._most:
                     raise self._badly_quoted()
+            else:
+                self._rest = self._rest[-1:]  # one line end stands for all: nothing may follow
 
     def _whole(self, block: bytes) -> int:
         """Return where the whole, rightly quoted records end with which some bytes begin."""
@@ -194,7 +192,21 @@ class CSVReader(Reader):
         types = dict.fromkeys(places, pa.string())  # a label "007" stays as it is
         if not block:
             return pa.schema(types).empty_table().rename_columns(list(names)), None
-        table = pa.csv.read_csv(
+        try:
+            table = self._table(block, note, places, types)
+        except pa.ArrowException:  # whose words quote the row
+            raise self._refused("rows that can be read", "others") from None
+        table = table.rename_columns(list(names))
+        return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)
+
+    def _table(
+        self,
+        block: bytes,
+        note: Callable[[Any], str],
+        places: list[str],
+        types: dict[str, pa.DataType],
+    ) -> pa.Table:
+        return pa.csv.read_csv(
             pa.BufferReader(block),
             pa.csv.ReadOptions(
                 column_names=[str(n) for n in range(len(self.names))],
@@ -208,8 +220,7 @@ class CSVReader(Reader):
                 invalid_row_handler=note,
             ),
             pa.csv.ConvertOptions(column_types=types, include_columns=places),
-        ).rename_columns(list(names))
-        return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)
+        )
 
     def _place(self, block: bytes, first: int, start: int, row: int) -> str:
         """Return where a row of a block, counted from one on, begins: a walk over the records."""
@@ -219,10 +230,12 @@ class CSVReader(Reader):
         return f"line {first + _line_ends(block[:end])}"
 
     def _badly_quoted(self) -> InputError:
-        expected = (
-            f"cells that are quoted right, or not at all, in a row of at most {MOST_BYTES} bytes"
-        )
-        return self._refused(expected, "others")
+        cells = "cells that are quoted right, or not at all"
+        expected = f"{cells}, in a row of at most {self._most} bytes"
+        if len(self._rest) <= self._most:
+            return self._refused(expected, "others")
+        hint = f"allow longer rows with --allow row_bytes={2 * len(self._rest)}"
+        return LimitError(f"{self._file}: line {self._line}", expected, "others", hint)
 
     def _refused(self, expected: str, given: Any, place: str = "") -> InputError:
         return InputError(f"{self._file}: {place or f'line {self._line}'}", expected, given)

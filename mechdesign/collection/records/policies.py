@@ -19,7 +19,8 @@ __all__ = ["LabelReader", "Policy", "policy_of", "read_strictly"]
 
 POLICIES = "refuse, drop or map:LABEL"
 MAP = "map:"
-EMPTY = "an empty cell"
+EMPTY, OTHER = "an empty cell", "another text"
+"""What is said of a cell: never what stands in it, which is what is to be private."""
 
 
 class Policy(ABC):
@@ -102,8 +103,8 @@ def read_strictly(read: Callable[[Sequence[str]], AnyArray], cells: Cells) -> An
                 raise InputError("", "a report", EMPTY)
             read([text])
         except InputError as error:
-            given = error.given if text and text.strip() else EMPTY
-            raise InputError(cells.place(n), error.expected, given, error.hint) from None
+            given = OTHER if text and text.strip() else EMPTY
+            raise InputError(cells.place(n), error.expected, given) from None
     raise AssertionError("each text is read alone, and not all at once")
 
 
@@ -172,9 +173,5 @@ class LabelReader:
 
     def _refusal(self, cells: Cells, n: int) -> InputError:
         text = cells.texts[n] or ""
-        try:
-            self._domain.index_of_text(text, "")
-        except InputError as error:
-            given = error.given if text.strip() else EMPTY
-            return InputError(cells.place(n), error.expected, given, error.hint)
-        return InputError(cells.place(n), "a label of the domain", EMPTY)
+        given = OTHER if text.strip() else EMPTY
+        return InputError(cells.place(n), f"labels of the domain ({self._domain.listed()})", given)

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
+from mechdesign.errors import InputError, shown_kind
+from mechdesign.files.reading import place_of_column
 from mechdesign.mechanisms import Mechanism
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe
 
@@ -43,8 +44,6 @@ CHUNK_BITS = 1 << 26
 
 NOTE = "note"
 """The column in which a simulation says that it is one."""
-
-SEPARATORS = ";\t|,"
 
 Progress = Callable[[int, float | None], None]
 """Is told, after each chunk, the rows so far and the share of the file, None where unknown."""
@@ -111,7 +110,8 @@ def texts_of(column: pa.ChunkedArray, key: str) -> pa.Array:
     try:
         texts = column.cast(pa.string()).combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(key, "a column of text or numbers", str(column.type)) from None
+        kind = str(column.type).partition("<")[0]  # without the names of what is nested in it
+        raise InputError(key, "a column of text or numbers", kind) from None
     if pa.types.is_floating(column.type):
         return pc.if_else(pc.equal(texts, "nan"), None, texts)
     return texts
@@ -207,22 +207,7 @@ class FileKind:
 def check_columns(reader: Reader, wanted: Sequence[str], file: object) -> None:
     """Raise InputError unless a file has each of some columns exactly once."""
     for name in wanted:
-        if name not in reader.names:
-            known = ", ".join(map(repr, reader.names[:20]))
-            hint = did_you_mean(str(name), reader.names) or _separator_hint(reader.names)
-            raise InputError(f"{file}: column", f"one of {known}", shown(name), hint)
-        if reader.names.count(name) > 1:
-            expected = f"one column of the name {name!r}"
-            raise InputError(f"{file}: column", expected, f"{reader.names.count(name)} of them")
-
-
-def _separator_hint(names: Sequence[str]) -> str:
-    """Return what to do about a header of one name that has another separator in it."""
-    if len(names) == 1:
-        for other in SEPARATORS:
-            if other in names[0]:
-                return f"is the separator {other!r}?"
-    return ""
+        place_of_column(name, reader.names, f"{file}: column", "the file")
 
 
 def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:

@@ -50,7 +50,7 @@ def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> st
 LINES: dict[str, tuple[str, str]] = {
     "unknown": (
         "id,a\n1,x\n2,maybe\n3,no\n",
-        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given 'maybe'",
+        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given another text",
     ),
     "near miss": ("a\nx\nX\n", "in.csv: line 3, column 'a': expected labels"),
     "missing": (
@@ -186,10 +186,12 @@ def test_columns_are_found_by_their_name(folder: Path) -> None:
     save(folder / "in.csv", {"answer": ["x"], "b": ["x"], "note": ["x"]})
     found = refused(folder, folder / "in.csv", "anwser")
     assert found == (
-        "in.csv: column: expected one of 'answer', 'b', 'note', given 'anwser'; "
-        "did you mean 'answer'?"
+        "in.csv: column: expected one column of the file with the name 'anwser', "
+        "given 3 columns, none of that name; the name of column 1 is nearly that"
     )
-    assert "given 'bb'" in refused(folder, folder / "in.csv", "answer", keep=["bb"])
+    assert "with the name 'bb', given 3 columns" in refused(
+        folder, folder / "in.csv", "answer", keep=["bb"]
+    )
     assert "beside the one that is to be private" in refused(
         folder, folder / "in.csv", "b", keep=["b"]
     )
@@ -200,7 +202,7 @@ def test_columns_are_found_by_their_name(folder: Path) -> None:
             folder, folder / "in.csv", column, keep=keep, rng=1
         )
     (folder / "in.csv").write_text("a,b,a\nx,x,x\n", encoding="utf-8")
-    assert "expected one column of the name 'a', given 2 of them" in refused(
+    assert "one column of the file with the name 'a', given 3 columns, 2 of that name" in refused(
         folder, folder / "in.csv"
     )
     (folder / "in.csv").write_text("b;a\nx;x\n", encoding="utf-8")
@@ -396,11 +398,11 @@ def test_a_cell_is_dropped_exactly_where_the_domain_cannot_read_it(
 def test_reports_that_are_none_are_refused_by_their_line(tmp_path: Path) -> None:
     channel = identity(["x", "y"])
     cases = {
-        "a\nx\nno\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given 'no'",
+        "a\nx\nno\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given another",
         "a\nx\n\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given an empty",
         "b,a\n1,x\n1\n": "line 3: expected 2 cells",
         "a\n": "expected at least one report, given none",
-        "b\nx\n": "column: expected one of 'b', given 'a'",
+        "b\nx\n": "column: expected one column of the file with the name 'a', given 1 column, none",
     }
     for text, message in cases.items():
         (tmp_path / "r.csv").write_text(text, encoding="utf-8")

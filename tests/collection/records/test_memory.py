@@ -1,0 +1,263 @@
+"""What is held of a file of records has a bound, whatever its length, its width and its packing."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from mechdesign import InputError, load_problem, resources
+from mechdesign.collection.records import parquet_files, privatize_file
+from mechdesign.collection.records.csv_files import BLOCK, CSVReader
+from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
+from mechdesign.errors import LimitError
+from mechdesign.files import save
+from tests.records_support import identity
+
+
+def packed(path: Path, piece: bytes, times: int, head: bytes = b"") -> Path:
+    """Write a file that is far smaller than what it holds."""
+    packer = zlib.compressobj(9, wbits=31)
+    parts = [packer.compress(head), *(packer.compress(piece) for _ in range(times))]
+    path.write_bytes(b"".join([*parts, packer.flush()]))
+    return path
+
+
+@pytest.fixture
+def unpacked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """Return how many bytes were unpacked so far."""
+    taken = [0]
+    read = gzip.GzipFile.read
+    read1 = gzip.GzipFile.read1
+
+    def counted(file: gzip.GzipFile, size: int | None = -1) -> bytes:
+        found = read(file, size)
+        taken[0] += len(found)
+        return found
+
+    def counted1(file: gzip.GzipFile, size: int = -1) -> bytes:
+        found = read1(file, size)
+        taken[0] += len(found)
+        return found
+
+    monkeypatch.setattr(gzip.GzipFile, "read", counted)
+    monkeypatch.setattr(gzip.GzipFile, "read1", counted1)
+    return lambda: taken[0]
+
+
+BOMBS = {
+    "a header of commas": (b"", b"," * 2**20),
+    "a header without an end": (b"", b"a" * 2**20),
+    "a row of commas": (b"a,b\n", b"," * 2**20),
+    "a cell without an end": (b"a,b\n1,", b"x" * 2**20),
+    "a quote without an end": (b'a,b\n1,"', b"x\n" * 2**19),
+    "rows in a quote": (b'a,b\n1,"', b'x"",""\n' * 2**17),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_more_is_unpacked_than_a_row_may_take(
+    name: str, tmp_path: Path, unpacked: Callable[[], int]
+) -> None:
+    head, piece = BOMBS[name]
+    packed(tmp_path / "in.csv.gz", piece, 16, head)
+    with resources.allow(row_bytes=2**20), pytest.raises(InputError, match="row_bytes"):
+        privatize_file(identity(["x"]), tmp_path / "in.csv.gz", tmp_path / "out.csv", "a")
+    assert unpacked() <= 2**20 + 2 * BLOCK
+    before = unpacked()
+    text = (
+        '[domain]\nvalues = ["x"]\n[prior]\ndata = { file = "in.csv.gz", column = "a" }\n'
+        '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n'
+    )
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    with resources.allow(row_bytes=2**20), pytest.raises(InputError):
+        load_problem(tmp_path / "p.toml")
+    assert unpacked() - before <= 2**20 + 2 * BLOCK
+
+
+def test_data_of_a_problem_are_read_up_to_the_limit(
+    tmp_path: Path, unpacked: Callable[[], int]
+) -> None:
+    packed(tmp_path / "in.csv.gz", b"x\n" * 2**19, 16, b"a\n")
+    text = (
+        '[domain]\nvalues = ["x"]\n[prior]\ndata = { file = "in.csv.gz", column = "a" }\n'
+        '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n'
+    )
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    with resources.allow(bytes=2**20), pytest.raises(LimitError, match="--allow bytes="):
+        load_problem(tmp_path / "p.toml")
+    assert unpacked() <= 2**20 + BLOCK
+
+
+def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
+    packed(tmp_path / "in.csv.gz", b"\r\n" * 2**19, 16, b"a,b\nx,1\n")
+    with CSVReader(tmp_path / "in.csv.gz", None, packed=True) as reader:
+        rows = 0
+        for chunk in reader.chunks(["a"], 10):
+            rows += chunk.table.num_rows
+            assert len(reader._rest) <= 2 * BLOCK
+        assert rows == 1
+    (tmp_path / "in.csv").write_bytes(b"a,b\nx,1\n" + b"\n" * 2**20 + b"y,1\n")
+    with (
+        CSVReader(tmp_path / "in.csv", None) as reader,
+        pytest.raises(InputError, match="line 3: expected 2 cells, as in the header, given 0"),
+    ):
+        list(reader.chunks(["a"], 10))
+
+
+def test_columns_are_counted(tmp_path: Path) -> None:
+    names = [f"c{n}" for n in range(11)]
+    (tmp_path / "in.csv").write_text(",".join(names) + "\n", encoding="utf-8")
+    pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "in.parquet")
+    for name in ("in.csv", "in.parquet"):
+        with resources.allow(columns=10), pytest.raises(LimitError, match="at most 10 columns"):
+            privatize_file(identity(["x"]), tmp_path / name, tmp_path / "out.csv", "c0")
+
+
+def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1" + (2**31 - 1).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(LimitError, match="at most 16777216 footer_bytes, given 2147483647"):
+        ParquetReader(tmp_path / "x.parquet", None)
+
+
+# Parquet: a few bytes may stand for many
+
+
+def pieces_of(path: Path, names: list[str], size: int = 2**16) -> list[pa.Table]:
+    with ParquetReader(path, None) as reader:
+        return [chunk.table for chunk in reader.chunks(names, size)]
+
+
+def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None:
+    long, times = "y" * 2**20, 3_000
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * times), pa.array([long]))
+    pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet", store_schema=False)
+    assert (tmp_path / "x.parquet").stat().st_size < 2**20
+    with ParquetReader(tmp_path / "x.parquet", None) as reader:
+        for n, chunk in enumerate(reader.chunks(["a"], 2**16)):
+            assert chunk.table.num_rows <= PIECE // 2**20 + 1
+            if n == 3:
+                break
+    with (
+        resources.allow(row_bytes=2**10),
+        ParquetReader(tmp_path / "x.parquet", None) as reader,
+        pytest.raises(LimitError, match="row_bytes"),
+    ):
+        next(reader.chunks(["a"], 2**16))
+
+
+CELLS = st.none() | st.text("ab", max_size=40)
+
+
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS, st.integers(-5, 5)), min_size=1, max_size=60),
+    size=st.integers(1, 20),
+    small=st.sampled_from([0, 100, 2**24]),
+    piece=st.sampled_from([32, 100, 2**23]),
+    group=st.integers(1, 60),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_pieces_are_the_rows_in_order_and_none_is_large(
+    rows: list[tuple[str | None, str | None, int]],
+    size: int,
+    small: int,
+    piece: int,
+    group: int,
+    tmp_path: Path,
+) -> None:
+    one, two, three = zip(*rows, strict=True)
+    table = pa.table(
+        {
+            "a": pa.array(one, pa.string()),
+            "n": pa.array(three),
+            "b": pa.array(two, pa.large_string()),
+            "l": pa.array([[n] for n in three]),
+        }
+    )
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet_files, "SMALL", small)
+        patch.setattr(parquet_files, "PIECE", piece)
+        for names in (["b", "a", "n"], ["a"], ["l", "b"]):
+            found = pieces_of(tmp_path / "x.parquet", names, size)
+            assert pa.concat_tables(found).equals(table.select(names))
+            assert all(len(part) <= size for part in found)
+            if "l" not in names:
+                most = piece + max(len(a or "") + len(b or "") + 24 for a, b, _ in rows)
+                assert all(text_bytes(part) <= most for part in found)
+
+
+def text_bytes(table: pa.Table) -> int:
+    return sum(len(cell) for name in table.column_names for cell in texts(table, name))
+
+
+def texts(table: pa.Table, name: str) -> list[str]:
+    return [cell for cell in table.column(name).to_pylist() if isinstance(cell, str)]
+
+
+def test_the_writer_gathers_rows_to_groups(tmp_path: Path) -> None:
+    rows = 20_000
+    (tmp_path / "in.csv").write_text("a,b\n" + "x,yyyyyyyyyy\n" * rows, encoding="utf-8")
+    privatize_file(
+        identity(["x"]), tmp_path / "in.csv", tmp_path / "o.parquet", "a", keep=["b"], chunk=10
+    )
+    assert pq.ParquetFile(tmp_path / "o.parquet").num_row_groups == 1
+    assert pq.read_table(tmp_path / "o.parquet").num_rows == rows
+
+
+# the whole command
+
+MEASURED = """
+import resource, sys
+from mechdesign.cli import main
+status = main(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+raise SystemExit(status)
+"""
+
+
+def megabytes(folder: Path, *words: str) -> int:
+    """Return the memory that a command takes at most."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stderr.split()[-1])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other units elsewhere")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) -> None:
+    save(identity(["x", "yes"]), tmp_path / "channel.json")
+    found = []
+    for columns, rows in ((1, 2_000), (300, 20_000)):
+        wide = pa.array(["x", "yes"] * (rows // 2))
+        other = pa.array([f"another cell {n}" for n in range(rows)])
+        table = pa.table({"a": wide} | {f"c{n}": other for n in range(columns)})
+        if ending == "csv":
+            import pyarrow.csv
+
+            pyarrow.csv.write_csv(table, tmp_path / "in.csv")
+        else:
+            pq.write_table(table, tmp_path / "in.parquet")
+        words = ["privatize", "channel.json", f"in.{ending}", f"o.{ending}", "--column", "a"]
+        peak = megabytes(tmp_path, *words)
+        words = ["estimate", "channel.json", f"in.{ending}", "--column", "a"]
+        found.append((peak, megabytes(tmp_path, *words)))
+    for small, large in zip(*found, strict=True):
+        assert large - small < 50  # the larger file takes a hundred
