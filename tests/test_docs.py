@@ -45,6 +45,7 @@ def module_at(path: Path) -> ModuleType:
 
 
 house = module_at(ROOT / "docs" / "map.py")
+tables = module_at(ROOT / "docs" / "schema.py")
 
 
 def shown(svg: str) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
@@ -59,6 +60,12 @@ def test_the_map_is_that_of_the_imports() -> None:
     rooms = {room for room, _, _ in saved[0]}
     assert {"routes", "certify", "notions", "exact"} <= rooms
     assert {room for room, _ in house.PATH} <= rooms
+
+
+def test_the_tables_of_a_file_are_those_of_the_checker() -> None:
+    page = tables.PAGE.read_text(encoding="utf-8")
+    assert page == tables.written(page), "run: python docs/schema.py"
+    assert "| notion ldp |" in page
 
 
 def package(folder: Path, **modules: str) -> Path:

@@ -5,8 +5,10 @@ and the loss by itself, and checks every claim. It shares no code with the notio
 the routes, except the bounds on exponentials, logarithms and roots of :mod:`mechdesign.exact` and
 the exceptions. It needs the standard library only.
 
-An audit of privacy reads `fixed_point`, `loss_tables`, `problem` and the folder `privacy`, where
-`check` comes first. An audit of optimality then reads `bounds`: `duality` for expected losses,
+What a file may hold at all is in `schema`, in the forms of `forms`. An audit of privacy then reads
+`fixed_point`, `loss_tables`, `problem` and the folder `privacy`, where `check` comes first. An
+audit of optimality goes on with `proof`, which says what each kind of evidence is for, and with
+`bounds`: `duality` for expected losses,
 `theorems` for bounds without data, `reduced_gains` for sums of gains, with the searches `rays`,
 `lift_knapsack` and `boxes`. The others are for one case each: `chain` for inputs on a line,
 `decoders` for the error of a scalar, `inverse_information`, `estimation_risk` and
@@ -17,7 +19,7 @@ without the rest.
 
 from __future__ import annotations
 
-from mechdesign.certify.any_file import verify
+from mechdesign.certify.any_file import parse, verify
 from mechdesign.certify.channel_file import Verified, digest
 
-__all__ = ["Verified", "digest", "verify"]
+__all__ = ["Verified", "digest", "parse", "verify"]

@@ -1,23 +1,56 @@
-"""The entry of the checker: it finds the kind of a saved document, and checks its digest first."""
+"""The entry of the checker: the kind of a saved document, its digest, its keys, and its claims."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from mechdesign.certify import bare_channel, channel_file, mechanism_file
 from mechdesign.certify.channel_file import Verified, digest
-from mechdesign.errors import CertificateError, LimitError
+from mechdesign.certify.forms import Form
+from mechdesign.certify.schema import BARE_CHANNEL_FILE, CHANNEL_FILE, MECHANISM_FILE
+from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.resources import counted, entries_of
 
-__all__ = ["verify"]
+__all__ = ["parse", "verify"]
 
-CHECKERS: list[tuple[dict[str, Any], Callable[[dict[str, Any]], Verified]]] = [
-    (channel_file.FORMAT, channel_file.verify_channel),
-    (mechanism_file.FORMAT, mechanism_file.verify_mechanism),
-    (bare_channel.FORMAT, bare_channel.verify_bare_channel),
+CHECKERS: list[tuple[dict[str, Any], Form, Callable[[dict[str, Any]], Verified]]] = [
+    (channel_file.FORMAT, CHANNEL_FILE, channel_file.verify_channel),
+    (mechanism_file.FORMAT, MECHANISM_FILE, mechanism_file.verify_mechanism),
+    (bare_channel.FORMAT, BARE_CHANNEL_FILE, bare_channel.verify_bare_channel),
 ]
-"""The head of every kind of document, and the checker of the rest."""
+"""The head of every kind of document, its keys, and the checker of the rest."""
+
+
+def parse(text: str) -> Any:
+    """Return what a text in JSON holds, as every reader of JSON would.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, has a key twice in one table, or a number that is none.
+
+    Examples
+    --------
+    >>> parse('{"epsilon": 1, "epsilon": 2}')
+    Traceback (most recent call last):
+    ValueError: the key 'epsilon' twice in one table
+    """
+    return json.loads(text, object_pairs_hook=_table, parse_constant=_no_number)
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise ValueError(f"the key {twice!r:.60} twice in one table")
+    return found
+
+
+def _no_number(constant: str) -> Any:
+    raise ValueError(f"{constant}, which is no number")
 
 
 def verify(document: Any) -> Verified:
@@ -26,7 +59,7 @@ def verify(document: Any) -> Verified:
     Parameters
     ----------
     document
-        The parsed JSON of a channel file or of a mechanism file.
+        What :func:`parse` returns for a channel file or a mechanism file.
 
     Returns
     -------
@@ -36,29 +69,29 @@ def verify(document: Any) -> Verified:
     Raises
     ------
     CertificateError
-        At the first claim that does not hold, saying which.
+        At the first claim that does not hold, saying which; or at the first key that is not of such
+        a file, or is missing.
     LimitError
         If the check takes more steps than `resources` allows.
     """
-    check = _checker(document)
+    form, check = _kind(document)
     try:
         if document.get("digest") != digest(document):
             raise CertificateError("the digest does not match: the file was changed")
+        form.check(document, "")
         with counted(entries_of(document)):
             return check(document)
     except RecursionError:
         raise CertificateError("the file is nested too deeply") from None
-    except (CertificateError, LimitError):
+    except MechdesignError:
         raise
-    except KeyError as error:
-        raise CertificateError(f"the file is incomplete: it has no {error}") from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise CertificateError(f"the file is malformed: {error}") from None
 
 
-def _checker(document: Any) -> Callable[[dict[str, Any]], Verified]:
+def _kind(document: Any) -> tuple[Form, Callable[[dict[str, Any]], Verified]]:
     if isinstance(document, dict):
-        for head, check in CHECKERS:
+        for head, form, check in CHECKERS:
             if all(document.get(key) == entry for key, entry in head.items()):
-                return check
+                return form, check
     raise CertificateError("this is no mechdesign channel file of version 1")

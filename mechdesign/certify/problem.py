@@ -1,6 +1,6 @@
 """The reader of the problem that a saved file states: inputs, prior, notions, objective.
 
-Numbers are read as exact rationals, and every reader refuses what is not of its form. Nothing is
+Its tables are those of `schema`, which are closed. Numbers are read as exact rationals. Nothing is
 proved here.
 """
 
@@ -15,9 +15,10 @@ from math import isfinite, ldexp
 from typing import Any, TypeAlias
 
 from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
+from mechdesign.certify.forms import exact_number as number
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
-from mechdesign.errors import CertificateError, InputError
-from mechdesign.exact import as_fraction
+from mechdesign.certify.schema import KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
+from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
 __all__ = [
@@ -27,7 +28,6 @@ __all__ = [
     "LINEAR",
     "POSTERIOR",
     "SECRET",
-    "TV_RISK",
     "Statement",
     "check_different",
     "check_indices",
@@ -39,6 +39,7 @@ __all__ = [
     "read_potentials",
     "read_statement",
     "scaled_numbers",
+    "statement_of",
     "table_of",
     "whole_number",
 ]
@@ -46,13 +47,10 @@ __all__ = [
 MOST_INPUTS = 10**6
 """A grid with more points is refused before its labels are listed."""
 
-LARGEST = 10**9
-"""Integers below it are read without a check of their size."""
-
 POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
 ACCURACY = "bayes-accuracy"
-L2_RISK, TV_RISK = "l2-risk", "tv-risk"
+L2_RISK = "l2-risk"
 
 SECRET = "secret"
 """The name given here to every notion of a sensitive attribute S behind the input.
@@ -109,14 +107,12 @@ class Statement:
     @property
     def is_known(self) -> bool:
         """Whether the checker can compute the objective from the file."""
-        known = (POSTERIOR, INFORMATION, ACCURACY, L2_RISK, TV_RISK)
-        losses = ("distortion", "hamming", *DISTANCE_LOSSES)
-        return self.utility["objective"] in (*known, *losses)
+        return self.utility["objective"] in KNOWN_OBJECTIVES
 
     @property
     def is_risk(self) -> bool:
         """Whether the objective is the risk of estimating the distribution of the inputs."""
-        return self.utility["objective"] in (L2_RISK, TV_RISK)
+        return self.utility["objective"] in RISKS
 
     @property
     def is_worst_case(self) -> bool:
@@ -176,12 +172,11 @@ class Statement:
             return TableLosses(table_of(self.utility["matrix"], shape))
         if objective == "hamming":
             return HammingLosses(self.labels, outputs)
-        if objective not in DISTANCE_LOSSES or self.points is None:
-            raise CertificateError(f"no loss is known for {objective!r} on these inputs")
-        targets = [
-            tuple(self.spacing * number(part) for part in (y if isinstance(y, list) else [y]))
-            for y in outputs
-        ]
+        placed = [y if isinstance(y, list) else [y] for y in outputs]
+        numeric = not any(isinstance(part, str) for y in placed for part in y)
+        if objective not in DISTANCE_LOSSES or self.points is None or not numeric:
+            raise CertificateError(f"no loss {objective!r:.60} is known on these inputs")
+        targets = [tuple(self.spacing * number(part) for part in y) for y in placed]
         places, unit = _on_lattice([*self.points, *targets])
         k = len(self.points)
         return DistanceLosses(places[:k], places[k:], unit, DISTANCE_LOSSES[objective])
@@ -194,20 +189,10 @@ def _on_lattice(points: Sequence[Point]) -> tuple[list[tuple[int, ...]], int]:
     return [tuple(islice(parts, len(point))) for point in points], unit
 
 
-def number(value: Any) -> Fraction:
-    """Return the exact rational that a number or text of the file stands for."""
-    if type(value) is int and -LARGEST < value < LARGEST:  # most are, and need no more reading
-        return Fraction(value)
-    try:
-        return as_fraction(value)
-    except InputError:
-        raise CertificateError(f"expected an exact number, found {value!r:.60}") from None
-
-
-def whole_number(text: Any, longest: int) -> int:
+def whole_number(text: str, longest: int) -> int:
     """Return an integer >= 0 that the file has as text of at most so many digits."""
-    if type(text) is not str or not (text.isascii() and text.isdecimal()) or len(text) > longest:
-        raise CertificateError(f"expected a whole number as text, found {text!r:.60}")
+    if len(text) > longest:
+        raise CertificateError(f"expected at most {longest} digits, found {text!r:.60}")
     return int(text)
 
 
@@ -237,37 +222,40 @@ def distribution(values: Any, size: int) -> list[Fraction]:
 
 
 def read_statement(problem: Any) -> Statement:
-    """Read the ``problem`` of a saved file.
+    """Read a problem as a saved file has it.
 
     Raises
     ------
     CertificateError
-        If a part is missing or is not what it should be.
+        If it has not the keys of a problem and no others, each of its form, or contradicts itself.
     """
-    try:
-        labels, points, spacing = read_domain(problem["domain"])
-        prior = distribution(problem["prior"], len(labels))
-        privacy, utility, outputs = problem["privacy"], problem["utility"], problem["outputs"]
-    except KeyError as error:
-        raise CertificateError(f"the problem in the file has no {error}") from None
-    except (TypeError, ValueError) as error:
-        raise CertificateError(f"the problem in the file is malformed: {error}") from None
+    PROBLEM.check(problem, "problem")
+    return statement_of(problem)
+
+
+def statement_of(problem: dict[str, Any]) -> Statement:
+    """Return the statement of a problem whose keys and forms are those of the schema.
+
+    Raises
+    ------
+    CertificateError
+        If it contradicts itself.
+    """
+    labels, points, spacing = read_domain(problem["domain"])
+    prior = distribution(problem["prior"], len(labels))
+    utility, outputs = problem["utility"], problem["outputs"]
+    objective = utility["objective"]
     check_different(labels, "input")
     if outputs is not None:
         check_different(outputs, "output")
-    if not isinstance(privacy, list) or not privacy:
-        raise CertificateError("the problem in the file has no privacy notion")
-    privacy = [_named_apart(table) for table in privacy]
-    for flag in ("worst_case", "histogram"):
-        if not isinstance(utility.get(flag, False), bool):
-            raise CertificateError(f"expected {flag} to be true or false")
+    if objective in LOSSES and outputs is None:
+        raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
+    privacy = [_named_apart(table) for table in problem["privacy"]]
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
 
 
-def _named_apart(table: Any) -> dict[str, Any]:
+def _named_apart(table: dict[str, Any]) -> dict[str, Any]:
     """Return the table of a notion, renamed if the notion is of a sensitive attribute."""
-    if not isinstance(table, dict) or table.get("notion") in (None, SECRET):
-        raise CertificateError("the problem in the file has a notion without a name")
     return {**table, "notion": SECRET, "of": table["notion"]} if "secret" in table else table
 
 
@@ -303,19 +291,15 @@ def check_indices(indices: Collection[Any], size: int | None, what: str) -> None
         raise CertificateError(f"{what} that does not exist: expected integers from 0{below}")
 
 
-def check_different(labels: Any, what: str) -> None:
-    """Raise unless ``labels`` is a list of labels, at least one, that all differ."""
-    if not isinstance(labels, list) or not labels:
-        raise CertificateError(f"the problem in the file has no {what}s")
+def check_different(labels: list[Any], what: str) -> None:
+    """Raise unless all labels differ: 1 and 1.0 do not, 1 and "1" do."""
     if len({plain_label(label) for label in labels}) < len(labels):
         raise CertificateError(f"the problem in the file has an {what} twice")
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label in a form that is equal exactly if it is: 1 and 1.0 are, [1, 0] too."""
-    if isinstance(label, list) and label and not any(isinstance(part, list) for part in label):
-        return tuple(plain_label(part) for part in label)
-    return label if type(label) in (str, int) else number(label)
+    """Return a label in a form that is equal exactly if it is, and has a hash."""
+    return tuple(label) if isinstance(label, list) else label
 
 
 def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:
@@ -323,12 +307,12 @@ def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, 
     if "grid" in domain:
         grid = domain["grid"]
         step = number(grid["spacing"])
-        if step <= 0 or not 0 < grid["rows"] * grid["columns"] <= MOST_INPUTS:
+        if step <= 0 or grid["rows"] * grid["columns"] > MOST_INPUTS:
             raise CertificateError("the grid in the file has no points, or too many")
         spend(10 * grid["rows"] * grid["columns"], "the points of the grid")
         labels = [[r, c] for r in range(grid["rows"]) for c in range(grid["columns"])]
         down, right = ([step * n for n in range(grid[side])] for side in ("rows", "columns"))
         return labels, [(a, b) for a in down for b in right], step
     labels = domain["values"]
-    numeric = all(isinstance(x, int | float) and not isinstance(x, bool) for x in labels)
+    numeric = all(isinstance(x, int | float) for x in labels)
     return labels, [(number(x),) for x in labels] if numeric else None, Fraction(1)

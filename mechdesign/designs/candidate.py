@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.certify.channel_file import OPTIMAL_GAP, prove, relative_gap
+from mechdesign.certify.channel_file import OPTIMAL_GAP, relative_gap
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import Statement
+from mechdesign.certify.proof import prove
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError

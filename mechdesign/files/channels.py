@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.certify import Verified, digest, verify
+from mechdesign.certify import Verified, digest, parse, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
 from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
@@ -144,7 +144,7 @@ def read_document(file: Path) -> Any:
     """
     text = read_json_text(file)
     try:
-        return json.loads(text)
+        return parse(text)
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
         raise InputError(str(file), "a JSON file, whole", error) from None
 
@@ -161,13 +161,16 @@ def checked_channel(document: Any) -> SavedChannel:
     if not is_channel_file(document):
         raise CertificateError("this is a mechanism file, which holds no matrix")
     stated, saved = document.get("problem", document), document["channel"]
-    channel = Channel(
-        [[int(entry) for entry in row] for row in saved["numerators"]],
-        inputs=read_domain(stated["domain"]),
-        outputs=saved["outputs"],
-        bits=saved["bits"],
-    )
-    prior = Prior(stated["prior"]) if "prior" in stated else None
+    try:
+        channel = Channel(
+            [[int(entry) for entry in row] for row in saved["numerators"]],
+            inputs=read_domain(stated["domain"]),
+            outputs=saved["outputs"],
+            bits=saved["bits"],
+        )
+        prior = Prior(stated["prior"]) if "prior" in stated else None
+    except InputError as error:
+        raise CertificateError(f"the file is not of a channel known here: {error}") from None
     return SavedChannel(channel, prior, document, verified)
 
 

@@ -109,7 +109,7 @@ def test_a_poor_channel_cannot_be_sold_as_optimal() -> None:
 @pytest.mark.parametrize("claimed", [0.0, 0.5, 2 / 3 - 1e-9, 2 / 3 + 1e-9, float("nan"), None])
 def test_the_value_cannot_be_misstated(claimed: Any) -> None:
     lie = with_channel(saved(THREE), BLIND, 0.0)
-    lie |= {"value": claimed, "bound": None, "gap": None, "status": "bounded"}
+    lie |= {"value": claimed, "bound": 0.0, "gap": 1.0, "status": "bounded"}
     lie["certificate"] = {"theorem": None, "dual": None}
     with pytest.raises(CertificateError):
         verify(sealed(lie))
@@ -147,7 +147,7 @@ def test_a_channel_that_is_not_private_by_one_unit_is_refused() -> None:
     most = int(WHOLE * e / (1 + e))
     document = saved(Problem([0, 1], LDP(1), HammingLoss()))
     document["certificate"] = {"theorem": None, "dual": None}
-    document |= {"bound": None, "gap": None, "status": "bounded"}
+    document |= {"bound": 0.0, "gap": 1.0, "status": "bounded"}
     for a in (most, most + 1):
         claim = with_channel(document, [[a, WHOLE - a], [WHOLE - a, a]], 1.0)
         claim["value"] = (WHOLE - a) / WHOLE

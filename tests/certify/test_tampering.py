@@ -23,8 +23,8 @@ from hypothesis import given, settings, strategies as st
 
 from mechdesign.certify import digest, verify
 from mechdesign.certify.bounds.duality import dual_bound
-from mechdesign.certify.bounds.theorems import THEOREMS as THE_THEOREMS
 from mechdesign.certify.problem import read_statement
+from mechdesign.certify.proof import THEOREMS as THE_THEOREMS
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.designs.facade import design
@@ -226,7 +226,7 @@ def _weights(factor: float) -> Change:
 
 EVERYWHERE: dict[str, tuple[Change, str]] = {
     "one unit too many in a row": (_one_more, r"row \d of the channel does not sum to 2\*\*62"),
-    "a negative entry": (_negative, "row 0 of the channel|a whole number"),
+    "a negative entry": (_negative, "expected whole, found"),
     "the truth": (_identity, "not private|does not"),
     "nothing, at the old value": (_constant, "the value is|leaks"),
     "rows that move up": (_shuffled, "the value is|not private|leaks"),
@@ -250,13 +250,16 @@ EVERYWHERE: dict[str, tuple[Change, str]] = {
     ),
     "leakage lower": (replaced("privacy", 0, "leakage", by=lambda e: e - 1e-6), "leaks more than"),
     "leakage higher": (replaced("privacy", 0, "leakage", by=lambda e: e + 1e-6), "leaks less than"),
-    "not certified": (replaced("privacy", 0, "certified", by=False), "not claimed as certified"),
+    "not certified": (
+        replaced("privacy", 0, "certified", by=False),
+        "privacy.0..certified: expected true",
+    ),
     "another notion claimed": (replaced("privacy", 0, "notion", by="pml"), "not claimed"),
-    "a notion never claimed": (replaced("privacy", by=[]), "does not claim every notion"),
+    "a notion never claimed": (replaced("privacy", by=[]), "privacy: expected nonempty list"),
     "a notion twice": (replaced("privacy", by=lambda claims: claims * 2), "every notion"),
     "no notion at all": (
         several(replaced("privacy", by=[]), replaced("problem", "privacy", by=[])),
-        "no privacy notion",
+        "privacy: expected nonempty list",
     ),
     "a notion that nobody knows": (
         several(
@@ -274,7 +277,7 @@ EVERYWHERE: dict[str, tuple[Change, str]] = {
     "gap larger": (replaced("gap", by=0.5), "the gap is"),
     "gap nan": (several(replaced("gap", by=math.nan), replaced("status", by="bounded")), ""),
     "status lower": (replaced("status", by="bounded"), "the status is 'optimal'"),
-    "status unknown": (replaced("status", by="perfect"), "the status is 'optimal'"),
+    "status unknown": (replaced("status", by="perfect"), 'status: expected "optimal" or "bounded"'),
     "another objective": (replaced("objective", by="mutual-information"), "objective"),
     "another sense": (replaced("sense", by="maximize"), "sense"),
     "no certificate": (
@@ -282,15 +285,18 @@ EVERYWHERE: dict[str, tuple[Change, str]] = {
         "the bound proved is 0.0",
     ),
     "a weak theorem": (_unproved, "the bound proved is"),
-    "a weak theorem and no bound": (_unproved_and_silent, ""),
-    "an unknown theorem": (replaced("certificate", "theorem", by="magic"), "'magic' is not known"),
+    "a weak theorem and no bound": (_unproved_and_silent, "bound: expected number, found None"),
+    "an unknown theorem": (
+        replaced("certificate", "theorem", by="magic"),
+        "certificate.theorem: .* found 'magic'|'facets' is no key",
+    ),
     "a prior that sums to 1.1": (
         replaced("problem", "prior", 0, by=lambda p: f"{p}0"[:3] + "9"),
         "the prior in the file is no distribution",
     ),
     "a prior with a negative entry": (
         replaced("problem", "prior", by=lambda prior: ["-1", "2", *["0"] * (len(prior) - 2)]),
-        "the prior in the file is no distribution|a number >= 0",
+        "problem.prior.0.: expected exact >= 0",
     ),
     "a prior too long": (
         replaced("problem", "prior", by=lambda prior: [*prior, "0"]),
@@ -475,10 +481,10 @@ def test_dual_weights_prove_what_they_prove(name: str, documents: dict[str, Docu
 
 @pytest.mark.parametrize("name", [*WITH_DUAL, "worst case"])
 def test_weights_that_are_none_are_refused(name: str, documents: dict[str, Document]) -> None:
-    for wrong, reason in ((-1.0, "negative"), (math.nan, "number"), ("x", "number"), (True, "")):
+    for wrong in (-1.0, math.nan, "x", True):
         document = copy.deepcopy(documents[name])
         document["certificate"]["dual"]["rows"][0]["weight"][0] = wrong
-        refused(document, reason)
+        refused(document, r"weight\[0\]: expected number >= 0")
     document = copy.deepcopy(documents[name])
     document["certificate"]["dual"]["rows"][0]["x"].pop()
     refused(document)
@@ -502,7 +508,7 @@ def test_weights_on_rows_that_are_not_there_are_refused(documents: dict[str, Doc
     document = as_saved(
         Problem(range(3), AsymmetricLift(1, "inf"), MeanAbsoluteError(), prior=[0.2, 0.3, 0.5])
     )
-    document["certificate"]["theorem"] = None
+    document["certificate"] = {"theorem": None, "dual": document["certificate"]["dual"]}
     for block in document["certificate"]["dual"]["rows"]:
         block["side"] = "upper"
     refused(document, "the side 'upper' with no row")
@@ -609,6 +615,8 @@ def test_no_theorem_proves_too_much(
     channel = design(Problem(range(k), privacy, linear, prior=prior)).channel
     value = utility.value(channel, prior)
     for theorem in THE_THEOREMS.values():
+        if theorem.name == "simplicial":  # needs data, which have tests of their own
+            continue
         try:
             bound = theorem(statement)
         except CertificateError:
@@ -764,7 +772,7 @@ def test_a_set_of_priors_that_is_none_is_refused(
     statement = document["problem"]
     best = document["channel"]["outputs"][0]
     losses = [abs(x - best) * p for x, p in zip(range(4), PRIOR, strict=True)]
-    document["value"], document["bound"], document["gap"] = sum(losses), None, None
+    document["value"], document["bound"], document["gap"] = sum(losses), 0.0, 1.0
     document["status"], document["certificate"] = "bounded", {"theorem": None, "dual": None}
     document["privacy"][0]["leakage"] = 0.0
     verify(sealed(document))
@@ -789,6 +797,10 @@ TEXTS: dict[str, str] = {
     "a problem": '[domain]\nvalues = ["a"]\n',
     "nested beyond reason": "[" * 100_000,
     "an endless integer": "1" * 5_000,
+    "a number that is none": '{"value": NaN}',
+    "an infinite number": "[-Infinity]",
+    "a key twice": '{"privacy": [], "privacy": []}',
+    "a key twice inside": '[{"problem": {"epsilon": "1", "\\u0065psilon": "2"}}]',
 }
 
 
@@ -801,7 +813,7 @@ def test_what_is_no_json_is_wrong_input(
     assert main(["verify", str(file)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith(f"{file}: expected a JSON file")
+    assert printed.err.startswith((f"{file}: expected a JSON file", f"{file}: expected at most"))
     assert printed.err.count("\n") == 1
 
 
@@ -816,7 +828,7 @@ def test_text_that_was_cut_anywhere_is_refused(
             load_channel(file)
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "3", "null", '"x"', "true", "[[1, 2]]", "NaN"])
+@pytest.mark.parametrize("text", ["[]", "{}", "3", "null", '"x"', "true", "[[1, 2]]"])
 def test_other_json_is_refused(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

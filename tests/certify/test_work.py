@@ -76,7 +76,10 @@ HOSTILE: dict[str, Callable[[], Document]] = {
     ),
     "costs at many decoders": lambda: document(
         Problem(range(200), LDP(1), PosteriorMeanSquaredError(values=list(range(200)))),
-        {"theorem": None, "dual": {"rows": [], "decoders": list(range(4000))}},
+        {
+            "theorem": None,
+            "dual": {"weights": None, "rows": [], "decoders": list(map(str, range(4000)))},
+        },
     ),
     "the rows of a metric on a plane, on every output": lambda: document(
         Problem(

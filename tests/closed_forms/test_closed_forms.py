@@ -463,7 +463,7 @@ def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
 
 
 def test_each_names_its_source_and_a_bound_that_the_checker_knows() -> None:
-    from mechdesign.certify.bounds.theorems import THEOREMS
+    from mechdesign.certify.proof import THEOREMS
 
     for form in CLOSED_FORMS:
         assert form.name

@@ -23,8 +23,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.certify.bounds.theorems import THEOREMS
 from mechdesign.certify.problem import read_statement
+from mechdesign.certify.proof import THEOREMS
 from mechdesign.closed_forms import UniformSubsets
 from mechdesign.utilities import Utility
 from solvers import SOLVERS

@@ -60,5 +60,5 @@ def test_a_proof_without_its_problem_is_no_bare_channel(tmp_path: Path) -> None:
     document = md.design(md.Problem(2, md.LDP(1), md.HammingLoss())).document()
     document |= {"format": "mechdesign-bare-channel"}
     document["digest"] = digest(document)
-    with pytest.raises(md.CertificateError, match="without a problem claims"):
+    with pytest.raises(md.CertificateError, match="'title' is no key of bare channel file"):
         verify(document)

@@ -8,14 +8,13 @@ the bound itself is valid without that condition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.estimation_risk import reference_prior, risk_of, unconstrained_risk
-from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
 from mechdesign.certify.bounds.gains import gain, has_gain, offset, total_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, ldp_budget, lift_range, ratio_ceiling
 from mechdesign.certify.bounds.rays import integer_rows
@@ -30,7 +29,17 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import entries_of, spend
 
-__all__ = ["THEOREMS", "best_after", "nothing_constrained"]
+__all__ = [
+    "best_after",
+    "binary",
+    "equal_rows",
+    "erasure",
+    "nothing_constrained",
+    "randomized_response",
+    "simplicial",
+    "uniform_lift",
+    "uniform_subsets",
+]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -254,13 +263,11 @@ def _binary_priors(statement: Statement, table: dict[str, Any]) -> list[list[Fra
     return [[end, 1 - end] for end in ends]
 
 
-def simplicial(statement: Statement, facets: Any = None) -> Fraction:
+def simplicial(statement: Statement, facets: list[Any]) -> Fraction:
     """Return the objective of the universal channel that k rows of the notions determine.
 
     The certificate names the rows; the proof is in the docstring of `simplicial`.
     """
-    if facets is None:
-        raise CertificateError("the certificate names no facets of the cone")
     return best_after(statement, universal_columns(statement, facets))
 
 
@@ -321,17 +328,3 @@ def uniform_lift(statement: Statement) -> Fraction:
         return 1 - max(ray) / k
     most = gain(statement, ray, up=True)
     return most if statement.is_maximized else offset(statement) - most
-
-
-THEOREMS: dict[str, Callable[..., Fraction]] = {
-    "nothing-constrained": nothing_constrained,
-    "equal-rows": equal_rows,
-    "randomized-response": randomized_response,
-    "erasure": erasure,
-    "binary-universal": binary,
-    "simplicial": simplicial,
-    "uniform-lift": uniform_lift,
-    "uniform-subsets": uniform_subsets,
-    "subset-selection": subset_selection,
-}
-"""Bounds that a certificate may name."""

@@ -145,27 +145,30 @@ def ratio_bound(
     return lambda _x, _z: budget
 
 
-def _labels(statement: Statement, labels: Any) -> list[Any]:
-    """Return some labels, at least one, that are all inputs of the problem and all differ."""
-    known = isinstance(labels, list) and labels and all(x in statement.labels for x in labels)
+def _labels(statement: Statement, labels: list[Any]) -> list[Any]:
+    """Return some labels that are all inputs of the problem and all differ."""
+    known = all(x in statement.labels for x in labels)
     if not known or len({statement.labels.index(x) for x in labels}) < len(labels):
         raise CertificateError(f"expected a list of inputs of the problem, found {labels!r:.60}")
-    return list(labels)
+    return labels
 
 
 def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
     """Return a mark for each input; two inputs have the same mark if they are in one block."""
     if "blocks" in table:
-        together = [label for block in table["blocks"] for label in _labels(statement, block)]
+        together = [label for block in table["blocks"] for label in block]
         if len(_labels(statement, together)) < len(statement.labels):
             raise CertificateError("the blocks in the file do not divide the inputs")
         return [
             next(b for b, block in enumerate(table["blocks"]) if x in block)
             for x in statement.labels
         ]
+    if statement.points is None or len(statement.points[0]) != 2:
+        raise CertificateError("blocks of rows and columns need a grid")
     rows, columns = table["block_rows"], table["block_columns"]
-    if not (isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) > 0):
-        raise CertificateError("the blocks in the file have no size")
+    height, width = (last + 1 for last in statement.labels[-1])
+    if height % rows or width % columns:
+        raise CertificateError("the blocks in the file do not divide its grid")
     return [(r // rows, c // columns) for r, c in statement.labels]
 
 

@@ -36,8 +36,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify.bounds.chain import chain_bound
-from mechdesign.certify.channel_file import prove
 from mechdesign.certify.problem import read_statement
+from mechdesign.certify.proof import prove
 from mechdesign.designs.solution import Solution
 from mechdesign.utilities import Utility
 from tests.documents import refused

@@ -29,10 +29,10 @@ from mechdesign import (
 )
 from mechdesign.certify import digest, verify
 from mechdesign.certify.bounds.rays import all_rays, integer_rows
-from mechdesign.certify.bounds.theorems import THEOREMS
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement, read_statement
+from mechdesign.certify.proof import THEOREMS
 from mechdesign.files import save
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from tests.strategies import examples, simplex
@@ -51,7 +51,7 @@ def document_of(tmp_path: Path, notion: Notion, utility: Any, prior: Any = PRIOR
 
 def statement(table: dict[str, Any], k: int = 3, prior: Any = PRIOR) -> Statement:
     domain = {"values": list(range(k))}
-    utility = {"objective": "hamming"}
+    utility = {"objective": "hamming", "worst_case": False}
     return read_statement(
         {"domain": domain, "prior": prior, "privacy": [table], "utility": utility, "outputs": [0]}
     )
@@ -189,21 +189,21 @@ def makes_all_rows_equal(stated: Statement) -> bool:
 @pytest.mark.parametrize(
     ("law", "equal"),
     [
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], True),
+        ([["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]], True),
         ([["0.5", "0.5"], ["0.2", "0.8"]], True),
         ([["0.5", "0.5"], ["0.5", "0.5"]], False),
         ([["0.9", "0.1"], ["0.2", "0.8"], ["0.4", "0.6"]], False),
-        ([["0.9", "0.1", 0], ["0.2", "0.4", "0.4"], ["0.4", 0, "0.6"]], True),
+        ([["0.9", "0.1", "0"], ["0.2", "0.4", "0.4"], ["0.4", "0", "0.6"]], True),
     ],
 )
 def test_when_equal_laws_of_the_report_make_equal_rows(law: Any, equal: bool) -> None:
     k, n = len(law), len(law[0])
     secret = {"values": list(range(n)), "given_input": law}
-    stated = statement({"notion": "ldp", "epsilon": 0, "secret": secret}, k, [f"1/{k}"] * k)
+    stated = statement({"notion": "ldp", "epsilon": "0", "secret": secret}, k, [f"1/{k}"] * k)
     assert makes_all_rows_equal(stated) is equal
 
 
-ONE_TIE = [[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]]
+ONE_TIE = [["0", "inf", "inf"], ["inf", "0", "0"], ["inf", "inf", "0"]]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ ONE_TIE = [[0, "inf", "inf"], ["inf", 0, 0], ["inf", "inf", 0]]
     [
         ([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"]], ONE_TIE, True),
         ([["0.5", "0.25", "0.25"], ["0.2", "0.4", "0.4"]], ONE_TIE, False),
-        ([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"], [1, 0, 0]], ONE_TIE, False),
+        ([["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"], ["1", "0", "0"]], ONE_TIE, False),
     ],
 )
 def test_one_tie_of_two_secrets_makes_two_inputs_equal(law: Any, matrix: Any, equal: bool) -> None:
@@ -249,13 +249,13 @@ TAMPERING: dict[str, tuple[Change, str]] = {
     "another law": (swap_law, "not private|leaks more"),
     "no law": (
         lambda d: table_of(d)["secret"].pop("given_input"),
-        "incomplete: it has no 'given_input'",
+        "secret has no 'given_input'",
     ),
     "a law that is none": (lambda d: law(d)[0].__setitem__(0, "0.8"), "no distribution"),
     "a negative law": (lambda d: law(d).__setitem__(0, ["1.1", "-0.1"]), ">= 0"),
     "too few rows": (lambda d: law(d).pop(), "not one row for each input"),
     "a secret that never is": (
-        lambda d: table_of(d)["secret"].update(given_input=[[1, 0], [1, 0], [1, 0]]),
+        lambda d: table_of(d)["secret"].update(given_input=[["1", "0"], ["1", "0"], ["1", "0"]]),
         "probability 0",
     ),
     "a secret twice": (
@@ -278,22 +278,28 @@ TAMPERING: dict[str, tuple[Change, str]] = {
     ),
     "less leakage": (lambda d: d["privacy"][0].update(leakage=0.09), "leaks more"),
     "more leakage": (lambda d: d["privacy"][0].update(leakage=0.11), "leaks less"),
-    "a notion of that name": (lambda d: table_of(d).update(notion=SECRET), "without a name"),
+    "a notion of that name": (
+        lambda d: table_of(d).update(notion=SECRET),
+        "the notion 'secret' is not known",
+    ),
     "a notion about sets of priors": (
         lambda d: (
             table_of(d).update(notion="bounded-prior-lip", priors=[["0.5", "0.5"]]),
             d["privacy"][0].update(notion="bounded-prior-lip"),
         ),
-        "cannot be about a sensitive attribute",
+        "'secret' is no key of notion",
     ),
     "a notion about the whole": (
         lambda d: (
             table_of(d).update(notion="mutual-information"),
             d["privacy"][0].update(notion="mutual-information"),
         ),
-        "cannot be about a sensitive attribute",
+        "'secret' is no key of notion",
     ),
-    "weights on rows about inputs": (lambda d: first_rows(d).update(side="upper"), "not known"),
+    "weights on rows about inputs": (
+        lambda d: first_rows(d).update(side="upper"),
+        "no rows on the side",
+    ),
     "weights on ratios of inputs": (lambda d: first_rows(d).update(side="ratio"), "no row"),
     "weights on ratios of secrets": (
         lambda d: first_rows(d).update(side="secret-ratio"),
@@ -301,7 +307,7 @@ TAMPERING: dict[str, tuple[Change, str]] = {
     ),
     "a weight below 0": (
         lambda d: first_rows(d)["weight"].__setitem__(0, -1.0),
-        "negative",
+        "expected number >= 0",
     ),
     "larger weights": (
         lambda d: first_rows(d).update(weight=[2 * w for w in first_rows(d)["weight"]]),

@@ -49,7 +49,7 @@ from mechdesign import (
 )
 from mechdesign.certify import verify
 from mechdesign.certify.bounds.simplicial import universal_columns
-from mechdesign.certify.bounds.theorems import THEOREMS
+from mechdesign.certify.proof import THEOREMS
 from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
 from mechdesign.closed_forms.uniform_lift import best_lift
 from mechdesign.closed_forms.universal import decide_cone
@@ -605,19 +605,19 @@ WRONG: dict[str, tuple[Change, str]] = {
     "one too few": (lambda f: f.pop(), "list of 3 facets"),
     "one too many": (lambda f: f.append(f[0]), "list of 3 facets"),
     "one twice": (lambda f: f.__setitem__(0, f[1]), "not independent"),
-    "no list": (lambda f: f.__setitem__(0, {}), r"expected \[notion"),
-    "too short": (lambda f: f[0].pop(), r"expected \[notion"),
-    "another side": (lambda f: f[0].__setitem__(1, "left"), "which no row has"),
-    "the side of lifts": (lambda f: f[0].__setitem__(1, "upper"), "not known"),
+    "no list": (lambda f: f.__setitem__(0, {}), "facets.0.: expected facet"),
+    "too short": (lambda f: f[0].pop(), "facets.0.: expected facet"),
+    "another side": (lambda f: f[0].__setitem__(1, "left"), "facets.0.: expected facet"),
+    "the side of lifts": (lambda f: f[0].__setitem__(1, "upper"), "facets.0.: expected facet"),
     "an input beyond": (lambda f: f[0].__setitem__(2, 3), "below 3"),
-    "an input before": (lambda f: f[0].__setitem__(2, -1), "below 3"),
-    "an input that is a truth": (lambda f: f[0].__setitem__(2, True), "below 3"),
-    "a pair beyond": (lambda f: f[0].__setitem__(3, -1), "below 3"),
+    "an input before": (lambda f: f[0].__setitem__(2, -1), "facets.0.: expected facet"),
+    "an input that is a truth": (lambda f: f[0].__setitem__(2, True), "facets.0.: expected facet"),
+    "a pair beyond": (lambda f: f[0].__setitem__(3, -1), "facets.0.: expected facet"),
     "a pair of one": (lambda f: f[0].__setitem__(3, f[0][2]), "no row"),
     "a notion beyond": (lambda f: f[0].__setitem__(0, 1), "below 1"),
-    "a notion before": (lambda f: f[0].__setitem__(0, -1), "below 1"),
-    "positive with more": (lambda f: f[0].__setitem__(1, "positive"), "which no row has"),
-    "text": (lambda f: f[0].__setitem__(2, "0"), "below 3"),
+    "a notion before": (lambda f: f[0].__setitem__(0, -1), "facets.0.: expected facet"),
+    "positive with more": (lambda f: f[0].__setitem__(1, "positive"), "facets.0.: expected facet"),
+    "text": (lambda f: f[0].__setitem__(2, "0"), "facets.0.: expected facet"),
 }
 
 

@@ -1,0 +1,258 @@
+"""From a certificate to the bound that it proves: the kinds of evidence, and what each is for.
+
+Every kind states the objectives and the notions that it is for. A certificate of a kind that is not
+for the problem is refused, before any number of it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.bounds.chain import chain_bound
+from mechdesign.certify.bounds.decoders import band_bound
+from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
+from mechdesign.certify.bounds.estimation_risk import estimation_bound
+from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
+from mechdesign.certify.bounds.reduced_gains import potentials_bound
+from mechdesign.certify.bounds.theorems import (
+    binary,
+    equal_rows,
+    erasure,
+    nothing_constrained,
+    randomized_response,
+    simplicial,
+    uniform_lift,
+    uniform_subsets,
+)
+from mechdesign.certify.privacy.non_conic import EXCESS_SIDES
+from mechdesign.certify.privacy.sensitive_attribute import SIDE
+from mechdesign.certify.problem import (
+    ACCURACY,
+    INFORMATION,
+    LINEAR,
+    POSTERIOR,
+    SECRET,
+    Statement,
+    check_indices,
+)
+from mechdesign.certify.schema import (
+    BAND_DUAL,
+    BOXES_DUAL,
+    CERTIFICATES,
+    CHAIN_DUAL,
+    DECODERS_DUAL,
+    DUALS,
+    LOSSES,
+    RAYS_DUAL,
+    RISK_DUALS,
+    RISKS,
+    ROWS_DUAL,
+    SUMS_DUAL,
+    WEIGHTED_DUAL,
+)
+from mechdesign.errors import CertificateError
+from mechdesign.resources import counted_apart
+
+__all__ = ["BOUNDS", "THEOREMS", "Kind", "prove"]
+
+HISTOGRAM = "histogram"
+"""The posterior-mean squared error of the histogram, whose name in a file is that of the scalar."""
+
+WORST = ", worst case"
+WORST_LOSSES = tuple(name + WORST for name in LOSSES)
+GAINS = (POSTERIOR, HISTOGRAM, INFORMATION, ACCURACY)
+SPLIT_GAINS = (HISTOGRAM, INFORMATION)
+SYMMETRIC_GAINS = (HISTOGRAM, INFORMATION, ACCURACY)
+WORST_RISKS = tuple(name + WORST for name in RISKS)
+ALL_BUT_WORST_LOSSES = (*LOSSES, *GAINS, *RISKS, *WORST_RISKS)
+
+RATIOS = (
+    "ldp",
+    "high-low",
+    "block",
+    "metric",
+    "context-aware",
+    "differential-identifiability",
+    "approximate-ldp",
+    "approximate-lip",
+    "maximal-leakage",
+    "mutual-information",
+)
+"""Notions that bound ratios of two entries, the last four where their budget makes them do so."""
+
+LIFTS = ("lip", "pml", "lift", "bounded-prior-lip", "approximate-lip")
+"""Notions that bound the lift, the last one with delta = 0."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of evidence for a bound: called with a statement and its data it returns the bound.
+
+    Attributes
+    ----------
+    name
+        What a file calls it: the name of a theorem, or of a table of dual variables.
+    objectives
+        What it is for, as :func:`objective_of` names objectives.
+    bound
+        What computes the bound.
+    notions
+        Notions of which the problem needs one; empty if any notion will do. A notion of a sensitive
+        attribute is none of them.
+    alone
+        Whether that notion must be the only one.
+    """
+
+    name: str
+    objectives: Collection[str]
+    bound: Callable[..., Fraction]
+    notions: tuple[str, ...] = ()
+    alone: bool = False
+
+    def __call__(self, statement: Statement, *data: Any) -> Fraction:
+        """Return the bound.
+
+        Raises
+        ------
+        CertificateError
+            If the kind is not for the problem, or the data prove no bound.
+        """
+        objective, notions = objective_of(statement), [t["notion"] for t in statement.privacy]
+        if objective not in self.objectives:
+            raise CertificateError(f"{self.name} is no bound on the objective {objective!r:.60}")
+        if self.notions and not set(notions) & set(self.notions):
+            raise CertificateError(f"{self.name} needs a notion {' or '.join(self.notions)}")
+        if self.alone and len(notions) > 1:
+            raise CertificateError(f"{self.name} needs a single notion")
+        return self.bound(statement, *data)
+
+
+def objective_of(statement: Statement) -> str:
+    """Return the objective, and whether it is that of the histogram or a worst case."""
+    if statement.is_histogram:
+        return HISTOGRAM
+    name: str = statement.utility["objective"]
+    return name + WORST if statement.is_worst_case else name
+
+
+def _by_name(*kinds: Kind) -> dict[str, Kind]:
+    return {kind.name: kind for kind in kinds}
+
+
+BOUNDS = _by_name(
+    Kind(ROWS_DUAL.says, (*LOSSES, ACCURACY), dual_bound),
+    Kind(WEIGHTED_DUAL.says, WORST_LOSSES, dual_bound),
+    Kind(CHAIN_DUAL.says, LOSSES, chain_bound, RATIOS),
+    Kind(DECODERS_DUAL.says, (POSTERIOR,), decoder_bound),
+    Kind(BAND_DUAL.says, (POSTERIOR,), band_bound, (*RATIOS, *LIFTS), alone=True),
+    Kind(RAYS_DUAL.says, GAINS, potentials_bound),
+    Kind(SUMS_DUAL.says, SPLIT_GAINS, potentials_bound, LIFTS, alone=True),
+    Kind(BOXES_DUAL.says, SPLIT_GAINS, potentials_bound),
+    *(
+        Kind(table.says, (RISKS[roots] + WORST * worst,), estimation_bound)
+        for (_, roots, worst), table in RISK_DUALS.items()
+    ),
+)
+"""The bounds that dual variables prove, each with the table of a certificate that has them."""
+
+THEOREMS = _by_name(
+    Kind("nothing-constrained", (*ALL_BUT_WORST_LOSSES, *WORST_LOSSES), nothing_constrained),
+    Kind("equal-rows", ALL_BUT_WORST_LOSSES, equal_rows),
+    Kind("binary-universal", ALL_BUT_WORST_LOSSES, binary),
+    Kind("erasure", ALL_BUT_WORST_LOSSES, erasure, ("lip", "lift")),
+    Kind("randomized-response", ("hamming",), randomized_response, ("ldp",)),
+    Kind("simplicial", ALL_BUT_WORST_LOSSES, simplicial),
+    Kind("uniform-subsets", SYMMETRIC_GAINS, uniform_subsets, ("ldp",)),
+    Kind("uniform-lift", ("hamming", *SYMMETRIC_GAINS), uniform_lift, LIFTS),
+    Kind(
+        "subset-selection", (*RISKS, *WORST_RISKS), subset_selection, ("ldp", "lip", "lift", "pml")
+    ),
+)
+"""The bounds that a certificate names, which the checker computes by itself."""
+
+
+SIDES: dict[str, tuple[str, ...]] = {
+    "ratio": RATIOS,
+    "upper": LIFTS,
+    "lower": tuple(name for name in LIFTS if name != "pml"),
+    "row": (LINEAR,),
+    **{side: (name,) for side, name in EXCESS_SIDES.items()},
+}
+"""The notions whose rows a multiplier may be on, by the side that names the rows."""
+
+WITH_PAIRS = ("ratio", "excess")
+"""The sides whose rows are of two inputs."""
+
+
+def check_multipliers(statement: Statement, dual: dict[str, Any]) -> None:
+    """Raise unless the multipliers of a certificate are on rows that the notions have.
+
+    Where ``other`` has no meaning it is 0.
+    """
+    for block in dual["rows"]:
+        table = _notion(statement, block["notion"])
+        side, is_secret = block["side"].removeprefix(SIDE), table["notion"] == SECRET
+        name = table["of"] if is_secret else table["notion"]
+        if is_secret != block["side"].startswith(SIDE) or name not in SIDES[side]:
+            raise CertificateError(f"a notion {name} has no rows on the side {block['side']!r}")
+        if "priors" in block and side not in ("upper", "lower"):
+            raise CertificateError(f"rows on the side {block['side']!r} have no priors")
+        if side not in WITH_PAIRS and "priors" not in block and any(block["other"]):
+            raise CertificateError(f"rows on the side {block['side']!r} have no other input")
+        if len({len(block[key]) for key in ("output", "x", "other", "weight")}) > 1:
+            raise CertificateError("the lists of a block of multipliers differ in length")
+    for place in dual.get("priors", {}):
+        _expect(statement, place, "bounded-prior-lip")
+    for place in dual.get("information", {}).get("multipliers", {}):
+        _expect(statement, place, INFORMATION)
+
+
+def _notion(statement: Statement, place: int) -> dict[str, Any]:
+    """Return the notion of a number."""
+    check_indices([place], len(statement.privacy), "a certificate names a notion")
+    return statement.privacy[place]
+
+
+def _expect(statement: Statement, place: str, name: str) -> None:
+    """Raise unless the notion of that number has that name."""
+    if _notion(statement, int(place))["notion"] != name:
+        raise CertificateError(f"a certificate has data for a notion {name} that is another")
+
+
+def prove(
+    statement: Statement,
+    certificate: dict[str, Any],
+    columns: list[list[int]],
+    used: list[int],
+    bits: int,
+) -> tuple[Fraction, Fraction]:
+    """Return the value of the channel and the best bound that the certificate proves.
+
+    Its steps are counted apart, so that a designer knows beforehand which proofs a reader accepts.
+    """
+    with counted_apart():
+        return _prove(statement, certificate, columns, used, bits)
+
+
+def _prove(
+    statement: Statement,
+    certificate: dict[str, Any],
+    columns: list[list[int]],
+    used: list[int],
+    bits: int,
+) -> tuple[Fraction, Fraction]:
+    CERTIFICATES.find(certificate, "certificate")
+    theorem, dual = certificate["theorem"], certificate["dual"]
+    bounds = [nothing_constrained(statement)]
+    if theorem is not None:
+        data = [certificate["facets"]] if "facets" in certificate else []
+        bounds.append(THEOREMS[theorem](statement, *data))
+    if dual is not None:
+        kind = BOUNDS[DUALS.find(dual, "certificate.dual").says]
+        check_multipliers(statement, dual)
+        bounds.append(kind(statement, dual))
+    best = min(bounds) if statement.is_maximized else max(bounds)
+    return value(statement, columns, used, bits, dual), best

@@ -1,0 +1,413 @@
+"""The tables of a saved file: every key that a file may have, and the form of its value.
+
+No table has a key that is not named here, so that nothing in a file is unread. Where two keys
+exclude one another, or belong to one notion, objective or kind of certificate only, each
+combination is a table of its own. What the values must satisfy beyond their form is checked where
+they are used. docs/certificates.md prints these tables.
+"""
+
+from __future__ import annotations
+
+from mechdesign.certify.forms import (
+    BUDGET,
+    COUNT,
+    EXACT,
+    INDEX,
+    LABEL,
+    NUMBER,
+    SIZE,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    AnyOf,
+    Fixed,
+    Form,
+    Leaf,
+    ListOf,
+    MapOf,
+    OrNull,
+    Row,
+    Table,
+    Variants,
+)
+
+__all__ = [
+    "BAND_DUAL",
+    "BARE_CHANNEL_FILE",
+    "BOXES_DUAL",
+    "CERTIFICATES",
+    "CHAIN_DUAL",
+    "CHANNEL_FILE",
+    "DECODERS_DUAL",
+    "DUALS",
+    "KNOWN_OBJECTIVES",
+    "LOSSES",
+    "MECHANISM_FILE",
+    "PROBLEM",
+    "RAYS_DUAL",
+    "RISKS",
+    "RISK_DUALS",
+    "ROWS_DUAL",
+    "SUMS_DUAL",
+    "WEIGHTED_DUAL",
+]
+
+ZERO_OR_MORE = ListOf(BUDGET)
+TABLE_OF_NUMBERS = ListOf(ZERO_OR_MORE)
+LABELS = ListOf(LABEL, least=1)
+EXACT_OR_INF = AnyOf([BUDGET, Fixed("inf")])
+
+# --- the problem --------------------------------------------------------------------------------
+
+DOMAIN = Variants(
+    "domain",
+    [
+        Table("domain, listed", {"values": LABELS}),
+        Table(
+            "domain, grid",
+            {"grid": Table("grid", {"rows": COUNT, "columns": COUNT, "spacing": BUDGET})},
+        ),
+    ],
+)
+
+SECRET = Table("secret", {"values": LABELS, "given_input": TABLE_OF_NUMBERS})
+
+COEFFICIENTS = ListOf(Row([LABEL, BUDGET]))
+
+LINEAR_ROW = Table(
+    "row of the user's own",
+    {"name": TEXT, "left": COEFFICIENTS, "right": COEFFICIENTS, "exponent": EXACT},
+    {"slope": BUDGET},
+)
+
+
+def _notion(name: str, keys: dict[str, Form], *, of_secret: bool, **optional: Form) -> Table:
+    secret = {"secret": SECRET} if of_secret else {}
+    return Table(f"notion {name}", {"notion": Fixed(name), **keys}, {**optional, **secret})
+
+
+def _with_budget(
+    name: str, keys: dict[str, Form] | None = None, *, of_secret: bool = False
+) -> Table:
+    return _notion(name, {"epsilon": BUDGET, **(keys or {})}, of_secret=of_secret)
+
+
+DISTANCE = AnyOf([*map(Fixed, ("absolute", "manhattan", "euclidean")), TABLE_OF_NUMBERS])
+
+NOTIONS = Variants(
+    "privacy notion",
+    [
+        _with_budget("ldp", of_secret=True),
+        _with_budget("lip", of_secret=True),
+        _with_budget("pml", of_secret=True),
+        _with_budget("differential-identifiability", of_secret=True),
+        _with_budget("high-low", {"sensitive": LABELS}, of_secret=True),
+        _with_budget("block", {"blocks": ListOf(LABELS, least=1)}, of_secret=True),
+        _with_budget("block", {"block_rows": COUNT, "block_columns": COUNT}),
+        _with_budget("metric", {"distance": DISTANCE}, of_secret=True),
+        _notion("context-aware", {"matrix": ListOf(ListOf(EXACT_OR_INF))}, of_secret=True),
+        _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=True),
+        _notion("linear", {"rows": ListOf(LINEAR_ROW)}, of_secret=True, title=TEXT, epsilon=BUDGET),
+        _with_budget("bounded-prior-lip", {"priors": ListOf(ZERO_OR_MORE, least=1)}),
+        _with_budget("bounded-prior-lip", {"lower": ZERO_OR_MORE, "upper": ZERO_OR_MORE}),
+        _with_budget("bounded-prior-lip", {"center": ZERO_OR_MORE, "radius": BUDGET}),
+        _with_budget("approximate-ldp", {"delta": BUDGET}),
+        _with_budget("approximate-lip", {"delta": BUDGET}),
+        _with_budget("maximal-leakage"),
+        _with_budget("mutual-information"),
+    ],
+)
+
+LOSSES = (
+    "distortion",
+    "hamming",
+    "mean-absolute-error",
+    "mean-squared-distance",
+    "euclidean",
+)
+"""The objectives that are linear in the channel, on average or in the worst case over inputs."""
+
+GAINS = ("posterior-mean-squared-error", "mutual-information", "bayes-accuracy")
+RISKS = ("l2-risk", "tv-risk")
+KNOWN_OBJECTIVES = (*LOSSES, *GAINS, *RISKS)
+
+
+def _objective(name: str, **keys: Form) -> Table:
+    return Table(f"objective {name}", {"objective": Fixed(name), **keys})
+
+
+OWN_NAME = Leaf("other text", lambda value: TEXT.holds(value) and value not in KNOWN_OBJECTIVES)
+
+OBJECTIVES = Variants(
+    "objective",
+    [
+        _objective("distortion", worst_case=TRUTH, matrix=TABLE_OF_NUMBERS),
+        *(_objective(name, worst_case=TRUTH) for name in (*LOSSES[1:], *RISKS)),
+        _objective("posterior-mean-squared-error", values=ListOf(EXACT)),
+        _objective("posterior-mean-squared-error", histogram=Fixed(True)),
+        _objective("mutual-information"),
+        _objective("bayes-accuracy"),
+        Table("objective of the user's own", {"objective": OWN_NAME}, {"expression": TEXT}),
+    ],
+)
+
+PROBLEM = Table(
+    "problem",
+    {
+        "domain": DOMAIN,
+        "prior": ZERO_OR_MORE,
+        "privacy": ListOf(NOTIONS, least=1),
+        "utility": OBJECTIVES,
+        "outputs": OrNull(LABELS),
+    },
+    {"constraints": ListOf(TEXT, least=1)},
+)
+
+# --- the certificate ----------------------------------------------------------------------------
+
+SIDES = ("ratio", "upper", "lower", "row", "excess", "excess-upper", "excess-lower", "largest")
+OF_SECRETS = tuple(f"secret-{side}" for side in SIDES[:4])
+
+SIDE = Leaf("side", lambda value: type(value) is str and value in (*SIDES, *OF_SECRETS))
+
+ROWS = Table(
+    "multipliers of rows",
+    {
+        "notion": INDEX,
+        "side": SIDE,
+        "output": ListOf(INDEX),
+        "x": ListOf(INDEX),
+        "other": ListOf(INDEX),
+        "weight": ListOf(SIZE),
+    },
+    {"priors": ListOf(ZERO_OR_MORE, least=1)},
+)
+
+NUMBERS = ListOf(NUMBER)
+NO_WEIGHTS: dict[str, Form] = {"weights": Fixed(None)}
+NO_ROWS: dict[str, Form] = {**NO_WEIGHTS, "rows": Fixed([])}
+OF_PRIORS: dict[str, Form] = {"priors": MapOf(ListOf(ZERO_OR_MORE, least=1))}
+
+INFORMATION = Table("information", {"multipliers": MapOf(SIZE), "levels": NUMBERS})
+
+CUT = Row([INDEX, NUMBER])
+LEAF = Row([NUMBER, ListOf(INDEX), ListOf(INDEX), ListOf(SIZE)])
+TREE = ListOf(AnyOf([CUT, LEAF], "cut or leaf"))
+
+
+def _search(name: str, search: str, keys: dict[str, Form], **optional: Form) -> Table:
+    own = {"potential": NUMBERS, "search": Fixed(search)}
+    return Table(f"dual {name}", {**NO_ROWS, **own, **keys}, optional)
+
+
+def _risk(search: str, *, roots: bool, worst: bool) -> Table:
+    keys: dict[str, Form] = {"estimator": ListOf(NUMBERS)}
+    keys |= {"tangents": NUMBERS} if roots else {}
+    keys |= {"prior": ZERO_OR_MORE} if worst else {}
+    name = f"{'tv' if roots else 'l2'}-risk{', worst case' if worst else ''} by {search}"
+    return _search(name, search, keys, **(OF_PRIORS if search == "rays" else {}))
+
+
+RISK_DUALS = {
+    (search, roots, worst): _risk(search, roots=roots, worst=worst)
+    for search in ("rays", "classes")
+    for roots in (False, True)
+    for worst in (False, True)
+}
+"""Those of the risks of estimation: by the search, whether it is a sum of roots, and the case."""
+
+ROWS_DUAL = Table("dual rows", {**NO_WEIGHTS, "rows": ListOf(ROWS)}, {"information": INFORMATION})
+WEIGHTED_DUAL = Table(
+    "dual weighted rows",
+    {"weights": ListOf(SIZE), "rows": ListOf(ROWS)},
+    {"information": INFORMATION},
+)
+CHAIN_DUAL = _search("chain", "chain", {})
+DECODERS_DUAL = Table(
+    "dual decoders", {**NO_WEIGHTS, "rows": ListOf(ROWS), "decoders": ListOf(EXACT)}
+)
+BAND_DUAL = _search("bands", "decoders", {"decoders": ListOf(EXACT), "levels": NUMBERS})
+RAYS_DUAL = _search("rays", "rays", {}, **OF_PRIORS)
+SUMS_DUAL = _search("sums", "sums", {})
+BOXES_DUAL = _search("boxes", "boxes", {"tree": TREE}, **OF_PRIORS)
+
+DUALS = Variants(
+    "dual",
+    [
+        ROWS_DUAL,
+        WEIGHTED_DUAL,
+        CHAIN_DUAL,
+        DECODERS_DUAL,
+        BAND_DUAL,
+        RAYS_DUAL,
+        SUMS_DUAL,
+        BOXES_DUAL,
+        *RISK_DUALS.values(),
+    ],
+)
+
+LIFT_PRIOR = OrNull(ZERO_OR_MORE)
+
+FACET = AnyOf(
+    [
+        Row([Fixed(None), Fixed("positive"), INDEX, Fixed(None)]),
+        Row([INDEX, Fixed("ratio"), INDEX, INDEX]),
+        Row([INDEX, Fixed("upper"), INDEX, LIFT_PRIOR]),
+        Row([INDEX, Fixed("lower"), INDEX, LIFT_PRIOR]),
+    ],
+    "facet",
+)
+
+PLAIN_THEOREMS = (
+    "nothing-constrained",
+    "equal-rows",
+    "randomized-response",
+    "erasure",
+    "binary-universal",
+    "uniform-lift",
+    "uniform-subsets",
+    "subset-selection",
+)
+"""The theorems without data of their own; ``simplicial`` is the one with."""
+
+PLAIN_THEOREM = AnyOf([Fixed(None), *map(Fixed, PLAIN_THEOREMS)])
+
+NO_PROOF = Table(
+    "certificate without a proof",
+    {"theorem": Fixed(None), "dual": Fixed(None), "numeric": Fixed(True)},
+)
+
+CERTIFICATES = Variants(
+    "certificate",
+    [
+        NO_PROOF,
+        Table(
+            "certificate with facets",
+            {"theorem": Fixed("simplicial"), "facets": ListOf(FACET), "dual": OrNull(DUALS)},
+        ),
+        Table("certificate without facets", {"theorem": PLAIN_THEOREM, "dual": OrNull(DUALS)}),
+    ],
+)
+
+# --- channel files ------------------------------------------------------------------------------
+
+READING = AnyOf([NUMBER, LABEL, NUMBERS])
+
+CHANNEL_KEYS: dict[str, Form] = {
+    "inputs": LABELS,
+    "outputs": LABELS,
+    "matrix": ListOf(NUMBERS),
+    "bits": COUNT,
+    "numerators": ListOf(ListOf(WHOLE)),
+}
+
+CLAIM = Table(
+    "claim of privacy",
+    {"notion": TEXT, "leakage": NUMBER, "certified": Fixed(True)},
+    {"epsilon": SIZE, "delta": SIZE, "secret": LABELS},
+)
+
+PHASES = ("compile", "presolve", "solve", "repair", "certify")
+
+CHANNEL_FILE = Table(
+    "channel file",
+    {
+        "format": Fixed("mechdesign-channel"),
+        "version": Fixed(1),
+        "title": TEXT,
+        "source": TEXT,
+        "status": AnyOf([Fixed("optimal"), Fixed("bounded")]),
+        "objective": TEXT,
+        "sense": AnyOf([Fixed("minimize"), Fixed("maximize")]),
+        "value": NUMBER,
+        "bound": NUMBER,
+        "gap": SIZE,
+        "bound_proved": TRUTH,
+        "route": TEXT,
+        "privacy": ListOf(CLAIM, least=1),
+        "channel": Table("channel", CHANNEL_KEYS, {"decoder": ListOf(READING, least=1)}),
+        "seconds": SIZE,
+        "timings": Table("timings", {}, dict.fromkeys(PHASES, SIZE)),
+        "why": TEXT,
+        "considered": ListOf(Table("closed form considered", {"name": TEXT, "reason": TEXT})),
+        "notes": ListOf(TEXT),
+        "problem": PROBLEM,
+        "certificate": CERTIFICATES,
+        "digest": TEXT,
+    },
+)
+
+BARE_CHANNEL_FILE = Table(
+    "bare channel file",
+    {
+        "format": Fixed("mechdesign-bare-channel"),
+        "version": Fixed(1),
+        "domain": DOMAIN,
+        "channel": Table("bare channel", CHANNEL_KEYS),
+        "digest": TEXT,
+    },
+)
+
+# --- mechanism files ----------------------------------------------------------------------------
+
+LAWS: dict[str, dict[str, Form]] = {
+    "randomized-response": {"own": WHOLE, "other": WHOLE},
+    "hadamard-response": {"size": WHOLE, "held": WHOLE},
+    "optimized-unary-encoding": {"digits": WHOLE, "others": WHOLE, "held": WHOLE},
+    "symmetric-unary-encoding": {"digits": WHOLE, "others": WHOLE, "held": WHOLE},
+    "subset-selection": {"size": WHOLE, "held": WHOLE},
+    "in-clear": {},
+}
+"""The integers of each mechanism that may be a part of another."""
+
+PARTS = Variants(
+    "part",
+    [
+        Table(
+            f"part {name}",
+            {"mechanism": Fixed(name), "epsilon": BUDGET, "law": Table(f"law {name}", law)},
+        )
+        for name, law in LAWS.items()
+    ],
+)
+
+COMPOSITE_LAWS: dict[str, tuple[str, dict[str, Form]]] = {
+    "by-component": ("block", {"parts": ListOf(PARTS, least=1), "part_of_block": ListOf(WHOLE)}),
+    "high-low": ("high-low", {"inner": PARTS, "uniform": WHOLE}),
+    "lip-randomized-response": (
+        "lip",
+        {"prior": ZERO_OR_MORE, "truth": WHOLE, "fresh": ListOf(WHOLE)},
+    ),
+}
+"""The notion and the law of each mechanism that is no part of another."""
+
+
+def _mechanism(name: str, notion: str, law: dict[str, Form]) -> Table:
+    tables = [
+        Table(f"{table.says}, of the inputs", table.required)
+        for table in NOTIONS.tables
+        if table.required["notion"].says == Fixed(notion).says
+    ]
+    return Table(
+        f"mechanism file, {name}",
+        {
+            "format": Fixed("mechdesign-mechanism"),
+            "version": Fixed(1),
+            "mechanism": Fixed(name),
+            "source": TEXT,
+            "domain": DOMAIN,
+            "privacy": Variants(f"notion {notion}", tables),
+            "leakage": SIZE,
+            "law": Table(f"law {name}", law),
+            "digest": TEXT,
+        },
+    )
+
+
+MECHANISM_FILE = Variants(
+    "mechanism file",
+    [
+        *(_mechanism(name, "ldp", law) for name, law in LAWS.items() if name != "in-clear"),
+        *(_mechanism(name, notion, law) for name, (notion, law) in COMPOSITE_LAWS.items()),
+    ],
+)
