@@ -142,7 +142,7 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
     rays = {tuple(int(x == z) for z in range(k)): ((1 << k) - 1) & ~(1 << x) for x in range(k)}
     for n, row in enumerate(rows):
         bit = 1 << (k + n)
-        length = max(map(int.bit_length, map(max, rays)))
+        length = max(map(int.bit_length, map(max, rays)), default=0)  # rows may leave 0 alone
         spend(len(rays) * (k * product_steps(1 << length) + 10), "the sides of rays")
         sides: dict[Row, int] = {
             ray: sum(g * v for g, v in zip(row, ray, strict=True) if g and v) for ray in rays
