@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from mechdesign.cli.common import DONE, FAILED, add_allow, complain
+from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
 from mechdesign.cli.design import add_commands as add_design
 from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             sys.stdout.close()
     except KeyboardInterrupt:
         complain("interrupted")
-        status = 130
+        status = INTERRUPTED
     return status
 
 

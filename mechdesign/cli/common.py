@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DONE",
     "FAILED",
+    "INTERRUPTED",
     "WRONG_INPUT",
     "FileBar",
     "add_allow",
@@ -40,7 +41,7 @@ __all__ = [
     "warnings_in_a_line",
 ]
 
-DONE, FAILED, WRONG_INPUT = 0, 1, 2
+DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def complain(message: str) -> int:

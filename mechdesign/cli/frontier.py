@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.cli.common import (
     DONE,
     FAILED,
+    INTERRUPTED,
     add_data,
     add_limits,
     add_spreadsheet_safe,
@@ -74,12 +75,16 @@ def add_commands(commands: Commands) -> None:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is found for one problem file; ``failure`` says why nothing reaches the loss."""
+    """What is found for one problem file; ``failure`` says why nothing reaches the loss.
+
+    ``ended`` says what is missing after Ctrl-C.
+    """
 
     path: str
     curve: Frontier
     reach: Reach | None = None
     failure: str = ""
+    ended: str = ""
 
     def is_good(self) -> bool:
         """Whether some budget has a channel, and one reaches the loss if that is asked."""
@@ -104,7 +109,18 @@ class _Answer:
 def _frontier(options: argparse.Namespace) -> int:
     _check_options(options)
     budgets = [] if options.epsilon is None else _budgets(options.epsilon, options.logarithmic)
-    answers = [_answered(path, problem, budgets, options) for path, problem in _problems(options)]
+    answers, ended = list[_Answer](), ""
+    for path, problem in _problems(options):
+        try:
+            answers.append(_answered(path, problem, budgets, options))
+            ended = answers[-1].ended
+        except KeyboardInterrupt:
+            if not answers:
+                raise
+            ended = "interrupted before any budget was designed"
+        if ended:
+            ended = f"{path}: {ended}"
+            break
     if options.csv:
         _write_table(Path(options.csv), answers, options.spreadsheet_safe)
     if options.plot:
@@ -117,6 +133,9 @@ def _frontier(options: argparse.Namespace) -> int:
     for answer in failed:
         reason = answer.failure or f"no budget has a channel: {answer.curve.points[-1].reason}"
         complain(f"{answer.path}: {reason}")
+    if ended:
+        complain(ended)
+        return INTERRUPTED
     return FAILED if failed else DONE
 
 
@@ -202,19 +221,25 @@ def _answered(
     from mechdesign.designs.frontier import Frontier, trace_frontier
     from mechdesign.designs.min_epsilon import min_epsilon
 
-    curve, reach, failure = Frontier(problem, ()), None, ""
+    curve, reach, failure, ended = Frontier(problem, ()), None, "", ""
     limits = {"gap": options.gap, "time_limit": options.time_limit}
     try:
         if budgets:
             curve = trace_frontier(problem, budgets, **limits)
-        if options.reach is not None:
+        if curve.ended:
+            ended = curve.ended
+        elif options.reach is not None:
             precision = options.precision or "1e-6"
             reach = min_epsilon(problem, options.reach, precision=precision, **limits)
     except InputError as error:
         raise error.inside_file(path) from None
     except (InfeasibleError, SolverError) as error:
         failure = str(error)
-    return _Answer(path, curve, reach, failure)
+    except KeyboardInterrupt:
+        if not curve.points:
+            raise
+        ended = "interrupted before a budget was found that reaches the loss"
+    return _Answer(path, curve, reach, failure, ended)
 
 
 def _write_table(path: Path, answers: list[_Answer], safe: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,10 +61,13 @@ class Frontier:
         The problem; what its own epsilon is does not matter.
     points
         One for each budget, in the order in which the budgets were given.
+    ended
+        Why there are points for some budgets only, as after Ctrl-C; else empty.
     """
 
     problem: Problem
     points: tuple[FrontierPoint, ...]
+    ended: str = ""
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
@@ -76,13 +80,15 @@ class Frontier:
         return " and ".join(notion.name for notion in self.problem.privacy)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data: the problem in a few words, and every point."""
+        """Return plain data: the problem in a few words, and every point; why it ended early."""
+        ended = {"ended": self.ended} if self.ended else {}
         return {
             "title": self.problem.title,
             "privacy": [notion.name for notion in self.problem.privacy],
             "objective": self.problem.utility.name,
             "sense": self.problem.utility.sense,
             "points": [point.to_json() for point in self.points],
+            **ended,
         }
 
     def __repr__(self) -> str:
@@ -96,7 +102,7 @@ class Frontier:
             else:
                 cells = f"{told['value']:>14.9g}  {told['bound']:>14.9g}  {told['gap']:>7.0e}"
             lines.append(f"  {told['epsilon']:>10.6g}  {cells}  {point.status}")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"  {self.ended}"] if self.ended else lines)
 
 
 def trace_frontier(
@@ -126,7 +132,8 @@ def trace_frontier(
     Returns
     -------
     Frontier
-        In the order of the budgets, each certified.
+        In the order of the budgets, each certified. Ctrl-C returns the budgets that are finished;
+        :attr:`Frontier.ended` then says how many.
 
     Raises
     ------
@@ -134,6 +141,8 @@ def trace_frontier(
         If the problem has no notion or several with an epsilon, or a budget is none.
     UnsupportedError, SolverError
         As for :func:`~mechdesign.design`.
+    KeyboardInterrupt
+        On Ctrl-C before any budget is finished.
 
     Examples
     --------
@@ -164,7 +173,8 @@ def design_frontier(
     Returns
     -------
     list of Solution
-        In the order of the budgets, each certified.
+        In the order of the budgets, each certified. Ctrl-C returns those that are finished, and a
+        warning says how many; small budgets come first.
 
     Raises
     ------
@@ -174,6 +184,8 @@ def design_frontier(
         If no channel is private at one of the budgets.
     UnsupportedError, SolverError
         As for :func:`~mechdesign.design`.
+    KeyboardInterrupt
+        On Ctrl-C before any budget is finished.
 
     Examples
     --------
@@ -183,6 +195,8 @@ def design_frontier(
     [0.6453, 0.5246, 0.2888]
     """
     curve = _trace(problem, epsilons, Steps(gap, time_limit), progress, strict=True)
+    if curve.ended:
+        warnings.warn(curve.ended, stacklevel=2)
     return list(curve.solutions)
 
 
@@ -196,7 +210,7 @@ def _trace(
     except TypeError:
         raise InputError("epsilons", "a list of budgets", shown(epsilons)) from None
     order = sorted(range(len(budgets)), key=budgets.__getitem__)
-    found: dict[int, FrontierPoint] = {}
+    found, ended = dict[int, FrontierPoint](), ""
     for n in tqdm_bar(progress, order, desc="frontier", unit="budget"):
         try:
             solution = steps.design(problem.at(budgets[n]), 1 / (len(order) - len(found)))
@@ -204,6 +218,11 @@ def _trace(
             if strict:
                 raise
             found[n] = FrontierPoint(budgets[n], None, str(error))
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            ended = f"interrupted: {len(found)} of {len(budgets)} budgets are designed"
+            break
         else:
             found[n] = FrontierPoint(budgets[n], solution)
-    return Frontier(problem, tuple(found[n] for n in range(len(budgets))))
+    return Frontier(problem, tuple(found[n] for n in sorted(found)), ended)

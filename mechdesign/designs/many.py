@@ -6,17 +6,23 @@ processes, or over the machines of a cluster. Every channel is repaired and cert
 
 from __future__ import annotations
 
+import math
+import time
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sized
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from functools import partial
 from itertools import islice
+from pickle import PicklingError
 from typing import Any, Literal, TypeAlias, overload
 
 from mechdesign.designs.facade import check_limits
-from mechdesign.designs.many_tasks import Options, Parts, divided, run
+from mechdesign.designs.many_tasks import Options, Parts, Task, divided, run, run_each
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InputError, MechdesignError, shown, shown_kind
+from mechdesign.designs.workers import in_processes
+from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
 
 __all__ = ["design_each", "design_many"]
@@ -39,6 +45,7 @@ def design_many(
     n_jobs: int | None = ...,
     backend: str | None = ...,
     errors: Literal["raise"] = ...,
+    time_limit: float | None = ...,
     progress: bool | None = ...,
 ) -> list[Solution]: ...
 
@@ -52,6 +59,7 @@ def design_many(
     n_jobs: int | None = ...,
     backend: str | None = ...,
     errors: Literal["return"],
+    time_limit: float | None = ...,
     progress: bool | None = ...,
 ) -> list[Answer]: ...
 
@@ -64,6 +72,7 @@ def design_many(
     n_jobs: int | None = None,
     backend: str | None = None,
     errors: Literal["raise", "return"] = "raise",
+    time_limit: float | None = None,
     progress: bool | None = None,
 ) -> list[Any]:
     """Design the best private channel for each of many problems, and prove them all.
@@ -87,14 +96,21 @@ def design_many(
         Dask client.
     errors
         ``"raise"`` to stop at the first problem that fails, with its place in the message;
-        ``"return"`` to return the exception in the place of its solution.
+        ``"return"`` to return the exception in the place of its solution. A process that dies, as
+        for want of memory, fails the problems that it was working on together.
+    time_limit
+        Seconds for all of them. A search that is then under way ends with the best channel and the
+        best bound so far, as in :func:`~mechdesign.design`; a problem that was not started fails.
     progress
         Whether to show a bar; default if standard error is a terminal.
 
     Returns
     -------
     list of Solution
-        In the order of the problems.
+        In the order of the problems. Ctrl-C returns what is finished: with errors raised, the
+        solutions of the first problems, in a list shorter than that of the problems, and a warning
+        says how many; with errors returned, a list as long as that of the problems, which has an
+        error wherever there is no solution.
 
     Raises
     ------
@@ -102,6 +118,8 @@ def design_many(
         If an option is wrong, or one of the problems is not a problem.
     MechdesignError
         That of the first problem that fails, unless errors are returned.
+    KeyboardInterrupt
+        On Ctrl-C before anything is finished, with errors raised.
 
     Examples
     --------
@@ -112,16 +130,25 @@ def design_many(
     >>> [round(float(solution.value), 6) for solution in design_many(users)]
     [0.360458, 0.276518]
     """
-    found = design_each(
-        problems,
-        route=route,
-        gap=gap,
-        n_jobs=n_jobs,
-        backend=backend,
-        errors=errors,
-        progress=progress,
-    )
-    return list(found)
+    early: dict[int, Answer] = {}
+    options = _options(problems, route, gap, n_jobs, errors, time_limit)
+    found, raises = list[Answer](), errors == "raise"
+    answers = _each(problems, options, (n_jobs, backend), progress, early)
+    try:
+        for answer in answers:
+            found.append(answer)
+    except KeyboardInterrupt:
+        answers.close()
+        total = len(problems) if isinstance(problems, Sized) else max([*early, len(found) - 1]) + 1
+        if raises and not found:
+            raise
+        if raises:
+            told = f"interrupted: {len(found)} of {total} problems are designed"
+            warnings.warn(told, stacklevel=2)
+        else:
+            missing = range(len(found), total)
+            found += [early.get(n) or SolverError(f"problems[{n}]: interrupted") for n in missing]
+    return found
 
 
 def design_each(
@@ -132,12 +159,13 @@ def design_each(
     n_jobs: int | None = None,
     backend: str | None = None,
     errors: Literal["raise", "return"] = "raise",
+    time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Iterator[Answer]:
     """Yield the solutions in the order of the problems, each as soon as it and all before are done.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
-    :func:`design_many`.
+    :func:`design_many`. Ctrl-C ends the processes and is raised as usual.
 
     Examples
     --------
@@ -147,74 +175,139 @@ def design_each(
     >>> [round(float(solution.value), 6) for solution in design_each(budgets)]
     [0.423883, 0.213014]
     """
+    options = _options(problems, route, gap, n_jobs, errors, time_limit)
+    return _each(problems, options, (n_jobs, backend), progress, {})
+
+
+def _options(
+    problems: Any,
+    route: str,
+    gap: float | None,
+    n_jobs: int | None,
+    errors: str,
+    time_limit: float | None,
+) -> Options:
+    """Check what the user asks for; the time runs from now on."""
     if errors not in ("raise", "return"):
         raise InputError("errors", "'raise' or 'return'", shown(errors))
     if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
         raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
-    check_limits(gap)
+    check_limits(gap, time_limit)
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
         raise InputError("problems", "a list of problems", shown_kind(problems))
-    return _each(problems, Options(route, gap), (n_jobs, backend), errors == "raise", progress)
+    deadline = math.inf if time_limit is None else time.time() + time_limit
+    return Options(route, gap, deadline, errors == "return")
 
 
 def _each(
     problems: Iterable[Problem],
     options: Options,
     workers: tuple[int | None, str | None],
-    raises: bool,
     progress: bool | None,
-) -> Iterator[Answer]:
-    """Solve window after window; the order is that of the problems."""
-    from joblib import Parallel, delayed, effective_n_jobs
+    early: dict[int, Answer],
+) -> Generator[Answer, None, None]:
+    """Solve window after window; the order is that of the problems.
 
-    n_jobs, backend = workers
+    Answers that come before those of earlier problems are kept in ``early``, by place.
+    """
     total = len(problems) if isinstance(problems, Sized) else None
-    rest, first = iter(problems), 0
-    try:
-        processes = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator")
-    except ValueError:
-        raise InputError("backend", "a backend of joblib", shown(backend)) from None
-    with (
-        processes as pool,
-        tqdm_bar(
-            progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True
-        ) as bar,
-    ):
+    rest, first, place = iter(problems), 0, 0
+    n_processes, work = _workers(*workers)
+    with tqdm_bar(
+        progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True
+    ) as bar:
         while window := list(islice(rest, WINDOW)):
-            tasks = divided(window, options, effective_n_jobs(n_jobs))
-            jobs = (delayed(run)([(first + n, window[n]) for n in task], options) for task in tasks)
-            with _cancelled_at_exit(pool(jobs)) as results:
-                for place, answer in _in_order(zip(tasks, results, strict=True)):
-                    bar.update()
-                    if not isinstance(answer, MechdesignError):
-                        yield Solution(problem=window[place], **answer)
-                    elif raises:
-                        raise answer
-                    else:
-                        yield answer
+            places = divided(window, options, n_processes)
+            tasks: list[Task] = [
+                ([(first + n, window[n]) for n in task], options) for task in places
+            ]
+            with closing(work(tasks)) as answers:
+                for n, answer in answers:
+                    early[n] = (
+                        answer
+                        if isinstance(answer, MechdesignError)
+                        else Solution(problem=window[n - first], **answer)
+                    )
+                    while place in early:
+                        bar.update()
+                        found = early.pop(place)
+                        if isinstance(found, MechdesignError) and not options.returns_errors:
+                            raise found
+                        place += 1
+                        yield found
             first += len(window)
 
 
-@contextmanager
-def _cancelled_at_exit(results: Generator[Any, None, None]) -> Iterator[Generator[Any, None, None]]:
-    """Cancel the jobs that are left when the caller stops; joblib's warning is suppressed."""
+Placed: TypeAlias = Generator[tuple[int, Parts | MechdesignError], None, None]
+"""Answers with the places of their problems."""
+
+
+def _workers(
+    n_jobs: int | None, backend: str | None
+) -> tuple[int, Callable[[Sequence[Task]], Placed]]:
+    """Return how many tasks are worked on at once, and what works on them."""
+    import joblib
+    from joblib.parallel import LokyBackend, get_active_backend
+
     try:
-        yield results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
+        jobs = joblib.Parallel(n_jobs=n_jobs, backend=backend, return_as="generator")
+    except ValueError:
+        raise InputError("backend", "a backend of joblib", shown(backend)) from None
+    n_processes = joblib.effective_n_jobs(n_jobs)
+    local = backend == "loky" or (
+        backend is None and isinstance(get_active_backend()[0], LokyBackend)
+    )
+    if local and n_processes == 1:
+        return 1, _here
+    if local:
+        return n_processes, partial(_in_processes, n_processes=n_processes)
+    return n_processes, partial(_by_joblib, jobs=jobs)
 
 
-def _in_order(
-    finished: Iterable[tuple[list[int], list[Parts | MechdesignError]]],
-) -> Iterator[tuple[int, Parts | MechdesignError]]:
-    """Yield places and answers in order, each as soon as all before it have been yielded."""
-    early: dict[int, Parts | MechdesignError] = {}
-    place = 0
-    for task, answers in finished:
-        early.update(zip(task, answers, strict=True))
-        while place in early:
-            yield place, early.pop(place)
-            place += 1
+def _here(tasks: Sequence[Task]) -> Placed:
+    """Work on the tasks in this process, one problem after the other."""
+    for task in tasks:
+        for (place, _), answer in zip(task[0], run_each(task), strict=True):
+            yield place, answer
+
+
+def _in_processes(tasks: Sequence[Task], n_processes: int) -> Placed:
+    """Work on the tasks in processes of this machine."""
+    with closing(in_processes(run, tasks, n_processes)) as results:
+        for n, result in results:
+            asked, options = tasks[n]
+            ours = isinstance(result, BrokenProcessPool | PicklingError | MemoryError)
+            if isinstance(result, BaseException) and not (ours or options.returns_errors):
+                raise result
+            for i, (place, _) in enumerate(asked):
+                if isinstance(result, BaseException):
+                    yield place, SolverError(f"problems[{place}]: {_failure(result)}")
+                else:
+                    yield place, result[i]
+
+
+def _failure(error: BaseException) -> str:
+    """Return what befell a process, in one line."""
+    if isinstance(error, BrokenProcessPool):
+        return "its process died, as for want of memory, or sent no readable answer"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[-1]:.200}"
+
+
+def _by_joblib(tasks: Sequence[Task], jobs: Any) -> Placed:
+    """Work on the tasks by a backend of joblib, which the user has chosen."""
+    from joblib import delayed
+
+    with jobs as pool:
+        results = pool(delayed(run)(task) for task in tasks)
+        try:
+            for task, answers in zip(tasks, results, strict=True):
+                for (place, _), answer in zip(task[0], answers, strict=True):
+                    yield place, answer
+        finally:
+            with warnings.catch_warnings():  # joblib warns of jobs that are canceled
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()

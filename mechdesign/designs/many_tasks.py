@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+import pickle
+import time
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -11,6 +14,7 @@ from mechdesign.certify.channel_file import OPTIMAL_GAP
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
+from mechdesign.designs.warm_starts import INTERRUPTED
 from mechdesign.errors import (
     CertificateError,
     InputError,
@@ -23,7 +27,7 @@ from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.batching import most_together, shape
 
-__all__ = ["Options", "Parts", "divided", "run"]
+__all__ = ["Options", "Parts", "Task", "divided", "run", "run_each"]
 
 SINGLES = 8
 """How many problems that are solved one by one are sent to a process at a time."""
@@ -39,10 +43,27 @@ Parts: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """How to solve every problem."""
+    """How to solve every problem.
+
+    Attributes
+    ----------
+    route, gap
+        As for :func:`~mechdesign.design`.
+    deadline
+        When the time is over, by the clock of the system: all processes share it.
+    returns_errors
+        Whether what goes wrong with one problem is to stand in its place.
+    """
 
     route: str
     gap: float | None
+    deadline: float = math.inf
+    returns_errors: bool = False
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        return max(0.0, self.deadline - time.time())
 
     def aim(self) -> float:
         """Return the gap at which a batch stops."""
@@ -52,6 +73,10 @@ class Options:
         """Return the shape that problems solved together share; None for one solved alone."""
         together = self.route == "auto" and isinstance(problem, Problem)
         return shape(problem) if together else None
+
+
+Task: TypeAlias = tuple[Sequence[tuple[int, Problem]], Options]
+"""Problems with their places, and how to solve them."""
 
 
 def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
@@ -68,24 +93,71 @@ def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[i
     return sorted(tasks)
 
 
-def run(asked: Sequence[tuple[int, Problem]], options: Options) -> list[Parts | MechdesignError]:
-    """Solve one task: some problems with their places, all of one shape or each alone."""
+def run(task: Task) -> list[Parts | MechdesignError]:
+    """Solve one task in a process of its own; what goes wrong can be sent back.
+
+    Raises
+    ------
+    SolverError
+        For an exception that is none of the library's, if it cannot be sent.
+    """
+    try:
+        return list(run_each(task))
+    except Exception as error:
+        if _can_be_sent(error):
+            raise
+        told = "; ".join([f"{type(error).__name__}: {error}", *error.__notes__])
+        raise SolverError(told) from None
+
+
+def _can_be_sent(error: Exception) -> bool:
+    with suppress(Exception):  # whatever the methods of another's class raise
+        pickle.loads(pickle.dumps(error))
+        return True
+    return False
+
+
+def run_each(task: Task) -> Iterator[Parts | MechdesignError]:
+    """Yield the answers to the problems of a task, all of one shape or each alone, in order.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the user has interrupted: an answer that was cut short is none.
+    """
+    asked, options = task
     found: dict[int, Solution] = {}
-    if len(asked) > 1 and options.key(asked[0][1]) is not None:
+    if len(asked) > 1 and options.left and options.key(asked[0][1]) is not None:
         found = _solve_batch(asked, options)
-    answers: list[Parts | MechdesignError] = []
     for place, problem in asked:
+        name = f"problems[{place}]"
         try:
-            solution = found.get(place) or design(problem, route=options.route, gap=options.gap)
+            solution = found.get(place) or _solve(problem, options)
         except MechdesignError as error:
-            answers.append(_placed(error, f"problems[{place}]"))
+            yield _placed(error, name)
+            continue
+        except MemoryError:
+            yield SolverError(f"{name}: out of memory")
             continue
         except Exception as error:
-            error.add_note(f"while problems[{place}] was designed")
+            if options.returns_errors:
+                yield SolverError(f"{name}: {type(error).__name__}: {error}")
+                continue
+            error.add_note(f"while {name} was designed")
             raise
+        if INTERRUPTED in solution.notes:
+            raise KeyboardInterrupt
         parts = {field.name: getattr(solution, field.name) for field in fields(solution)}
-        answers.append({name: part for name, part in parts.items() if name != "problem"})
-    return answers
+        yield {name: part for name, part in parts.items() if name != "problem"}
+
+
+def _solve(problem: Problem, options: Options) -> Solution:
+    """Design one problem in the time that is left."""
+    left = options.left
+    if not left:
+        raise SolverError("not started, as the time limit was reached")
+    limit = None if math.isinf(left) else left
+    return design(problem, route=options.route, gap=options.gap, time_limit=limit)
 
 
 def _placed(error: MechdesignError, name: str) -> MechdesignError:
@@ -94,7 +166,7 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
 
 def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
     """Solve problems of one shape, but for those with a closed form and those that fail."""
-    limits = Limits(options.aim())
+    limits = Limits(options.aim(), options.left)
     stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
     numeric: list[tuple[int, Problem, tuple[Considered, ...]]] = []
     for place, problem in asked:

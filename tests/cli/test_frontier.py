@@ -6,9 +6,11 @@ import csv
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mechdesign import Problem, Solution
 from mechdesign.cli import main
 from mechdesign.designs.facade import design
 from mechdesign.files import load_problem
@@ -202,6 +204,52 @@ def test_problems_that_do_not_fit_are_refused(
             "lift.toml: privacy: expected one notion that has an epsilon, given lift"
         )
     assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: expected")
+
+
+def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let the user press Ctrl-C after two designs; return their count."""
+    designed = [0]
+
+    def pressed(problem: Problem, **limits: Any) -> Solution:
+        designed[0] += 1
+        if designed[0] > 2:
+            raise KeyboardInterrupt
+        return design(problem, **limits)
+
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", pressed)
+    return designed
+
+
+def test_ctrl_c_prints_and_writes_what_is_finished(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pressing(monkeypatch)
+    asked = ["--epsilon", "1,2,3", "--csv", "out.csv", "--json"]
+    assert main(["frontier", "ldp.toml", "ldp.toml", *asked]) == 130
+    out, err = capsys.readouterr()
+    assert err == "ldp.toml: interrupted: 2 of 3 budgets are designed\n"
+    (found,) = json.loads(out)["frontiers"]
+    assert [point["epsilon"] for point in found["points"]] == [1, 2]
+    assert found["ended"] == "interrupted: 2 of 3 budgets are designed"
+    assert len(Path("out.csv").read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_ctrl_c_leaves_the_problems_that_are_finished(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    designed = pressing(monkeypatch)
+    assert main(["frontier", "ldp.toml", "ldp.toml", "--epsilon", "1,2", "--json"]) == 130
+    out, err = capsys.readouterr()
+    assert err == "ldp.toml: interrupted before any budget was designed\n"
+    (found,) = json.loads(out)["frontiers"]
+    assert len(found["points"]) == 2
+    designed[0] = 0
+    assert main(["frontier", "ldp.toml", "--epsilon", "1,2", "--reach", "0.1", "--json"]) == 130
+    out, err = capsys.readouterr()
+    assert err == "ldp.toml: interrupted before a budget was found that reaches the loss\n"
+    (found,) = json.loads(out)["frontiers"]
+    assert len(found["points"]) == 2
+    assert found["reach"] is None
 
 
 def test_an_old_file_stays_where_the_new_one_fails(

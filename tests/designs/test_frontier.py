@@ -173,6 +173,30 @@ def test_an_interrupt_ends_the_whole_row(monkeypatch: pytest.MonkeyPatch) -> Non
         design_frontier(PROBLEMS["a survey"], [1, 2, 3])
 
 
+def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    designed = 0
+
+    def pressed(problem: Problem, **limits: Any) -> object:
+        nonlocal designed
+        designed += 1
+        return SimpleNamespace(notes=(INTERRUPTED,)) if designed > 2 else design(problem, **limits)
+
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", pressed)
+    curve = trace_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
+    assert [float(point.epsilon) for point in curve.points] == [2, 1]
+    assert curve.ended == "interrupted: 2 of 4 budgets are designed"
+    assert curve.to_json()["ended"] == curve.ended
+    assert repr(curve).splitlines()[-1].strip() == curve.ended
+    designed = 0
+    with pytest.warns(UserWarning, match="2 of 4 budgets"):
+        found = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
+    assert [solution.problem.privacy[0].epsilon for solution in found] == [2, 1]  # type: ignore[attr-defined]
+    designed = -10
+    whole = trace_frontier(PROBLEMS["a survey"], [1, 2])
+    assert whole.ended == ""
+    assert "ended" not in whole.to_json()
+
+
 # the least budget for a loss
 
 

@@ -1,0 +1,283 @@
+"""Processes that die, cannot answer or are interrupted cost their own task, and none is left."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LIP,
+    InputError,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MechdesignError,
+    Problem,
+    Solution,
+    SolverError,
+    design,
+    design_each,
+    design_many,
+)
+from mechdesign.certify import verify
+from mechdesign.designs import many, many_tasks as tasks
+from mechdesign.designs.warm_starts import INTERRUPTED
+from mechdesign.designs.workers import in_processes
+
+MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
+"""The process of the tests: those that it starts read the same."""
+
+
+class NotRead(Exception):  # noqa: N818
+    """An exception that pickle writes and cannot read."""
+
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+class NotWritten(Exception):  # noqa: N818
+    """An exception that pickle cannot write."""
+
+    def __init__(self) -> None:
+        super().__init__("a lock")
+        self.lock = threading.Lock()
+
+
+def fail(how: Any) -> Any:
+    """Fail as told, in a process of its own; return numbers as they are."""
+    if os.getpid() == MAIN or isinstance(how, int):
+        return how
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "memory":
+        raise MemoryError
+    if how == "not read":
+        raise NotRead(1, 2)
+    if how == "not written":
+        raise NotWritten
+    if how == "result":
+        return threading.Lock()
+    if how == "division":
+        raise ZeroDivisionError("by zero")
+    return how
+
+
+FAILURES = ["killed", "memory", "not read", "result"]
+
+
+def children() -> list[Any]:
+    return [p for p in multiprocessing.active_children() if p.is_alive()]
+
+
+@pytest.fixture(autouse=True)
+def leaves_no_process() -> Iterator[None]:
+    before = children()
+    yield
+    assert children() == before
+
+
+# --- the processes --------------------------------------------------------------------------------
+
+
+def test_every_failure_costs_its_task_only() -> None:
+    asked: list[Any] = [1, *FAILURES, *range(2, 12)]
+    found = dict(in_processes(fail, asked, 2))
+    assert sorted(found) == list(range(len(asked)))
+    for n, task in enumerate(asked):
+        if isinstance(task, int):
+            assert found[n] == task
+        else:
+            assert isinstance(found[n], BaseException)
+    assert isinstance(found[asked.index("memory")], MemoryError)
+
+
+def test_a_task_that_cannot_be_sent_fails_alone() -> None:
+    found = dict(in_processes(fail, [1, threading.Lock(), 2], 2))
+    assert (found[0], found[2]) == (1, 2)
+    assert isinstance(found[1], Exception)
+
+
+def test_closing_ends_the_work() -> None:
+    results = in_processes(fail, list(range(100)), 2)
+    next(results)
+    assert children()
+    results.close()
+    assert not children()
+
+
+# --- designs in processes -------------------------------------------------------------------------
+
+
+class FailingError(MeanAbsoluteError):
+    """A loss that fails as told where it is worked on in a process of its own."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    @property
+    def is_maximized(self) -> bool:
+        fail(self.how)
+        return False
+
+
+def users(count: int) -> list[Problem]:
+    prior = ["0.1", "0.2", "0.3", "0.4"]
+    losses = (MeanAbsoluteError(), MeanSquaredDistance())
+    return [Problem(range(4), LIP(n + 1), losses[n % 2], prior=prior) for n in range(count)]
+
+
+def failing(how: str) -> Problem:
+    return Problem(range(3), LIP(1), FailingError(how), prior=[0.2, 0.3, 0.5])
+
+
+@pytest.mark.parametrize("how", ["killed", "division"])
+def test_a_process_that_fails_costs_its_problems(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "SINGLES", 1)
+    problems = users(7)
+    problems.insert(3, failing(how))
+    found: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
+    assert [n for n, answer in enumerate(found) if not isinstance(answer, Solution)] == [3]
+    assert isinstance(found[3], MechdesignError)
+    assert str(found[3]).startswith("problems[3]: ")
+    for answer, problem in zip(found, problems, strict=True):
+        if isinstance(answer, Solution):
+            assert answer.problem is problem
+            verify(answer.document())
+
+
+@pytest.mark.parametrize("how", ["killed", "memory", "not written"])
+def test_a_process_that_fails_is_an_error_of_the_library(how: str) -> None:
+    with pytest.raises(SolverError, match=r"problems\[1\]"):
+        design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
+
+
+def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(problem: Problem, **options: Any) -> Solution:
+        if problem is problems[1]:
+            raise MemoryError
+        return design(problem, **options)
+
+    problems = users(3)
+    monkeypatch.setattr(tasks, "design", short)
+    found: list[Any] = design_many(problems, errors="return", route="linear-program")
+    assert [isinstance(answer, Solution) for answer in found] == [True, False, True]
+    assert str(found[1]) == "problems[1]: out of memory"
+    with pytest.raises(SolverError, match=r"problems\[1\]: out of memory"):
+        design_many(problems, route="linear-program")
+
+
+# --- time and Ctrl-C ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [0, -1, "1", float("inf"), True])
+def test_a_time_limit_that_is_none_is_refused(given: Any) -> None:
+    with pytest.raises(InputError, match="time_limit"):
+        design_many([], time_limit=given)
+
+
+def test_what_is_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that each design moves on by a second, for which it gets what is left."""
+    now, limits = [1000.0], list[float]()
+
+    def slow(problem: Problem, *, time_limit: float, **options: Any) -> Solution:
+        now[0] += 1
+        limits.append(time_limit)
+        return design(problem, **options)
+
+    monkeypatch.setattr(tasks, "design", slow)
+    monkeypatch.setattr(time, "time", lambda: now[0])
+    found: list[Any] = design_many(
+        users(5), errors="return", time_limit=2.5, route="linear-program"
+    )
+    assert limits == [2.5, 1.5, 0.5]
+    assert [isinstance(answer, Solution) for answer in found] == [True] * 3 + [False] * 2
+    late = "not started, as the time limit was reached"
+    assert [str(answer) for answer in found[3:]] == [f"problems[{n}]: {late}" for n in (3, 4)]
+    now[0] = 1000.0
+    with pytest.raises(SolverError, match=r"problems\[3\]: not started"):
+        design_many(users(5), time_limit=2.5, route="linear-program")
+
+
+def test_a_batch_gets_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[float]()
+
+    def batch(_problems: list[Problem], limits: Any) -> None:
+        asked.append(limits.seconds)
+
+    monkeypatch.setattr(tasks, "solve_interior_batch", batch)
+    prior = np.arange(1, 10) / 45
+    same = [Problem(range(9), LIP(e), MeanAbsoluteError(), prior=prior) for e in (1, 2)]
+    design_many(same, time_limit=1000)
+    assert len(asked) == 1
+    assert 0 < asked[0] <= 1000
+
+
+def interrupting(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
+    """Let the user press Ctrl-C while problem number ``last`` is designed."""
+    designed = [0]
+
+    def pressed(problem: Problem, **options: Any) -> Solution:
+        solution = design(problem, **options)
+        designed[0] += 1
+        if designed[0] > last:
+            object.__setattr__(solution, "notes", (*solution.notes, INTERRUPTED))
+        return solution
+
+    monkeypatch.setattr(tasks, "design", pressed)
+
+
+def test_ctrl_c_returns_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = users(5)
+    interrupting(monkeypatch, 2)
+    with pytest.warns(UserWarning, match="interrupted: 2 of 5 problems are designed"):
+        found = design_many(problems, route="linear-program")
+    assert [solution.problem for solution in found] == problems[:2]
+    interrupting(monkeypatch, 2)
+    answers: list[Any] = design_many(problems, errors="return", route="linear-program")
+    assert [isinstance(answer, Solution) for answer in answers] == [True] * 2 + [False] * 3
+    assert str(answers[4]) == "problems[4]: interrupted"
+
+
+def test_ctrl_c_before_anything_is_finished_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupting(monkeypatch, 0)
+    with pytest.raises(KeyboardInterrupt):
+        design_many(users(3), route="linear-program")
+    with pytest.raises(KeyboardInterrupt):
+        list(design_each(users(3), route="linear-program"))
+
+
+def test_ctrl_c_while_processes_work_returns_what_is_finished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The answers of the fourth and later problems are there; those of the first two, and more."""
+    monkeypatch.setattr(tasks, "SINGLES", 1)
+
+    def some(run: Any, asked: list[Any], _n: int) -> Iterator[tuple[int, Any]]:
+        for n in (1, 0, 3):
+            yield n, run(asked[n])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many, "in_processes", some)
+    problems = users(6)
+    with pytest.warns(UserWarning, match="interrupted: 2 of 6"):
+        found = design_many(problems, n_jobs=2, route="linear-program")
+    assert [solution.problem for solution in found] == problems[:2]
+    answers: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
+    assert [isinstance(a, Solution) for a in answers] == [True, True, False, True, False, False]
+
+
+def test_processes_ignore_ctrl_c() -> None:
+    found = dict(in_processes(_handler, [0], 2))
+    assert found == {0: signal.SIG_IGN}
+
+
+def _handler(_task: int) -> Any:
+    return signal.getsignal(signal.SIGINT)
