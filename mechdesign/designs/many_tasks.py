@@ -15,11 +15,7 @@ from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import INTERRUPTED
-from mechdesign.errors import (
-    CertificateError,
-    InputError,
-    MechdesignError,
-)
+from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
 from mechdesign.problem import Problem
 from mechdesign.routes import ROUTES, Considered
 from mechdesign.routes.closed_form import ClosedForms
