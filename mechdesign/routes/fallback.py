@@ -98,7 +98,7 @@ def _rarely_told(problem: Problem) -> FloatArray:
     Halved, it has room for rounding.
     """
     k, whole = len(problem.domain), 1 << BITS
-    for n in range(1, BITS // 2):
+    for n in range(1, BITS - 12):
         told = whole >> n
         rest = (whole - told) // k
         column = [rest] * k

@@ -35,7 +35,7 @@ from mechdesign import (
 from mechdesign.certify import verify
 from mechdesign.designs.solution import Solution
 from mechdesign.routes.rays import enumerate as rays
-from tests.faults_support import FAULTS, Fault, Faults
+from tests.faults_support import FAULTS, Faults
 from tests.routes.test_limits import TwoGuesses, budgets, uneven
 
 GAPS = np.abs(np.subtract.outer(range(4), range(4)))
@@ -186,46 +186,61 @@ def known(name: str) -> tuple[float, int]:
     return KNOWN[name]
 
 
-def places(calls: int, most: int) -> list[int]:
-    """The first calls, the last one, and some between."""
-    return sorted({n for n in (0, 1, 2, 3, calls // 2, calls - 1) if 0 <= n < calls})[:most]
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_every_case_asks_a_solver(name: str) -> None:
     _, calls = known(name)
     assert calls > 0
 
 
-def attack(name: str, fault: Fault, at: int, lasting: bool) -> None:
+def attack(name: str, kind: str, at: int, *, lasting: bool) -> None:
+    """Design with a fault; what fails says which fault it was."""
     optimum, calls = known(name)
-    faults = Faults(fault, at, lasting=lasting, most=50 * calls + 20_000)
-    problem, solution = run(CASES[name], faults)
-    assert_honest(CASES[name], problem, solution, optimum)
-
-
-SLOW = {"histogram by local search"}
-"""Cases that take seconds."""
+    faults = Faults(FAULTS[kind], at, lasting=lasting, most=50 * calls + 20_000)
+    try:
+        problem, solution = run(CASES[name], faults)
+        assert_honest(CASES[name], problem, solution, optimum)
+    except BaseException as error:
+        error.add_note(f"{kind!r} at call {at} of {calls}, {'lasting' if lasting else 'once'}")
+        raise
 
 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
-@pytest.mark.parametrize("name", [name for name in CASES if name not in SLOW])
+@pytest.mark.parametrize("name", CASES)
 def test_faults_at_the_first_call(
     name: str, lasting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every kind of fault for some of the cases."""
     monkeypatch.undo()
     for kind in list(FAULTS)[list(CASES).index(name) :: len(CASES)]:
-        attack(name, FAULTS[kind], 0, lasting)
+        attack(name, kind, 0, lasting=lasting)
+
+
+GROUPS = sorted({kind.split()[0] for kind in FAULTS})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("name", CASES)
-def test_every_fault_at_every_call(
-    name: str, kind: str, lasting: bool, monkeypatch: pytest.MonkeyPatch
+def test_every_kind_of_fault_for_every_case(
+    name: str, group: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """At a call that is drawn, and from the first one on."""
     monkeypatch.undo()
-    for at in places(known(name)[1], 6):
-        attack(name, FAULTS[kind], at, lasting)
+    rng = np.random.default_rng(list(CASES).index(name))
+    for kind in FAULTS:
+        if kind.split()[0] == group:
+            attack(name, kind, int(rng.integers(known(name)[1])), lasting=False)
+            attack(name, kind, 0, lasting=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["raises MemoryError", "both: all NaN", "both: noise of 1e-3"])
+@pytest.mark.parametrize("name", CASES)
+def test_some_kinds_of_fault_at_every_call(
+    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the first forty calls, and at forty of the others where they are more."""
+    monkeypatch.undo()
+    calls = known(name)[1]
+    for at in sorted({*range(min(40, calls)), *range(0, calls, max(1, calls // 40))}):
+        attack(name, kind, at, lasting=False)
