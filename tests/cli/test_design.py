@@ -456,3 +456,26 @@ def test_version_and_help_are_known(capsys: pytest.CaptureFixture[str]) -> None:
             main([*command, "--help"])
         assert leaving.value.code == 0
         assert "usage: mechdesign" in capsys.readouterr().out
+
+
+def test_no_file_is_written_over_one_that_is_read_or_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("link.png").symlink_to("small.toml")
+    Path("curve.csv").write_text(SMALL, encoding="utf-8")
+    Path("copy.csv").hardlink_to("curve.csv")
+    for words in (
+        ["solve", "small.toml", "-o", "small.toml"],
+        ["solve", "small.toml", "--plot", "link.png"],
+        ["solve", "small.toml", "-o", "new.png", "--plot", "new.png"],
+        ["frontier", "curve.csv", "--epsilon", "0:1:2", "--csv", "curve.csv"],
+        ["frontier", "small.toml", "curve.csv", "--epsilon", "0:1:2", "--csv", "copy.csv"],
+        ["mechanism", "randomized-response", "small.toml", "-o", "link.png"],
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert "expected another file than the one" in error
+        assert error.count("\n") == 1
+    assert Path("small.toml").read_text(encoding="utf-8") == SMALL
+    assert Path("curve.csv").read_text(encoding="utf-8") == SMALL
+    assert not Path("new.png").exists()

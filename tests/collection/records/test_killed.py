@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,10 +18,11 @@ from typing import TextIO
 import pytest
 
 from mechdesign.collection.records import privatize_file
+from mechdesign.collection.records.ledger import read_ledger
 from mechdesign.designs.facade import design
 from mechdesign.errors import InputError
-from mechdesign.files import load_problem, save
-from mechdesign.writing.atomic import atomic_file
+from mechdesign.files import load_channel, load_problem, save
+from mechdesign.writing.atomic import _hidden_names, atomic_file
 from tests.records_support import identity, load, save as save_table
 
 OLD = "what was there before\n"
@@ -55,6 +58,7 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTIBLE, *words],
         cwd=folder,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -293,3 +297,119 @@ def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
         assert str(ROWS) in done.stdout
         peak = int(done.stderr.split()[-1])
         assert 10_000_000 < peak < MOST_BYTES
+
+
+KILLED = """\
+import contextlib, io, json, os, signal, sys
+
+from mechdesign.cli import main
+
+def count(words, last):
+    '''Run a command in a child that kills itself at the last of so many calls of functions.'''
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        calls = 0
+
+        def profile(frame, event, argument):
+            nonlocal calls
+            calls += 1
+            if calls == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.setprofile(profile)
+        status = main(words)
+        sys.setprofile(None)
+        os.write(writer, json.dumps([status, calls]).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        told = stream.read()
+    os.waitpid(child, 0)
+    return json.loads(told) if told else None
+
+moments, words = json.loads(sys.argv[1]), sys.argv[2:]
+with contextlib.redirect_stdout(io.StringIO()):
+    main(words)  # so that the children import nothing
+calls = 0
+for moment in [0, *moments, 0]:
+    print("ready", flush=True)
+    sys.stdin.readline()  # the test has looked at what is there
+    told = count(words, moment and max(1, round(moment * calls)))
+    calls = calls or told[1]
+    print(json.dumps(told), flush=True)
+"""
+"""Runs a command again and again, each time killed at a moment that calls are counted to, not the
+clock: a share of all calls of functions, those of the system among them."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="files without a name, and fork, are of Linux")
+@pytest.mark.parametrize("command", ["privatize", "solve"])
+@pytest.mark.parametrize("there", [True, False], ids=["replaced", "new"])
+def test_two_hundred_kills_leave_nothing_torn_and_nothing_over(
+    command: str, there: bool, folder: Path
+) -> None:
+    """After each kill there is the old file or a whole new one, and the ledger knows every draw.
+
+    A file that replaces another has a hidden name for a moment, when it is whole. The next run
+    removes it, and so does every run that ends.
+    """
+    (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
+    (folder / "in.csv").write_text("a\n" + "x\ny\n" * 100, encoding="utf-8")
+    if command == "privatize":
+        target, ledger = folder / "new.csv", folder / "ledger"
+        words = ["privatize", "channel.json", "in.csv", "new.csv", "--column=a", "--ledger=ledger"]
+    else:
+        target, ledger = folder / "new.json", folder / "none"
+        words = ["solve", "problem.toml", "-o", "new.json"]
+    chance = random.Random(f"{command} {there}")
+    moments = [chance.random() for _ in range(25)]  # anywhere
+    moments += [1 - 0.15 * chance.random() ** 4 for _ in range(25)]  # where files get names
+    names = {path.name for path in folder.iterdir()} | {target.name}
+    seen, killed = {"old": 0, "new": 0}, 0
+    with started(folder, "-c", KILLED, json.dumps(moments), *words) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for moment in [0, *moments, 0]:
+            assert process.stdout.readline() == "ready\n"
+            ledger.unlink(missing_ok=True)
+            if there:
+                target.write_text(OLD, encoding="utf-8")
+            else:
+                target.unlink(missing_ok=True)
+            process.stdin.write("\n")
+            process.stdin.flush()
+            told = json.loads(process.stdout.readline())
+            assert (told or [0])[0] == 0
+            assert told is not None or moment
+            killed += told is None  # else the calls are fewer than they were
+            old = OLD.encode() if there else None
+            is_new = (target.read_bytes() if target.exists() else None) != old
+            seen["new" if is_new else "old"] += moment > 0
+            left = {path.name for path in folder.iterdir()} - names - {ledger.name}
+            if told is not None:
+                assert is_new
+                assert left == set()
+            hidden = {path.name for file in (target, ledger) for path in _hidden_names(file)}
+            assert left <= (hidden if there or ledger.exists() else set())
+            for path in map(folder.joinpath, left):
+                check_whole("" if path.read_bytes().startswith(b"{") else command, path)
+            if is_new:
+                check_whole(command, target)
+                assert command == "solve" or len(read_ledger(ledger).draws) == 1
+    assert min(seen.values()) > 0  # kills before the file got its name, and after
+    assert killed > 0.8 * len(moments)
+
+
+def check_whole(command: str, path: Path) -> None:
+    if command == "privatize":
+        assert len(load(path)["a"]) == 200
+    elif command == "solve":
+        load_channel(path)
+    else:  # a channel or a ledger, under a hidden name
+        assert path.read_text(encoding="utf-8").endswith("}\n")
