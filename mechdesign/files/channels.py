@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mechdesign.certify import Verified, digest, parse, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
@@ -17,10 +18,12 @@ from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
+from mechdesign.files.signatures import check_signature
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
+    from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "load_channel",
     "read_document",
     "save_solution",
+    "signed_by",
 ]
 
 
@@ -66,6 +70,9 @@ class SavedChannel(SavedMechanism):
     def channel(self) -> Channel:
         """The exact channel."""
         return self.mechanism
+
+
+S = TypeVar("S", bound=SavedMechanism)
 
 
 def save_solution(solution: Solution, path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -121,17 +128,45 @@ def _text(document: dict[str, Any]) -> str:
     return text
 
 
-def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
+def load_channel(path: str | os.PathLike[str], *, key: PublicKey | None = None) -> SavedChannel:
     """Read a channel file, and check every claim in it before returning it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    key
+        An Ed25519 public key, or the name of a file of it in PEM: the file must be signed with it.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON.
+        If it cannot be read or is no JSON, or the key is none.
     CertificateError
-        If a claim does not hold.
+        If a claim does not hold, or the file is not signed with the key.
     """
-    return checked_channel(read_document(Path(path)))
+    return signed_by(path, key, checked_channel)
+
+
+def signed_by(path: str | os.PathLike[str], key: PublicKey | None, check: Callable[[Any], S]) -> S:
+    """Return what a check finds in a file; if a key is given, the file must be signed with it.
+
+    The signature is checked first, before anything in the file is believed.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON, or the key is none.
+    CertificateError
+        If it is not signed with the key, or the check finds a claim that does not hold.
+    """
+    document = read_document(Path(path))
+    if key is None:
+        return check(document)
+    signed = check_signature(document, path, key)
+    saved = check(document)
+    claims = (*saved.verified.claims, signed)
+    return replace(saved, verified=replace(saved.verified, claims=claims))
 
 
 def read_document(file: Path) -> Any:

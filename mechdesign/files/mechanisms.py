@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,12 @@ from mechdesign.files.channels import (
     bare_document,
     checked_channel,
     is_channel_file,
-    read_document,
     save_bare_channel,
     save_solution,
+    signed_by,
 )
 from mechdesign.files.problems import read_domain
-from mechdesign.files.signatures import check_signature, private_key, sign
+from mechdesign.files.signatures import private_key, sign
 from mechdesign.notions import NOTIONS
 from mechdesign.writing.atomic import write_atomically
 
@@ -142,13 +141,7 @@ def load_mechanism(path: str | os.PathLike[str], *, key: PublicKey | None = None
     CertificateError
         If a claim does not hold, or the file is not signed with the key.
     """
-    document = read_document(Path(path))
-    if key is None:
-        return _checked(document)
-    signed = check_signature(document, path, key)  # before anything in it is believed
-    saved = _checked(document)
-    claims = (*saved.verified.claims, signed)
-    return replace(saved, verified=replace(saved.verified, claims=claims))
+    return signed_by(path, key, _checked)
 
 
 def _checked(document: Any) -> SavedMechanism:

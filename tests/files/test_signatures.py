@@ -32,7 +32,7 @@ from mechdesign.cli import main
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
-from mechdesign.files import load_mechanism, load_problem, save
+from mechdesign.files import load_channel, load_mechanism, load_problem, save
 from mechdesign.files.signatures import sign, signature_path
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 
@@ -87,6 +87,10 @@ def test_what_is_signed_is_verified_with_the_public_key(kind: str, by: str, fold
     *claims, signed = load_mechanism("c.json", key=public).verified.claims
     assert tuple(claims) == unsigned
     assert re.fullmatch("signature: by the key sha256:[0-9a-f]{64}", signed)
+    if kind != "mechanism":
+        assert load_channel("c.json", key=public).verified.claims == (*claims, signed)
+        with pytest.raises(CertificateError, match="by another key than sha256:"):
+            load_channel("c.json", key="another.pem")
     with pytest.raises(CertificateError, match="by another key than sha256:"):
         load_mechanism("c.json", key="another.pem")
 

@@ -118,6 +118,9 @@ COMMANDS = [
     "privatize channel.json records.csv reports.csv --column x@ --keep @",
     "privatize channel.json records.csv reports.csv --column x@ --separator @",
     "privatize channel.json records.csv reports.csv --column x@ --seed @",
+    "privatize channel.json records.csv reports.csv --column x@ --ledger ledger",
+    "privatize channel.json records.csv reports.csv --column x@ --ledger ledger",
+    "privatize channel.json records.csv reports.csv --column x@ --ledger @/@",
     "privatize channel.json @.csv reports.csv --column x@",
     "privatize channel.json records.csv @ --column x@",
     "estimate channel.json reports.csv --column x@",
@@ -129,6 +132,11 @@ COMMANDS = [
     "leakage matrix.csv",
     "leakage channel.json --prior @",
     "leakage channel.json --prior @.toml",
+    "leakage --ledger ledger",
+    "leakage --ledger forged.json",
+    "leakage --ledger @",
+    "solve problem.toml -o @.json --key @",
+    "verify channel.json --key @",
 ]
 """What a user types; @ stands for the text of somebody else."""
 
