@@ -19,7 +19,14 @@ from typing import Any, BinaryIO
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.resources import check_size, current
 
-__all__ = ["open_plain", "place_of_column", "read_json_text", "read_text", "read_toml"]
+__all__ = [
+    "each_key_once",
+    "open_plain",
+    "place_of_column",
+    "read_json_text",
+    "read_text",
+    "read_toml",
+]
 
 STEP = 2**20
 """Bytes that are read at once."""
@@ -115,6 +122,20 @@ def read_text(path: Path, limit: str = "bytes") -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
+
+
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a table of JSON; ValueError if a key comes twice (``object_pairs_hook``).
+
+    Examples
+    --------
+    >>> each_key_once([("a", 1), ("b", 2)])
+    {'a': 1, 'b': 2}
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice in one table")
+    return found
 
 
 def read_json_text(path: Path) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mechdesign.errors import CertificateError, InputError, shown_kind
-from mechdesign.files.reading import open_plain
+from mechdesign.files.reading import each_key_once, open_plain
 from mechdesign.writing.atomic import check_different, write_atomically
 
 if TYPE_CHECKING:
@@ -190,20 +190,13 @@ def _read_signature(place: Path) -> dict[str, str]:
     except (OSError, InputError):
         raise CertificateError(f"it is not signed: {place.name} cannot be read") from None
     try:
-        found = json.loads(text, object_pairs_hook=_each_key_once)
+        found = json.loads(text, object_pairs_hook=each_key_once)
     except (ValueError, RecursionError):
         found = None
     whole = isinstance(found, dict) and set(found) == {*FORMAT, *SIGNED}
     if not whole or {**found, **FORMAT} != found or type(found["version"]) is not int:
         raise CertificateError(f"{place.name} is no signature by Ed25519 of version 1")
     return cast("dict[str, str]", found)
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key twice")
-    return found
 
 
 def _signature_bytes(text: Any, place: Path) -> bytes:

@@ -21,7 +21,7 @@ from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
-from mechdesign.files.reading import read_json_text
+from mechdesign.files.reading import each_key_once, read_json_text
 from mechdesign.mechanisms import Mechanism
 from mechdesign.text import Table, Tabular
 from mechdesign.writing.atomic import locked, write_atomically
@@ -319,14 +319,8 @@ def _sha256(value: Any) -> str:
 
 
 def _parsed(line: str, key: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise ValueError("a key that comes twice")
-        return found
-
     try:
-        return json.loads(line, object_pairs_hook=once)
+        return json.loads(line, object_pairs_hook=each_key_once)
     except (ValueError, RecursionError):
         raise InputError(key, "one object of JSON, each key once", "something else") from None
 
