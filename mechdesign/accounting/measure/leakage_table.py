@@ -16,7 +16,7 @@ from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
 from mechdesign.text import Table, format_table, html_lines, shortened
 
-__all__ = ["Leakage", "Leakages"]
+__all__ = ["Leakage", "Leakages", "rounded_up"]
 
 MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
@@ -138,7 +138,12 @@ class Leakages:
 
     def _table(self) -> Table:
         rows = [
-            (r.notion, _up(r.value), "" if r.factor is None else short_text(r.factor), r.where)
+            (
+                r.notion,
+                rounded_up(r.value),
+                "" if r.factor is None else short_text(r.factor),
+                r.where,
+            )
             for r in self.rows
         ]
         return Table(("notion", "nats", "e^nats", "attained at"), rows, "<>><")
@@ -150,7 +155,7 @@ class Leakages:
         return []
 
 
-def _up(value: float) -> str:
+def rounded_up(value: float) -> str:
     """Return six digits beyond the point, rounded up."""
     if not math.isfinite(value):
         return "inf"

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
+from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel
@@ -251,7 +252,7 @@ class LedgerSum(Tabular):
         sets = f"{len(self.sets)} set{'s' * (len(self.sets) != 1)} of records"
         return (
             f"{count} draw{'s' * (count != 1)} for {sets}; nats of all draws together, rounded up\n"
-            "Draws are independent given the records. Lifts (lip, pml) are below the sum for ldp."
+            "Draws are independent given the records. Lifts (lip, pml) are at most the sum for ldp."
         )
 
     def _table(self) -> Table:
@@ -263,7 +264,7 @@ class LedgerSum(Tabular):
                 cells = (records[:SHORT], *times)
             for (notion, parameters), nats in self.totals(records).items() or [(("none", ""), 0.0)]:
                 name = f"{notion} {parameters[:SHORT]}".strip()
-                rows.append((*cells, name, f"{nats:.6g}"))
+                rows.append((*cells, name, rounded_up(nats)))
                 cells = ("", "", "", "")
         return Table(("records", "draws", "reports", "last", "notion", "nats"), rows, "<>><<>")
 

@@ -33,6 +33,7 @@ from mechdesign.collection.records.ledger import (
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
+from mechdesign.mechanisms.composite.by_component import block_randomized_response
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from tests.records_support import save as save_table
 
@@ -246,6 +247,27 @@ def test_a_notion_adds_up_under_the_same_parameters_only(folder: Path) -> None:
     assert "2 draws for 2 sets of records" in text
 
 
+@pytest.mark.filterwarnings("ignore::mechdesign.errors.RepeatedDrawWarning")
+def test_a_notion_about_pairs_adds_up_with_equal_pairs_only(folder: Path) -> None:
+    """Within blocks 1 + 2 = 3 nats; other blocks are another notion, and LDP fails between them."""
+    counts = {"0": 1, "2": 1}
+    for epsilon, blocks in ((1, [[0, 1], [2, 3]]), (2, [[0, 1], [2, 3]])):
+        add_draw("l", block_randomized_response(4, epsilon, blocks), counts)
+    totals = leakage_of_ledger("l").totals()
+    assert totals["ldp", ""] == math.inf
+    ((_, parameters),) = set(totals) - {("ldp", "")}
+    assert parameters != ""
+    assert totals["block", parameters] == pytest.approx(3)
+    assert totals["block", parameters] >= sum(
+        row.value
+        for epsilon in (1, 2)
+        for row in leakages(block_randomized_response(4, epsilon, [[0, 1], [2, 3]])).rows
+        if row.notion == "block"
+    )
+    add_draw("l", block_randomized_response(4, 1, [[0, 1, 2], [3]]), counts)
+    assert set(leakage_of_ledger("l").totals()) == {("ldp", "")}
+
+
 # --- what is read -------------------------------------------------------------------------------
 
 
@@ -334,7 +356,9 @@ def test_the_commands_record_warn_and_add_up(
     assert error.startswith("warning: l: the same records were drawn for 1 time before")
     assert error.count("\n") == 1
     assert main(["leakage", "--ledger", "l"]) == 0
-    assert "2 draws for 1 set of records" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "2 draws for 1 set of records" in printed
+    assert "2.197225" in printed  # 2 ln 3 = 2.19722457..., rounded up
     assert main(["leakage", "--ledger", "l", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["sets"][0]["draws"] == 2
