@@ -61,11 +61,11 @@ class Resources:
     rays
         Extreme rays that the checker lists.
     steps
-        Work of the checker on a file: on its bound, and apart from that on all the rest. A step is
-        a simple operation of the interpreter, or some thirty multiplications of words inside a long
-        one; a machine makes about 10**7 in a second. Every entry of the lists of a file allows
-        :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a short file may
-        not.
+        Work of the checker on a file: on its bound, on its decoder, and on all the rest, apart. A
+        step is a simple operation of the interpreter, or some thirty multiplications of words
+        inside a long one; a machine makes about 10**7 in a second. Every entry of the lists of a
+        file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a
+        short file may not.
     """
 
     bytes: int = 256 * 2**20
@@ -167,6 +167,8 @@ class Work:
         Steps so far.
     limit
         The most.
+    apart
+        Steps of the blocks inside that were counted apart.
 
     Examples
     --------
@@ -177,7 +179,8 @@ class Work:
     """
 
     def __init__(self, entries: int = 0, stop: Callable[[], str] | None = None) -> None:
-        self.spent, self.limit = 0, current().steps + STEPS_PER_ENTRY * entries
+        self.spent = self.apart = 0
+        self.limit = current().steps + STEPS_PER_ENTRY * entries
         self._entries, self._stop = entries, stop
 
     def afresh(self) -> Work:
@@ -230,10 +233,15 @@ def counted(entries: int = 0, stop: Callable[[], str] | None = None) -> Iterator
 def counted_apart() -> Iterator[None]:
     """Count the steps of the block apart from those around it, against the same limit."""
     around = _work.get()
-    before = _work.set(None if around is None else around.afresh())
+    if around is None:
+        yield
+        return
+    work = around.afresh()
+    before = _work.set(work)
     try:
         yield
     finally:
+        around.apart += work.spent
         _work.reset(before)
 
 
@@ -262,4 +270,5 @@ def entries_of(document: Any) -> int:
         return sum(map(entries_of, document.values()))
     if not isinstance(document, list):
         return 0
-    return sum(entries_of(e) if isinstance(e, list | dict) else 1 for e in document)
+    inner = [entry for entry in document if type(entry) in (list, dict)]
+    return len(document) - len(inner) + sum(map(entries_of, inner))

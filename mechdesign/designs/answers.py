@@ -5,6 +5,7 @@ raw channel and dual variables -> exactly private candidate -> best channel and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,10 @@ from mechdesign.routes import Attempt, Considered, RawSolution, Route
 from mechdesign.routes.limits import Limits
 
 __all__ = ["Answers"]
+
+PROOF_SECONDS = 1e-5
+"""What the proof may take for each input and output: so much of a time limit is kept for it, but
+not more than a third."""
 
 
 class Answers:
@@ -40,6 +45,9 @@ class Answers:
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
         self._problem, self._limits, self._stopwatch = problem, limits, limits.stopwatch
+        if math.isfinite(limits.seconds):
+            size = len(problem.domain) * len(problem.outputs or problem.domain)
+            limits.reserve = min(limits.seconds / 3, PROOF_SECONDS * size)
         with self._stopwatch.phase("compile"):
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None
@@ -108,7 +116,7 @@ class Answers:
         bare = replace(raw, dual=None, theorem=None, theorem_data={})
         for answer in (raw, bare):
             try:
-                found = Candidate(self._problem, self._statement, answer, why, self._stopwatch)
+                found = Candidate(self._problem, self._statement, answer, why, self._limits)
                 self.best = found if self.best is None else self.best.merged(found)
             except Exception as error:
                 if not self._fails(raw.route, error):

@@ -5,8 +5,7 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,15 @@ from mechdesign.certify.problem import Statement
 from mechdesign.certify.proof import prove
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import PrivacyClaim, Solution
-from mechdesign.errors import CertificateError
+from mechdesign.errors import CertificateError, LimitError
 from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
+from mechdesign.resources import STEPS_PER_ENTRY, Resources, allow, counted, entries_of
 from mechdesign.routes import Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
-from mechdesign.routes.stopwatch import Stopwatch
+from mechdesign.routes.limits import Limits
 
 __all__ = ["Candidate"]
 
@@ -34,6 +34,14 @@ WORTH_SAVING = 1e-16
 
 LEAST_NUMBER = 1e-290
 """Smaller numbers are written as 0: a bound holds for any dual variables."""
+
+
+UNLIMITED = 10**18
+READINGS = 4
+"""How often a reader checks each notion, and one more time for what reading takes."""
+
+NO_DATA: dict[str, Any] = {"theorem": None, "dual": None}
+"""The certificate of the bound that needs none: that of the channel that tells everything."""
 
 
 class Candidate:
@@ -45,8 +53,8 @@ class Candidate:
         What was asked, and the same as the checker reads it.
     raw, why
         The answer of a route, and the reason for the route.
-    stopwatch
-        What measures the repair and the proof.
+    limits
+        What ends the proof, and measures it and the repair.
 
     Raises
     ------
@@ -60,11 +68,13 @@ class Candidate:
         statement: Statement,
         raw: RawSolution,
         why: str,
-        stopwatch: Stopwatch,
+        limits: Limits,
     ) -> None:
         self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
-        self.problem, self.statement, self.stopwatch = problem, statement, stopwatch
-        with stopwatch.phase("repair"):
+        self.problem, self.statement, self.limits = problem, statement, limits
+        self.notes: list[str] = []
+        self.steps = 0
+        with limits.stopwatch.phase("repair"):
             rows, kept = repair(problem.cone, raw.matrix)
             if not problem.is_conic:
                 rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
@@ -86,9 +96,50 @@ class Candidate:
         allowed = problem.outputs or labels
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
-        self._prove = partial(prove, statement, columns=columns, used=used, bits=self.channel.bits)
-        with stopwatch.phase("certify"):
-            self.value, self.bound = self._prove(self.certificate)
+        self._columns, self._used = columns, used
+        self._prove()
+
+    def _prove(self) -> None:
+        """Compute the value, and the bound of the first certificate that is proved in time.
+
+        A proof that takes more steps than a reader of the file allows, or more time than there is,
+        is left for a cheaper one. The cheapest needs no data: it is that of the channel that tells
+        everything.
+        """
+        stop = self.limits.proof_stop()
+        with self.limits.stopwatch.phase("certify"):
+            for certificate in list(self._certificates()):
+                try:
+                    with counted(self._entries(certificate), stop) as work:
+                        self._take(certificate)
+                except LimitError as error:
+                    self.notes.append(f"a closer bound is not proved: {error}")
+                else:
+                    self.steps = work.apart
+                    return
+            self._take(NO_DATA)
+
+    def _entries(self, certificate: dict[str, Any]) -> int:
+        """Return how many entries a file has at least: those of both matrices and of the proof."""
+        return 2 * self.channel.numerators.size + entries_of(certificate)
+
+    def _most_steps(self) -> int:
+        """Return how many steps a reader allows for the bound."""
+        return Resources().steps + STEPS_PER_ENTRY * self._entries(self.certificate)
+
+    def _certificates(self) -> Iterator[dict[str, Any]]:
+        """Yield the certificate, and then its parts."""
+        given = self.certificate
+        yield given
+        if given["theorem"] is not None and given["dual"] is not None:
+            yield {**given, "dual": None}
+            yield {"theorem": None, "dual": given["dual"]}
+
+    def _take(self, certificate: dict[str, Any]) -> None:
+        self.value, self.bound = prove(
+            self.statement, certificate, self._columns, self._used, self.channel.bits
+        )
+        self.certificate = certificate
 
     @property
     def reference(self) -> Prior:
@@ -110,8 +161,10 @@ class Candidate:
         strongest = self if sign * self.bound >= sign * other.bound else other
         made_for = best.reference
         best.bound, best.certificate = strongest.bound, strongest.certificate
-        if best.reference != made_for:  # an estimator for another prior has another risk
-            best.value, best.bound = best._prove(best.certificate)
+        best.notes, best.steps = strongest.notes, strongest.steps
+        # an estimator for another prior has another risk, and a shorter file may take fewer steps
+        if best.reference != made_for or best.steps > best._most_steps():
+            best._prove()
         return best
 
     def solution(
@@ -132,8 +185,16 @@ class Candidate:
             If the checker does not confirm a notion.
         """
         unused = _unused(self.problem, self.channel)
-        with self.stopwatch.phase("certify"):
+        with (
+            self.limits.stopwatch.phase("certify"),
+            allow(steps=UNLIMITED),
+            counted() as work,
+        ):
             privacy = _claims(self.problem, self.statement, self.channel)
+        needed = max(self.steps, READINGS * work.spent)
+        if needed > self._most_steps():
+            more = 10 ** len(str(needed))
+            notes = [*notes, f"a reader must allow more work: verify with --allow steps={more}"]
         return Solution(
             problem=self.problem,
             channel=self.channel,
@@ -143,11 +204,11 @@ class Candidate:
             route=self.raw.route,
             why=self.why,
             considered=tuple(considered),
-            notes=(*self.raw.notes, *unused, *notes),
+            notes=(*self.raw.notes, *unused, *self.notes, *notes),
             certificate=self.certificate,
             decoder=self.problem.utility.decoder(self.channel, self.reference),
-            seconds=self.stopwatch.seconds,
-            timings=dict(self.stopwatch.timings),
+            seconds=self.limits.stopwatch.seconds,
+            timings=dict(self.limits.stopwatch.timings),
         )
 
 

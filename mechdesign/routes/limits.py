@@ -25,6 +25,13 @@ OPTIMAL = 1e-8
 """The gap that a search aims at where none is asked for: below what counts as optimal."""
 
 
+LATE = 1.05
+"""Of the time limit, when the proof ends at the latest, but for one second."""
+
+AFTER_INTERRUPT = 5.0
+"""Seconds that the proof of what an interrupted search has found may take."""
+
+
 @dataclass(frozen=True)
 class Progress:
     """The progress of a search.
@@ -74,6 +81,8 @@ class Limits:
     interrupted: bool = field(default=False, init=False)
     stopwatch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False)
     """Where the seconds of each phase are counted."""
+    reserve: float = field(default=0.0, init=False)
+    """Seconds of the time limit that are kept for the proof."""
     _start: float = field(default_factory=time.perf_counter, init=False)
     _whole: Limits | None = field(default=None, init=False)
     _unit: float = field(default=0.0, init=False)
@@ -86,8 +95,8 @@ class Limits:
 
     @property
     def left(self) -> float:
-        """Seconds left, at least 0."""
-        return max(0.0, self.seconds - self.elapsed)
+        """Seconds left for the search, at least 0."""
+        return max(0.0, self.seconds - self.reserve - self.elapsed)
 
     def steps(self, default: int, rate: float) -> int:
         """Return how many steps a part of a search may take, the same on every machine.
@@ -119,9 +128,28 @@ class Limits:
             self.ended = self._whole.ended if self._whole.over() else ""
         elif self.interrupted:
             self.ended = "interrupted"
-        elif self.elapsed >= self.seconds:
+        elif self.elapsed >= self.seconds - self.reserve:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
+
+    def proof_stop(self) -> Callable[[], str]:
+        """Return what a proof that begins now asks, again and again, whether and why to give up.
+
+        It gives up where it would be late by a second and a twentieth of the time limit; at an
+        interrupt; and, if the search was ended by one, after :data:`AFTER_INTERRUPT` seconds.
+        """
+        if self._whole is not None:
+            return self._whole.proof_stop()
+        latest, before = LATE * self.seconds + 1, self.interrupted
+        if before:
+            latest = min(latest, self.elapsed + AFTER_INTERRUPT)
+
+        def stop() -> str:
+            if self.interrupted and not before:
+                return "an interrupt"
+            return "none, as time is over" if self.elapsed >= latest else ""
+
+        return stop
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""

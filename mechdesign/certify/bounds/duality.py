@@ -48,7 +48,7 @@ from mechdesign.certify.problem import (
 )
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
-from mechdesign.resources import spend
+from mechdesign.resources import counted_apart, spend
 
 __all__ = ["decoder", "decoder_bound", "dual_bound", "value"]
 
@@ -107,6 +107,16 @@ def decoder(
     prior's where an output never occurs); the likeliest input for the accuracy; what the estimate
     of the distribution is the mean of.
     """
+    with counted_apart():
+        return _decoder(statement, columns, bits, dual)
+
+
+def _decoder(
+    statement: Statement,
+    columns: Sequence[Sequence[int]],
+    bits: int,
+    dual: dict[str, Any] | None,
+) -> list[Any] | None:
     objective, prior, found = statement.utility["objective"], statement.prior, []
     if statement.is_risk:
         exact = [[Fraction(v, 1 << bits) for v in q] for q in columns]

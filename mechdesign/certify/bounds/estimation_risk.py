@@ -127,7 +127,7 @@ def _second_moments(columns: Sequence[Column], inverse: Inverse) -> list[list[Fr
     """Return c_x(z) = Sum_y Q[z,y] W_xy**2, rounded up; one row for each x."""
     k = len(columns[0])
     moments = [[0] * k for _ in range(k)]
-    for q, readings, slack in zip(columns, inverse.estimator, inverse.slack, strict=True):
+    for q, (readings, slack) in zip(columns, inverse.estimator(), strict=True):
         spend(3 * k * k * product_steps(1 << 2 * inverse.bits), "second moments")
         squares = [(abs(w) + slack) ** 2 for w in readings]
         for z, entry in enumerate(q):
@@ -158,7 +158,8 @@ def _most_on_simplex(b: list[Fraction], h: list[Fraction]) -> Fraction:
 def estimator(columns: Sequence[Column], prior: Sequence[Fraction]) -> list[list[Fraction]]:
     """Return W_y = M**-1 q_y / (p . q_y) for each output y: p is estimated as the mean of W_Y."""
     inverse = inverse_information(columns, prior)
-    return [[Fraction(w, 1 << inverse.bits) for w in readings] for readings in inverse.estimator]
+    unit = 1 << inverse.bits
+    return [[Fraction(w, unit) for w in readings] for readings, _ in inverse.estimator()]
 
 
 def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:

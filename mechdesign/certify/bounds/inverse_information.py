@@ -8,9 +8,10 @@ and Jordan's elimination, and its error is bounded by its residual 1 - M X.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 
 from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.errors import CertificateError
@@ -36,22 +37,39 @@ class Inverse:
         No entry of X is further than ``error / 2**bits`` from that of M**-1.
     bits
         Bits beyond the point.
-    estimator
-        W_y = X q_y / (p . q_y) for each output y, integers over ``2**bits``.
-    slack
-        For each output, a bound on the error of the entries of W_y, over ``2**bits``.
+    prior, whole
+        p as integers over ``whole``.
+    columns
+        Each q_y as integers, and p . q_y as an integer.
     """
 
     entries: list[list[int]]
     error: int
     bits: int
-    estimator: list[list[int]]
-    slack: list[int]
+    prior: list[int]
+    whole: int
+    columns: list[tuple[list[int], int]]
 
     def variances(self, *, up: bool) -> list[Fraction]:
         """Return bounds on the diagonal of M**-1."""
         shift = self.error if up else -self.error
         return [Fraction(row[x] + shift, 1 << self.bits) for x, row in enumerate(self.entries)]
+
+    def estimator(self) -> Iterator[tuple[list[int], int]]:
+        """Yield W_y = X q_y / (p . q_y) for each output y, and a bound on the error of its entries.
+
+        Both are over ``2**bits``.
+        """
+        steps = len(self.prior) ** 2 * product_steps(1 << self.bits)
+        for entries, probability in self.columns:
+            spend(steps, "the estimator")
+            if not probability:
+                yield [(p << self.bits) // self.whole for p in self.prior], 1
+                continue
+            readings = [
+                sum(map(mul, row, entries)) * self.whole // probability for row in self.entries
+            ]
+            yield readings, self.error * sum(entries) * self.whole // probability + 2
 
 
 def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) -> Inverse:
@@ -70,48 +88,47 @@ def inverse_information(columns: Sequence[Column], prior: Sequence[Fraction]) ->
     if min(prior) <= 0:
         raise CertificateError("the risk of estimation needs a prior without zeros")
     weights, whole = over_one_denominator(prior)
-    found = []
-    for q in columns:
-        spend(k * 20, "columns")
-        entries, unit = over_one_denominator(q)
-        probability = sum(w * n for w, n in zip(weights, entries, strict=True))
-        found.append((entries, unit, probability))
     bits = LEAST_BITS + 4 * max(0, (1 / min(prior)).__ceil__().bit_length())
-    steps = 2 * product_steps(1 << bits, whole)
-    M = [[0] * k for _ in range(k)]
-    for entries, unit, probability in found:
-        if not probability:
-            continue
-        spend(2 * k * k * steps, "the information matrix")
-        factor, bottom = whole << bits, unit * probability
-        for x, n in enumerate(entries):
-            if n:
-                for z in range(x + 1):
-                    M[x][z] += n * entries[z] * factor // bottom
-    for x in range(k):
-        for z in range(x):
-            M[z][x] = M[x][z]
+    found, units = list[tuple[list[int], int]](), list[int]()
+    for q in columns:
+        spend(20 * k, "columns")
+        entries, unit = over_one_denominator(q)
+        found.append((entries, sum(map(mul, weights, entries))))
+        units.append(unit)
+    M = _information(found, units, whole << bits)
     X = _inverted(M, bits)
     most = max(abs(entry) for row in X for entry in row)
-    rho = _residual(M, X, bits, len(columns))
+    rho = _residual(M, X, bits)
     if 2 * rho > 1 << 2 * bits:
         raise _singular()
     error = (2 * rho * most >> 2 * bits) + 1
-    estimator, slack = [], []
-    for entries, _, probability in found:
-        spend(k * k * steps, "the estimator")
-        if not probability:
-            estimator.append([p.numerator * (1 << bits) // p.denominator for p in prior])
-            slack.append(1)
-            continue
-        estimator.append(
-            [
-                sum(a * n for a, n in zip(row, entries, strict=True)) * whole // probability
-                for row in X
-            ]
-        )
-        slack.append(error * sum(entries) * whole // probability + 2)
-    return Inverse(X, error, bits, estimator, slack)
+    return Inverse(X, error, bits, weights, whole, found)
+
+
+def _information(
+    columns: list[tuple[list[int], int]], units: list[int], factor: int
+) -> list[list[int]]:
+    """Return M, every entry rounded down by less than two units.
+
+    A term n_x n_z factor / (unit (p . n)) is n_z times a number that is rounded down, with so many
+    more bits that all the errors of an entry, each less than n_z, add up to less than a unit.
+    """
+    k = len(columns[0][0])
+    rows: list[list[int]] = [[] for _ in range(k)]
+    scaled: list[list[int]] = [[] for _ in range(k)]
+    extra = sum(max(entries) for entries, _ in columns).bit_length()
+    for (entries, probability), unit in zip(columns, units, strict=True):
+        spend(10 * k, "the information matrix")
+        for x, n in enumerate(entries if probability else ()):
+            rows[x].append(n)
+            scaled[x].append((n * factor << extra) // (unit * probability))
+    steps = len(columns) * product_steps(factor << extra)
+    found = [[0] * k for _ in range(k)]
+    for x in range(k):
+        spend((x + 1) * steps, "the information matrix")
+        for z in range(x + 1):
+            found[x][z] = found[z][x] = sum(map(mul, scaled[x], rows[z])) >> extra
+    return found
 
 
 def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
@@ -131,19 +148,19 @@ def _inverted(M: list[list[int]], bits: int) -> list[list[int]]:
     return T
 
 
-def _residual(M: list[list[int]], X: list[list[int]], bits: int, terms: int) -> int:
+def _residual(M: list[list[int]], X: list[list[int]], bits: int) -> int:
     """Return a bound on the largest column sum of abs(1 - M X).
 
-    Every entry of M is a sum of ``terms`` numbers that were each rounded down by less than a unit,
-    so that the exact M is up to ``terms`` units larger: ``doubt`` is what that changes at most.
+    Every entry of M was rounded down by less than two units: ``doubt`` is what that changes at
+    most.
     """
     worst = 0
     for w, column in enumerate(zip(*X, strict=True)):
         spend(len(M) ** 2 * product_steps(1 << 2 * bits), "the inverse")
-        doubt = terms * sum(abs(entry) for entry in column)
+        doubt = 2 * sum(abs(entry) for entry in column)
         total = 0
         for x, row in enumerate(M):
-            product = sum(a * b for a, b in zip(row, column, strict=True))
+            product = sum(map(mul, row, column))
             total += abs(product - (int(x == w) << 2 * bits)) + doubt
         worst = max(worst, total)
     return worst

@@ -89,6 +89,8 @@ def check(
         return check_sufficient_pairs(
             sufficient_pairs(statement, table["distance"]), epsilon, columns
         )
+    if table["notion"] == "ldp":
+        return check_all_ratios(nonnegative(table["epsilon"]) if shift is None else shift, columns)
     limits = ratio_limits(statement, table, shift)
     if limits is not None:
         return check_ratios(limits, columns)
@@ -196,6 +198,16 @@ def check_sufficient_pairs(
             for x, other in pairs:
                 if q[x] * bottom > top * q[other]:
                     return f"output {y}: input {x} is too likely against {other}"
+    return None
+
+
+def check_all_ratios(epsilon: Fraction, columns: Sequence[Column]) -> str | None:
+    """Check q_x <= e**epsilon q_x' for all pairs: for the largest entry and the least."""
+    bound = exp_lower(epsilon)
+    for y, q in enumerate(columns):
+        spend(len(q), "ratios of entries")
+        if len(q) > 1 and max(q) * bound.denominator > bound.numerator * min(q):
+            return f"output {y}: input {q.index(max(q))} is too likely against another"
     return None
 
 

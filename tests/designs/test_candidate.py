@@ -1,0 +1,127 @@
+"""The proof of a design: one that a reader accepts, and no longer than there is time for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mechdesign import Problem, Solution, design, resources
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.theorems import nothing_constrained
+from mechdesign.certify.problem import read_statement
+from mechdesign.designs.answers import Answers
+from mechdesign.notions import LDP, ContextAwareLDP
+from mechdesign.resources import Work
+from mechdesign.routes import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.route import LinearProgram
+from mechdesign.routes.rays.route import ExtremeRays
+from mechdesign.utilities import HammingLoss, MeanAbsoluteError, MutualInformation
+
+PRIOR = ["0.1", "0.2", "0.3", "0.15", "0.25"]
+BUDGETS = [[0 if x == z else 1 + (7 * x + 3 * z) % 10 / 10 for z in range(5)] for x in range(5)]
+INFORMATION = Problem(range(5), ContextAwareLDP(BUDGETS), MutualInformation(), prior=PRIOR)
+DISTANCE = Problem(range(5), LDP(1), MeanAbsoluteError(), prior=PRIOR)
+RAW = {
+    "rays": (INFORMATION, ExtremeRays().solve(INFORMATION, Limits())),
+    "rows": (DISTANCE, LinearProgram().solve(DISTANCE, Limits())),
+}
+
+
+def trivial(problem: Problem) -> Any:
+    """The bound that needs no data."""
+    return nothing_constrained(read_statement(problem.to_table()))
+
+
+def solved(problem: Problem, raw: RawSolution, limits: Limits) -> Solution:
+    answers = Answers(problem, limits)
+    assert answers.take(raw, "a test")
+    return answers.solution()
+
+
+@pytest.mark.parametrize("steps", [1, 3_000, 30_000, 10**6])
+@pytest.mark.parametrize("name", RAW)
+def test_a_reader_with_the_same_limit_accepts_what_is_saved(name: str, steps: int) -> None:
+    """Whatever the limit on steps, the proof that is saved is one that keeps it."""
+    problem, raw = RAW[name]
+    with resources.allow(steps=steps):
+        found = solved(problem, raw, Limits())
+        left = any("is not proved" in note for note in found.notes)
+        assert (found.bound == trivial(problem)) == left
+    with resources.allow(steps=max(steps, 50_000)):  # the notions are to be checked too
+        assert verify(found.document()).bound == found.bound
+
+
+def test_a_proof_that_takes_more_steps_than_readers_allow_says_so() -> None:
+    problem, raw = RAW["rays"]
+    found = solved(problem, raw, Limits())
+    assert not any("--allow" in note for note in found.notes)
+    with pytest.MonkeyPatch.context() as patch, resources.allow(steps=10**9):
+        small = resources.Resources(steps=1)
+        patch.setattr("mechdesign.designs.candidate.Resources", lambda: small)
+        long = solved(problem, raw, Limits())
+    assert long.bound == found.bound
+    assert any("verify with --allow steps=" in note for note in long.notes)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5, 20, 100])
+@pytest.mark.parametrize("name", RAW)
+def test_an_interrupt_of_the_proof_leaves_a_cheaper_one(
+    name: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, raw = RAW[name]
+    limits, count, spend = Limits(), [0], Work.spend
+
+    def interrupted(work: Work, steps: int, on: str) -> None:
+        count[0] += 1
+        limits.interrupted |= count[0] == calls
+        spend(work, steps, on)
+
+    monkeypatch.setattr(Work, "spend", interrupted)
+    found = solved(problem, raw, limits)
+    monkeypatch.undo()
+    left = any("an interrupt" in note for note in found.notes)
+    assert left or calls > 5  # later the proof is done
+    assert (found.bound == trivial(problem)) == left
+    assert verify(found.document()).bound == found.bound
+
+
+def test_a_proof_stops_where_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, raw = RAW["rays"]
+    limits = Limits(seconds=10)
+    stop = limits.proof_stop()
+    assert stop() == ""
+    monkeypatch.setattr(Limits, "elapsed", 11.6)
+    assert "time is over" in stop()
+    found = solved(problem, raw, limits)
+    assert found.bound == trivial(problem)
+    assert verify(found.document()).bound == found.bound
+
+
+def test_a_search_that_was_interrupted_still_has_its_proof() -> None:
+    problem, raw = RAW["rays"]
+    limits = Limits()
+    limits.interrupted = True
+    assert solved(problem, raw, limits).status == "optimal"
+
+
+def test_time_is_kept_for_the_proof_only_where_time_is_limited() -> None:
+    for seconds, reserve in ((float("inf"), 0.0), (1e-4, 1e-4 / 3), (10.0, 25e-5)):
+        limits = Limits(seconds=seconds)
+        Answers(Problem(range(5), LDP(1), HammingLoss()), limits)
+        assert limits.reserve == pytest.approx(reserve)
+
+
+def test_the_theorem_stays_where_the_dual_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a formula the dual variables are left out first."""
+    problem = Problem(range(4), LDP(1), HammingLoss())
+    whole = design(problem)
+    assert whole.certificate["theorem"] is not None
+    assert whole.certificate["dual"] is not None
+    monkeypatch.setattr(resources, "STEPS_PER_ENTRY", 0)
+    with resources.allow(steps=900):
+        short = design(problem)
+    assert short.certificate["theorem"] is not None
+    assert short.certificate["dual"] is None
+    assert short.status == "optimal"
