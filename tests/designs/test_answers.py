@@ -27,6 +27,7 @@ from mechdesign import (
     trace_frontier,
 )
 from mechdesign.certify import verify
+from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import candidate, facade
 from mechdesign.designs.answers import Answers
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
@@ -171,6 +172,29 @@ def test_a_router_that_fails_leaves_the_last_resort(monkeypatch: pytest.MonkeyPa
     solution = design(problem())
     assert "the router: MemoryError" in solution.notes
     assert solution.value == 0.5
+
+
+@pytest.mark.parametrize("error", [MemoryError(), SolverError("no"), np.linalg.LinAlgError("no")])
+def test_a_closed_form_whose_condition_fails_is_not_taken(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two inputs have a closed form; without it a linear program has the same optimum."""
+
+    def fails(*_: Any) -> Any:
+        raise error
+
+    def binary() -> Problem:
+        return Problem(["yes", "no"], LDP(1), HammingLoss(), prior=["0.4", "0.6"])
+
+    by_formula = design(binary())
+    for form in CLOSED_FORMS:
+        monkeypatch.setattr(form, "check", fails)
+    found = design(binary())
+    assert by_formula.route.startswith("closed-form")
+    assert not found.route.startswith("closed-form")
+    assert found.status == "optimal"
+    assert float(found.value) == pytest.approx(float(by_formula.value))
+    assert all(one.reason.startswith("not decided: ") for one in found.considered)
 
 
 class OwnError(ValueError):
