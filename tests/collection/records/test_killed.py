@@ -10,10 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TextIO
 
 import pytest
 
@@ -74,21 +72,6 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-@contextlib.contextmanager
-def opened_to_write(pipe: Path) -> Iterator[TextIO]:
-    """Open a named pipe once a reader is there; a test fails if none comes."""
-    for _ in range(10 * MOST_SECONDS):
-        with contextlib.suppress(OSError):
-            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail(f"nothing reads {pipe.name}")
-    os.set_blocking(descriptor, True)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        yield stream
-
-
 @pytest.fixture(scope="module")
 def channel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("channel")
@@ -121,15 +104,32 @@ privatize_file(channel, "in.csv", sys.argv[1], "a", chunk=10_000, progress=stop)
 """Writes one chunk of many, says so, and stands still."""
 
 
+COMMAND_HALF_WAY = """\
+import sys, threading
+from mechdesign.cli import common, main, records
+from mechdesign.collection.records import privatize
+
+class Stopped(common.FileBar):
+    def __call__(self, rows, share):
+        print(rows, flush=True)
+        threading.Event().wait()  # until this process is ended from outside
+
+records.FileBar = Stopped
+privatize.chunk_size = lambda *words: 10_000
+sys.exit(main(["privatize", "channel.json", "in.csv", sys.argv[1], "--column", "a"]))
+"""
+"""The same, by the command."""
+
+
 @pytest.fixture
-def half_way(folder: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+def half_way(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start a process that is half-way through writing a file, and wait until it is."""
     rows = "".join(f"{'xy'[n % 2]}\n" for n in range(30_000))
     (folder / "in.csv").write_text(f"a\n{rows}", encoding="utf-8")
     with contextlib.ExitStack() as stack:
 
-        def start(target: str) -> subprocess.Popen[str]:
-            process = stack.enter_context(started(folder, "-c", HALF_WAY, target))
+        def start(target: str, how: str = HALF_WAY) -> subprocess.Popen[str]:
+            process = stack.enter_context(started(folder, "-c", how, target))
             assert process.stdout is not None
             assert process.stdout.readline() == "10000\n"
             return process
@@ -173,26 +173,21 @@ def test_an_interrupted_process_leaves_nothing_at_all(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
 )
 def test_a_command_that_is_ended_clears_what_it_wrote(
-    number: signal.Signals, status: int, folder: Path
+    number: signal.Signals,
+    status: int,
+    folder: Path,
+    half_way: Callable[..., subprocess.Popen[str]],
 ) -> None:
-    """The command reads a pipe from which nothing more comes, so it is surely half-way."""
-    os.mkfifo(folder / "pipe.csv")
     before = sorted(file.name for file in folder.iterdir())
-    words = ["privatize", "channel.json", "pipe.csv", "out.csv", "--column", "a"]
-    with (
-        started(folder, "-m", "mechdesign", *words) as process,
-        opened_to_write(folder / "pipe.csv") as pipe,
-    ):
-        pipe.write("a\n" + "x\ny\n" * 200_000)  # more than a pipe holds, and than a chunk
-        pipe.flush()
-        assert len(list(folder.iterdir())) == len(before) + HIDDEN
-        process.send_signal(number)
-        output, error = process.communicate()
+    process = half_way("out.csv", COMMAND_HALF_WAY)
+    assert len(list(folder.iterdir())) == len(before) + HIDDEN
+    process.send_signal(number)
+    output, error = process.communicate()
     assert process.returncode == status
     assert output == ""
     assert error == ("interrupted\n" if number == signal.SIGINT else "")
