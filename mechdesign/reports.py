@@ -6,6 +6,7 @@ import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,9 +14,10 @@ import numpy as np
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
+from mechdesign.resources import allow, current
 from mechdesign.sampling import SIMULATION, Randomness
 
-__all__ = ["Alphabet", "Labels", "ReportSource", "Reports", "Tally"]
+__all__ = ["Alphabet", "Labels", "Numbers", "ReportSource", "Reports", "Tally"]
 
 
 MOST_REPORTS = 1 << 62
@@ -131,6 +133,67 @@ class Labels(Alphabet):
     def read(self, texts: Sequence[str], key: str = "reports") -> AnyArray:
         """Return the numbers of labels given as text."""
         return self.outputs.read(texts, key)
+
+
+class Numbers(Labels):
+    """Reports that are one of 0, ..., size - 1, which are only listed where text is read.
+
+    They may be more than a domain may have inputs: up to twice as many.
+
+    Examples
+    --------
+    >>> numbers = Numbers(1 << 20)
+    >>> numbers.labels(np.array([7])), numbers.write(np.array([7])), numbers.n_outputs
+    ([7], ['7'], 1048576)
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    @cached_property
+    def outputs(self) -> Domain:  # type: ignore[override]
+        """The numbers as a domain."""
+        with allow(inputs=max(current().inputs, self._size)):
+            return Domain.range(self._size)
+
+    @property
+    def n_outputs(self) -> int:
+        """One for each number."""
+        return self._size
+
+    @property
+    def n_counts(self) -> int:
+        """One for each number."""
+        return self._size
+
+    def listed(self) -> AnyArray:
+        """Return all numbers."""
+        return np.arange(self._size)
+
+    def count(self, data: AnyArray) -> Int64Array:
+        """Return how often each number was reported."""
+        return np.bincount(data, minlength=self._size).astype(np.int64)
+
+    def matches(self, other: Alphabet) -> bool:
+        """Return whether another alphabet has the same numbers."""
+        if isinstance(other, Numbers):
+            return self._size == other._size
+        return super().matches(other)
+
+    def labels(self, data: AnyArray) -> list[Label]:
+        """Return the numbers."""
+        return list(data.tolist())
+
+    def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
+        """Return the numbers as an array."""
+        given = list(labels)
+        if all(type(number) is int and 0 <= number < self._size for number in given):
+            return np.array(given, dtype=np.int64)
+        return super().encode(given, key)
+
+    def write(self, data: AnyArray) -> list[str]:
+        """Return the numbers as text."""
+        return list(map(str, data.tolist()))
 
 
 @dataclass(frozen=True, eq=False)

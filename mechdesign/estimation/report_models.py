@@ -212,7 +212,7 @@ class MechanismModel(ReportModel):
     def _counted_reports(self, tally: Tally) -> tuple[AnyArray, AnyArray]:
         """Return the distinct reports of a tally that counts each report by itself."""
         alphabet = self.mechanism.alphabet
-        if isinstance(alphabet, Labels) and len(alphabet.outputs) <= MOST_ENTRIES:
+        if isinstance(alphabet, Labels) and alphabet.n_outputs <= MOST_ENTRIES:
             counts = check_counts(tally.counts, alphabet.n_counts)
             sent = np.flatnonzero(counts)
             return sent, counts[sent]

@@ -20,7 +20,7 @@ from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, ScoreSumMoments, TwoValuedMechanism
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Tally
+from mechdesign.reports import Numbers, Tally
 from mechdesign.sampling import Source, chances
 
 __all__ = ["HadamardResponse"]
@@ -76,7 +76,7 @@ class HadamardResponse(LDPMechanism, TwoValuedMechanism):
         self._size = 1 << self._digits
         half = self._size // 2
         self._held = held_mass(self._notion.epsilon, half, half, step=half)
-        self.alphabet = Labels(Domain.range(self._size))
+        self.alphabet = Numbers(self._size)
 
     @property
     def most(self) -> Fraction:

@@ -1,0 +1,96 @@
+"""Structured mechanisms on a million inputs: nothing grows faster than the inputs do."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mechdesign import Domain, InputError, load_mechanism, save
+from mechdesign.certify import verify
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+    block_hadamard,
+    high_low_hadamard,
+)
+from mechdesign.reports import Labels, Numbers
+
+MILLION = 1_000_000
+MEMORY = 500 << 20
+"""Bytes that a mechanism on a million inputs may take at any moment."""
+
+MECHANISMS: dict[str, Callable[[int], Mechanism]] = {
+    "Hadamard": lambda k: HadamardResponse(k, 1),
+    "randomized": lambda k: GeneralizedRandomizedResponse(k, 1),
+    "subsets": lambda k: SubsetSelection(k, 1),
+    "optimized": lambda k: OptimizedUnaryEncoding(k, 1),
+    "symmetric": lambda k: SymmetricUnaryEncoding(k, 1),
+    "blocks": lambda k: block_hadamard(k, 1, [range(x, x + 1000) for x in range(0, k, 1000)]),
+    "high-low": lambda k: high_low_hadamard(k, 1, range(1000)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Hadamard", "symmetric", "blocks", "high-low"])
+def test_a_million_inputs(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "mechanism.json"
+    tracemalloc.start()
+    try:
+        mechanism = MECHANISMS[name](MILLION)
+        reports = mechanism.privatize([0, 1, MILLION - 1], rng=1)
+        estimates = mechanism.frequencies(mechanism.tally(reports)).estimates
+        save(mechanism, file)
+        assert tracemalloc.get_traced_memory()[1] < MEMORY
+    finally:
+        tracemalloc.stop()
+    assert estimates.shape == (MILLION,)
+    assert 0.99 < mechanism.leakage <= 1  # few digits for a coin cost a little
+    verify(json.loads(file.read_text(encoding="utf-8")))
+    assert load_mechanism(file).mechanism == mechanism
+
+
+def test_hadamard_response_on_more_than_half_a_million_inputs() -> None:
+    mechanism = HadamardResponse(600_000, 1)
+    reports = mechanism.privatize([599_999] * 20_000, rng=1)
+    estimates = mechanism.frequencies(mechanism.tally(reports)).estimates
+    assert mechanism.n_outputs == 1 << 20
+    assert estimates[599_999] == pytest.approx(1, abs=0.1)
+    (own,) = reports.labels()[:1]
+    assert mechanism.probability(599_999, own) in (mechanism.least, mechanism.most)
+    assert "outputs" not in vars(mechanism.alphabet)  # the reports were not listed
+
+
+def test_more_inputs_are_refused_in_one_line() -> None:
+    for make in MECHANISMS.values():
+        with pytest.raises(InputError, match="at most 1000000 inputs") as caught:
+            make(MILLION + 1)
+        assert "\\n" not in str(caught.value)
+
+
+def test_numbers_are_the_labels_that_they_stand_for() -> None:
+    numbers, labels = Numbers(8), Labels(Domain.range(8))
+    data = np.array([7, 0, 3, 3])
+    assert numbers.matches(labels)
+    assert labels.matches(numbers)
+    assert not numbers.matches(Numbers(16))
+    assert numbers.labels(data) == labels.labels(data)
+    assert numbers.write(data) == labels.write(data)
+    assert numbers.read(["7", "0"]).tolist() == labels.read(["7", "0"]).tolist()
+    assert numbers.encode([7, 0]).tolist() == labels.encode([7, 0]).tolist()
+    assert numbers.count(data).tolist() == labels.count(data).tolist()
+    assert numbers.listed().tolist() == labels.listed().tolist()
+    for wrong in (8, -1, "x", 0.5):
+        with pytest.raises(InputError) as one:
+            numbers.encode([0, wrong])
+        with pytest.raises(InputError) as other:
+            labels.encode([0, wrong])
+        assert str(one.value) == str(other.value)
