@@ -125,3 +125,16 @@ def test_the_theorem_stays_where_the_dual_is_too_long(monkeypatch: pytest.Monkey
     assert short.certificate["theorem"] is not None
     assert short.certificate["dual"] is None
     assert short.status == "optimal"
+
+
+def test_rays_that_a_reader_would_not_list_are_priced_by_boxes() -> None:
+    """The cost of the checker is foreseen: the route takes a search that a reader has steps for."""
+    assert RAW["rays"][1].dual is not None
+    assert RAW["rays"][1].dual.search == "rays"
+    with resources.allow(steps=5_000):
+        short = ExtremeRays().solve(INFORMATION, Limits())
+    assert short.dual is not None
+    assert short.dual.search == "boxes"
+    found = solved(INFORMATION, short, Limits())
+    assert found.status == "optimal"
+    assert verify(found.document()).bound == found.bound

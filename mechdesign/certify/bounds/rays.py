@@ -158,7 +158,7 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
         search = 20 + (k + n) * (1 + len(rays) // 2000)
         making = 20 * k + k * (length // 64) ** 2 // 3
         for bad, bad_tight in ((ray, rays[ray]) for ray in rays if sides[ray] > 0):
-            spend(len(below), "pairs of rays")
+            spend(1 + len(below) // 2, "pairs of rays")
             for good, good_tight in below:
                 both = bad_tight & good_tight
                 if both.bit_count() < k - 2:  # adjacent rays share a face of dimension 2

@@ -15,6 +15,7 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
+from mechdesign.resources import current
 from mechdesign.routes.column_generation.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.implied_pairs import without_implied_pairs
@@ -31,6 +32,10 @@ MOST_LISTED = 1 << 14
 MOST_STEPS, STEPS_A_SECOND = 1_000_000_000, 20_000_000
 """The most comparisons of 64 rows of two rays, and how many for each second of a time limit: about
 a tenth of it."""
+
+PAIR_STEPS, RAY_STEPS, GAIN_STEPS = 40, 25, 600
+"""Of the checker: for a pair that may be adjacent, for an entry of a new ray, and for the gain of
+a ray."""
 
 TIGHT = 1e-11
 """A row that is this near 0, relative to its terms, is tight."""
@@ -67,6 +72,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
         bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
         first, second = _adjacent(tight, bad, good, k, steps)
+        steps.foresee(RAY_STEPS * k * len(first))
         made = value[first, None] * rays[second] - value[second, None] * rays[first]
         made /= made.max(axis=1, keepdims=True, initial=1e-300)
         kept = np.concatenate([np.flatnonzero(near), good])
@@ -75,6 +81,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         rays, tight = np.concatenate([rays[kept], made]), np.concatenate([old, new])
         if len(rays) > MOST_RAYS:
             raise _too_many()
+    steps.foresee(GAIN_STEPS * len(rays))
     if not len(rays):
         thick = "a cone that floats can tell from a line"
         raise UnsupportedError("epsilon", thick, "a thinner one")
@@ -86,6 +93,7 @@ class _Steps:
 
     def __init__(self, most: int, limits: Limits) -> None:
         self._left, self._limits = most, limits
+        self._readable = current().steps
 
     def take(self, steps: int) -> None:
         """Count steps that follow.
@@ -99,6 +107,18 @@ class _Steps:
         if self._left < 0 or self._limits.over():
             raise _too_many()
 
+    def foresee(self, steps: int) -> None:
+        """Count steps that the checker will make, who enumerates again and counts them.
+
+        Raises
+        ------
+        UnsupportedError
+            If they are more than a reader allows.
+        """
+        self._readable -= steps
+        if self._readable < 0:
+            raise _too_many()
+
 
 def _adjacent(
     tight: BoolArray, bad: IntArray, good: IntArray, k: int, steps: _Steps
@@ -107,7 +127,9 @@ def _adjacent(
     # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
     words = _packed(tight)
     steps.take(len(bad) * len(good) * words.shape[1])
+    steps.foresee(len(bad) * len(good) // 2)
     i, j = _sharing(words[bad], words[good], k - 2)
+    steps.foresee(PAIR_STEPS * len(i))
     first: list[IntArray] = [np.zeros(0, dtype=np.intp)]
     second: list[IntArray] = [np.zeros(0, dtype=np.intp)]
     step = max(1, CHUNK // max(1, len(tight)))
