@@ -98,6 +98,8 @@ def verify_channel(document: dict[str, Any]) -> Verified:
     """
     statement = statement_of(document["problem"])
     columns, bits, used = read_channel(statement, document["channel"])
+    if statement.outputs is None and document["channel"]["outputs"] != list(range(len(columns))):
+        raise CertificateError("the outputs that the optimizer chose are not numbered from 0")
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
     if len(document["privacy"]) != len(statement.privacy):
         raise CertificateError("the file does not claim every notion of its problem")

@@ -197,7 +197,7 @@ def test_a_value_of_another_type_is_refused_or_says_the_same(name: str) -> None:
                 reach(other, place[:-1])[place[-1]] = make(value)
                 if not is_refused(sealed(other)):
                     # a number without a point may stand as one with it: 1 and 1.0; and an output
-                    # that nobody asked for, or an input of a mechanism, may have another name
+                    # that is never used, or an input of a mechanism, may have another name
                     renamed = len(place) > 1 and place[-2] in ("outputs", "values")
                     assert renamed or (old, make) == (int, float), (place, value)
 
