@@ -24,9 +24,9 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.presolve.chain import program_cost
+from mechdesign.routes.presolve.chain import UNLIKELY, program_cost
 
-__all__ = ["solve_non_conic"]
+__all__ = ["UNLIKELY", "solve_non_conic"]
 
 
 MOST_ENTRIES = 4_000_000
@@ -39,7 +39,10 @@ VIOLATION, LEAST_VIOLATION = 1e-9, 1e-14
 
 
 def solve_non_conic(
-    problem: Problem, method: str = "simplex", limits: Limits | None = None
+    problem: Problem,
+    method: str = "simplex",
+    limits: Limits | None = None,
+    unlikely: float = UNLIKELY,
 ) -> RawSolution:
     """Solve a problem with a linear loss and notions about the whole channel.
 
@@ -53,6 +56,8 @@ def solve_non_conic(
     limits
         When to stop; default at the optimum. Every round gives a bound, and its channel is made
         private by the repair, however many excesses it violates.
+    unlikely
+        The share of the largest cost that an input of prior 0 has.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def solve_non_conic(
         If HiGHS fails, or time is over before there is an answer.
     """
     limits = limits or Limits()
-    cost, scale = program_cost(problem)
+    cost, scale = program_cost(problem, unlikely)
     k, m = cost.shape
     worst_case = problem.utility.worst_case
     sums = [_Excesses(place, constraint, m) for place, constraint in _excess_constraints(problem)]

@@ -30,14 +30,16 @@ class NonConic(LinearRoute):
     ----------
     solver
         A method of HiGHS or a solver of cvxpy; default the first that suits.
+    again
+        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
     """
 
     name = "conic"
     summary = "linear and conic programs for notions about the whole channel"
     allows_non_conic = True
 
-    def __init__(self, solver: str = "") -> None:
-        self._solver = solver
+    def __init__(self, solver: str = "", *, again: bool = False) -> None:
+        self._solver, self._again = solver, again
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for a linear loss; recommended where a notion is about the whole channel."""
@@ -51,13 +53,17 @@ class NonConic(LinearRoute):
         solver = self._solver or _solvers(problem)[0]
         if solver not in HIGHS:
             return solve_conic(problem, solver, limits)
-        from mechdesign.routes.conic.non_conic import solve_non_conic  # scipy and HiGHS on demand
+        # scipy and HiGHS on demand
+        from mechdesign.routes.conic.non_conic import UNLIKELY, solve_non_conic
 
-        return solve_non_conic(problem, solver, limits)
+        return solve_non_conic(problem, solver, limits, 0.0 if self._again else UNLIKELY)
 
     def alternatives(self, problem: Problem) -> Iterator[NonConic]:
         """Yield the other solvers."""
-        yield from map(NonConic, _solvers(problem)[1:])
+        first, *others = _solvers(problem)
+        if first in HIGHS and 0 in problem.prior.probabilities:
+            others = [first, *others]
+        yield from (NonConic(solver, again=True) for solver in others)
 
 
 def _solvers(problem: Problem) -> tuple[str, ...]:

@@ -32,14 +32,18 @@ class LinearProgram(LinearRoute):
         ``"simplex"`` or ``"ipm"``; default by size.
     symmetry
         Symmetries that the user has named.
+    again
+        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
     """
 
     name = "linear-program"
     summary = "linear programming by HiGHS, by the simplex or the interior-point method"
     setting = "METHOD"
 
-    def __init__(self, method: str = "", symmetry: Symmetry | None = None) -> None:
-        self._method, self._symmetry = method, symmetry
+    def __init__(
+        self, method: str = "", symmetry: Symmetry | None = None, *, again: bool = False
+    ) -> None:
+        self._method, self._symmetry, self._again = method, symmetry, again
 
     def configured(self, setting: str) -> LinearProgram:
         """Return the route with one method."""
@@ -58,18 +62,19 @@ class LinearProgram(LinearRoute):
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program, by its symmetries where that pays."""
-        from mechdesign.routes.lp.solve import solve_linear  # scipy and HiGHS on demand
+        from mechdesign.routes.lp.solve import UNLIKELY, solve_linear  # scipy and HiGHS on demand
 
         symmetry = self._symmetry
         if symmetry is None and not self._method and problem.utility.worst_case:
             symmetry = _found(problem)
         method = self._method or ("auto" if symmetry is None else "ipm")
-        return solve_linear(problem, method, limits, symmetry)
+        unlikely = 0.0 if self._again else UNLIKELY
+        return solve_linear(problem, method, limits, symmetry, unlikely)
 
     def alternatives(self, problem: Problem) -> Iterator[LinearProgram]:
         """Yield both methods, unless the user has named one."""
         if not self._method:
-            yield from map(LinearProgram, reversed(METHODS))
+            yield from (LinearProgram(method, again=True) for method in reversed(METHODS))
 
     def with_symmetry(self, symmetry: Symmetry) -> LinearProgram:
         """Return the route for what the symmetries leave."""

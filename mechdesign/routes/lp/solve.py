@@ -8,12 +8,12 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import by_highs
-from mechdesign.routes.presolve.chain import solve_reduced
+from mechdesign.routes.presolve.chain import UNLIKELY, solve_reduced
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
 from mechdesign.routes.presolve.symmetry_group import Symmetry
 
-__all__ = ["solve_linear"]
+__all__ = ["UNLIKELY", "solve_linear"]
 
 
 def solve_linear(
@@ -21,6 +21,7 @@ def solve_linear(
     method: str = "auto",
     limits: Limits | None = None,
     symmetry: Symmetry | None = None,
+    unlikely: float = UNLIKELY,
 ) -> RawSolution:
     """Solve a problem whose loss is linear in the channel, a worst case too.
 
@@ -36,6 +37,8 @@ def solve_linear(
         When to stop; default at the optimum.
     symmetry
         Symmetries of the problem, for an orbit reduction.
+    unlikely
+        The share of the largest cost that an input of prior 0 has.
 
     Raises
     ------
@@ -46,4 +49,4 @@ def solve_linear(
     """
     reduction = Components() if symmetry is None else OrbitReduction(symmetry)
     backend = partial(by_highs, method=method)
-    return solve_reduced(problem, limits or Limits(), backend, [reduction])
+    return solve_reduced(problem, limits or Limits(), backend, [reduction], unlikely)

@@ -21,6 +21,7 @@ from mechdesign.routes.presolve.reduction import Answer, Backend, ConicProgram, 
 
 __all__ = [
     "PRESOLVE",
+    "UNLIKELY",
     "conic_program",
     "program_cost",
     "raw_solution",
@@ -33,7 +34,8 @@ PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
 
 UNLIKELY = 1e-10
 """The share of the largest cost that an input of prior 0 has, in the program only: its best row is
-wanted, at no cost."""
+wanted, at no cost. Where the loss is that small a share of the largest cost, it spoils the bound:
+then the program is solved once more without it."""
 
 
 def solve_reduced(
@@ -41,6 +43,7 @@ def solve_reduced(
     limits: Limits,
     backend: Backend,
     reductions: Sequence[Reduction] = PRESOLVE,
+    unlikely: float = UNLIKELY,
 ) -> RawSolution:
     """Reduce a problem, solve what is left, and carry the answer back.
 
@@ -54,6 +57,8 @@ def solve_reduced(
         What solves the program that is left.
     reductions
         The chain.
+    unlikely
+        The share of the largest cost that an input of prior 0 has.
 
     Raises
     ------
@@ -72,16 +77,16 @@ def solve_reduced(
     ['Presolve: 4 inputs merged to 3, as rows must be equal; 1 of 4 pairs follows from others']
     """
     with limits.stopwatch.phase("presolve"):
-        program, unit = conic_program(problem)
+        program, unit = conic_program(problem, unlikely)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
     return raw_solution(problem, answer, unit)
 
 
-def program_cost(problem: Problem) -> tuple[FloatArray, float]:
+def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArray, float]:
     """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
 
     Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
-    the best of them is found as well.
+    the best of them is found as well: the share ``unlikely`` of the largest cost.
 
     Raises
     ------
@@ -97,12 +102,12 @@ def program_cost(problem: Problem) -> tuple[FloatArray, float]:
     never = problem.prior.array == 0
     if never.any() and not utility.worst_case:
         loss = utility.loss(problem.domain, outputs).array
-        cost[never] = UNLIKELY * float(cost.max()) * loss[never] / (loss.max() or 1.0)
+        cost[never] = unlikely * float(cost.max()) * loss[never] / (loss.max() or 1.0)
     scale = float(cost.max()) or 1.0
     return cost / scale, scale
 
 
-def conic_program(problem: Problem) -> tuple[ConicProgram, float]:
+def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicProgram, float]:
     """State a problem with a linear loss as a program, and return the unit of its costs.
 
     Raises
@@ -110,7 +115,7 @@ def conic_program(problem: Problem) -> tuple[ConicProgram, float]:
     UnsupportedError
         If the loss is not linear.
     """
-    cost, unit = program_cost(problem)
+    cost, unit = program_cost(problem, unlikely)
     return ConicProgram(problem.cone, cost, problem.expected_loss is None), unit
 
 
