@@ -210,7 +210,7 @@ def _risk(search: str, *, roots: bool, worst: bool) -> Table:
 
 RISK_DUALS = {
     (search, roots, worst): _risk(search, roots=roots, worst=worst)
-    for search in ("rays", "classes")
+    for search in ("rays", "classes", "ldp-rays", "ldp-classes")
     for roots in (False, True)
     for worst in (False, True)
 }

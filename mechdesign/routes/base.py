@@ -99,7 +99,8 @@ class Dual:
         from 0 to 1.
     search
         How the checker finds the largest gain less its price at the potentials: ``"rays"``,
-        ``"classes"``, ``"lifts"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
+        ``"classes"``, either of them with ``"ldp-"`` before it, ``"lifts"``, ``"decoders"``, or
+        ``"chain"`` for a linear loss on a line.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     priors

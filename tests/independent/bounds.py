@@ -667,7 +667,8 @@ class Prover:
 
     def risk_bound(self, dual: dict[str, Any], u: Vector, members: Any) -> Fraction | None:
         problem, k = self.problem, self.k
-        need(dual["search"] in ("rays", "classes") and "estimator" in dual, "a search over rays")
+        searches = ("rays", "classes", "ldp-rays", "ldp-classes")
+        need(dual["search"] in searches and "estimator" in dual, "a search over rays")
         need(("prior" in dual) == problem.worst, "a prior in the worst case")
         need(("tangents" in dual) == (problem.objective == "tv-risk"), "tangents of roots")
         p = distribution(dual["prior"], k) if problem.worst else self.p

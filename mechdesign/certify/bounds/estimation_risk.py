@@ -17,11 +17,13 @@ the inequality of Cauchy and Schwarz, 1 = a_x**2 <= (a' M a) (e_x' M**-1 e_x).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.inverse_information import Inverse, inverse_information
+from mechdesign.certify.bounds.outward import implied_ldp_budget
 from mechdesign.certify.bounds.rays import all_rays, one_budget, single_budget_rays
 from mechdesign.certify.bounds.reduced_gains import reduced_gain_by_rays
 from mechdesign.certify.fixed_point import (
@@ -35,7 +37,7 @@ from mechdesign.certify.fixed_point import (
 )
 from mechdesign.certify.problem import L2_RISK, Statement, distribution, number, read_potentials
 from mechdesign.errors import CertificateError
-from mechdesign.exact import PI, sqrt_lower, sqrt_upper
+from mechdesign.exact import PI, fraction_text, sqrt_lower, sqrt_upper
 from mechdesign.resources import spend
 
 __all__ = [
@@ -169,7 +171,15 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     g(q) = Sum_x b_x (a_x . q)**2 / (p . q) and a_x the rows of ``dual["estimator"]``
     (`_linear_bound`). If g(q) <= u . q + c (p . q) on all extreme rays, then it holds on all
     private columns, as g is convex, and the sum over the columns is at most Sum_x u_x + c.
+
+    ``dual["search"]`` names the rays: ``"rays"``, or ``"classes"`` of them. With ``"ldp-"`` before
+    it they are those of local differential privacy at a budget that the notions imply, a larger
+    cone, for where their own are too many.
     """
+    if dual["search"] in ("ldp-rays", "ldp-classes"):
+        budget = fraction_text(implied_ldp_budget(statement))
+        statement = replace(statement, privacy=[{"notion": "ldp", "epsilon": budget}])
+        dual = {**dual, "search": dual["search"].removeprefix("ldp-")}
     k, prior = len(statement.prior), reference_prior(statement, dual)
     u = read_potentials(statement, dual)
     rows = [[scaled_down(number(entry), BITS) for entry in row] for row in dual["estimator"]]

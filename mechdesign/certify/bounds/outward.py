@@ -10,12 +10,21 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.privacy.check import Limit, lift_limits
-from mechdesign.certify.problem import Statement, number
+from mechdesign.certify.privacy.check import Limit, lift_limits, ratio_limits
+from mechdesign.certify.privacy.linear_rows import is_linear
+from mechdesign.certify.problem import SECRET, Statement, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
+from mechdesign.resources import spend
 
-__all__ = ["bounded_pairs", "ldp_budget", "lift_exponent", "lift_range", "ratio_ceiling"]
+__all__ = [
+    "bounded_pairs",
+    "implied_ldp_budget",
+    "ldp_budget",
+    "lift_exponent",
+    "lift_range",
+    "ratio_ceiling",
+]
 
 
 def ratio_ceiling(limit: Limit | None) -> Fraction | None:
@@ -47,6 +56,54 @@ def bounded_pairs(limits: list[list[Limit | None]]) -> Iterator[tuple[int, int, 
         for z, limit in enumerate(row):
             if limit is not None and z != x:
                 yield x, z, limit
+
+
+def implied_ldp_budget(statement: Statement) -> Fraction:
+    """Return a budget at which every private column is locally private, q_x <= e**budget q_z.
+
+    Bounds on ratios chain, q_x <= e**a q_y <= e**(a + b) q_z; lifts for a prior P, or one of a set,
+    give q_x <= e**upper P . q <= e**(upper + lower) q_z.
+
+    Raises
+    ------
+    CertificateError
+        If no notion gives one.
+    """
+    found: list[Fraction] = []
+    for table in statement.privacy:
+        if table["notion"] == SECRET or is_linear(table):
+            continue
+        limits = ratio_limits(statement, table)
+        if limits is None:
+            upper, lower = lift_limits(table)
+            found += [] if upper is None or lower is None else [upper + lower]
+        elif all(limit is None or limit[1] <= 1 for row in limits for limit in row):
+            longest = _longest_chain(limits)
+            found += [] if longest is None else [longest]
+    if not found:
+        raise CertificateError("the notions bound no ratio of all pairs of inputs")
+    return min(found)
+
+
+def _longest_chain(limits: list[list[Limit | None]]) -> Fraction | None:
+    """Return the largest exponent of a pair, each the least of its chains; None if one has none."""
+    k = len(limits)
+    a: list[list[Fraction | None]] = [
+        [Fraction(0) if x == z else None if m is None else m[0] for z, m in enumerate(row)]
+        for x, row in enumerate(limits)
+    ]
+    for y in range(k):  # Floyd and Warshall
+        spend(10 * k * k, "chains of ratios")
+        for x in range(k):
+            first = a[x][y]
+            for z, second in enumerate(a[y]):
+                if first is None or second is None:
+                    continue
+                direct = a[x][z]
+                if direct is None or first + second < direct:
+                    a[x][z] = first + second
+    entries = [entry for row in a for entry in row]
+    return None if None in entries else max(entry for entry in entries if entry is not None)
 
 
 def ldp_budget(statement: Statement) -> Fraction:

@@ -21,11 +21,13 @@ from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.ray_generation import first_prior, search_rays
+from mechdesign.routes.estimation_risk.relaxation import as_bound, relaxed
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits
@@ -92,6 +94,11 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
         if R is None:
             R, mixture = search_rays(problem, utility, limits)
             note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
+            worst = _exact_prior(mixture) if utility.worst_case else None
+            larger = relaxed(problem, worst)
+            if larger is not None and not limits.over():
+                dual = as_bound(solve_estimation(larger, limits.part()).dual, worst)
+                note += "; the bound is that of local differential privacy at the budget implied"
         else:
             R = R / R.mean(axis=0)
             mixture = _by_rays(problem, utility, R, limits)
@@ -273,11 +280,14 @@ def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
         tangents = np.maximum(deviations.value, least)
         data = EstimationData(A / np.diag(A)[:, None], tangents)
     if utility.worst_case:
-        # in rationals, none of them 0, equal where the floats are
-        whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in prior.tolist()]
-        exact_prior = Prior.from_counts(whole).probabilities
-        data = EstimationData(data.rows, data.tangents, exact_prior)
+        data = EstimationData(data.rows, data.tangents, _exact_prior(mixture))
     return Dual((), potentials=mixture.potentials, search=search, estimation=data)
+
+
+def _exact_prior(mixture: Mixture) -> Weights:
+    """Return the prior of a mixture in rationals, none of them 0, equal where the floats are."""
+    whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in mixture.prior.tolist()]
+    return Prior.from_counts(whole).probabilities
 
 
 def _prior_note(utility: EstimationRisk, mixture: Mixture) -> list[str]:

@@ -1,0 +1,73 @@
+"""The bound of local differential privacy at the budget that other notions imply."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    BoundedPriorLIP,
+    CertificateError,
+    ContextAwareLDP,
+    L2Risk,
+    MetricPrivacy,
+    Problem,
+    TVRisk,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.estimation_risk import unconstrained_risk
+from mechdesign.certify.bounds.outward import implied_ldp_budget
+from mechdesign.certify.problem import read_statement
+from mechdesign.notions import Notion
+from mechdesign.routes.estimation_risk.relaxation import relaxed
+from mechdesign.routes.rays import enumerate as listing
+
+PRIOR = [0.1, 0.2, 0.3, 0.4]
+E = [[0, 1, "inf", 2], ["0.5", 0, 1, "inf"], [2, "inf", 0, 1], ["inf", 1, 1, 0]]
+CASES: list[tuple[Notion, str | None]] = [
+    (LDP(1), "1"),
+    (LIP("0.3"), "0.6"),
+    (BoundedPriorLIP("0.3", center=PRIOR, radius="0.05"), "0.6"),
+    (MetricPrivacy("0.5", "absolute"), "1.5"),
+    (ContextAwareLDP(E), "2"),
+    (PML(1), None),
+]
+
+
+@pytest.mark.parametrize(("notion", "budget"), CASES)
+def test_the_budget_is_the_longest_chain_of_bounds(notion: Notion, budget: str | None) -> None:
+    problem = Problem(range(4), notion, L2Risk(), prior=PRIOR)
+    statement, found = read_statement(problem.to_table()), relaxed(problem, None)
+    if budget is None:
+        assert found is None
+        with pytest.raises(CertificateError, match="bound no ratio"):
+            implied_ldp_budget(statement)
+        return
+    assert found is not None
+    assert implied_ldp_budget(statement) == Fraction(budget)
+    (implied,) = found.privacy
+    assert float(implied.epsilon) == pytest.approx(float(budget))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("utility", [L2Risk(), TVRisk(), L2Risk(worst_case=True), TVRisk(True)])
+@pytest.mark.parametrize("notion", [notion for notion, budget in CASES[1:] if budget])
+def test_no_private_channel_is_below_the_bound(
+    notion: Notion, utility: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rays are not listed there is a bound above that without privacy, and it holds."""
+    problem = Problem(range(4), notion, utility, prior=PRIOR)
+    optimum = design(problem)
+    monkeypatch.setattr(listing, "MOST_RAYS", 3)
+    solution = design(problem)
+    assert solution.bound <= optimum.value
+    dual = solution.certificate["dual"]
+    assert dual["search"].startswith("ldp-")
+    assert solution.bound > unconstrained_risk(read_statement(problem.to_table()))
+    verify(json.loads(json.dumps(solution.document())))
