@@ -10,6 +10,8 @@ Source: Fukuda and Prodon 1996.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
@@ -59,6 +61,8 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         return np.ones((cone.size, 1))
     budget = OneBudgetCone.of(cone)
     listed = None if budget is None else budget.subset_rays(MOST_LISTED)
+    if listed is None:
+        listed = _scaled_subsets(cone)
     if listed is not None:
         return listed
     reduced = [without_implied_pairs(family) for family in cone.families]
@@ -86,6 +90,30 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         thick = "a cone that floats can tell from a line"
         raise UnsupportedError("epsilon", thick, "a thinner one")
     return np.ascontiguousarray(rays.T)
+
+
+def _scaled_subsets(cone: Cone) -> FloatArray | None:
+    """Return all rays where bounds are e**(eps + f_z - f_x), as for differential identifiability.
+
+    Then e**f_x q_x obey local differential privacy at eps, whose rays are the subsets of the
+    inputs. None where the bounds are others, or the subsets too many.
+    """
+    (family, *more) = cone.families
+    rows = family.ratio_rows()
+    if more or rows is None or not 2 < cone.size <= math.log2(MOST_LISTED):
+        return None
+    E = rows.lengths()
+    if not np.isfinite(E).all():
+        return None
+    budget, f = float(E[0, 1] + E[1, 0]) / 2, (E[:, 0] - E[0, :]) / 2
+    f = f[0] - f
+    same = np.abs(budget + f[None, :] - f[:, None] - E) <= TIGHT * max(1.0, float(np.abs(E).max()))
+    np.fill_diagonal(same, True)
+    if not same.all():
+        return None
+    raised = (np.arange(1, (1 << cone.size) - 1) >> np.arange(cone.size)[:, None]) & 1
+    rays = np.exp(np.where(raised, 0.0, -budget) - f[:, None])
+    return np.ascontiguousarray(rays / rays.max(axis=0))
 
 
 class _Steps:

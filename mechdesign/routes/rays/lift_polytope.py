@@ -35,6 +35,12 @@ MOST_ENTRIES = 10_000_000
 ROUNDING = 1e-12
 """A sum of counts this far beyond a whole number is that number."""
 
+MOST_BOXES_IN_ALL = 400_000
+"""Without a time limit the rounds end after so many boxes."""
+
+PATIENCE = 12
+"""After so many rounds that save little of the gap, more boxes are allowed."""
+
 TRIED = 3
 """For each input in between, the most vertices that are returned."""
 
@@ -49,6 +55,8 @@ class LiftPolytope:
     counts
         Whole numbers that the prior is in proportion to, if they are small; else None.
     """
+
+    patience, most_boxes = PATIENCE, MOST_BOXES_IN_ALL
 
     def __init__(self, boxes: BranchAndBound, counts: list[int] | None) -> None:
         self.boxes, self.counts = boxes, counts

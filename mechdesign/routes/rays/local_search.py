@@ -33,7 +33,7 @@ DIFFERENCE = 1e-6
 """The step of central differences for the slopes of a gain, relative to an entry."""
 
 RISE = 1e-10
-"""A smaller rise of the surplus is none."""
+"""A smaller rise of the surplus, relative to the objective, is none."""
 
 IDLE_ROUNDS = 3
 """So many rounds without a new ray end the search: each has other random starts."""
@@ -73,6 +73,7 @@ def search_rays_locally(
     idle = 0
     program = RestrictedMaster(rays, search.gain(rays))
     theta, u = program.solve()
+    search.rise = RISE * abs(search.loss(float(program.gain @ theta)))
     for round_ in range(1, ROUNDS + 1):
         value = search.loss(float(program.gain @ theta))
         if limits.tell(round_, value, everything):
@@ -101,6 +102,7 @@ class LocalSearch:
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
         self.prior, self.utility, self._problem = problem.prior.array, utility, problem
         self.column, self.programs = WarmColumn(problem.cone, self.prior), 0
+        self.rise = 0.0
 
     def loss(self, gain: float) -> float:
         """Return the objective at a sum of gains, as a loss."""
@@ -125,10 +127,10 @@ class LocalSearch:
             except SolverError:
                 return []
             now = float(self.gain(higher[:, None])[0] - u @ higher)
-            if now <= surplus + RISE:
+            if now <= surplus + self.rise:
                 break
             r, surplus = higher, now
-        return [r] if surplus > RISE else []
+        return [r] if surplus > self.rise else []
 
     def _slopes(self, r: FloatArray) -> FloatArray:
         """Return the slopes of the gain by central differences."""

@@ -39,10 +39,10 @@ FIRST_BOXES, MOST_ENTRIES = 64, 600_000
 """Boxes that branch and bound looks at in a round, few at first, more as potentials settle; and how
 many they can become, times inputs."""
 
-MOST_BOXES_IN_ALL = 400_000
-"""Beyond so many boxes the rounds end, with the bound that there is."""
+MOST_BOXES_IN_ALL = 100_000
+"""Without a time limit the rounds end after so many boxes, each with a linear program."""
 
-ENTRIES_A_SECOND = 6_000
+ENTRIES_A_SECOND = 10_000
 """For each second of a time limit, the boxes of a proof times inputs: to check it takes half."""
 
 SMOOTHING = 0.5
@@ -51,8 +51,11 @@ SMOOTHING = 0.5
 SAME = 1e-9
 """Potentials that differ by less, relative to the largest, are not priced again."""
 
-PATIENCE, BETTER = 12, 0.05
-"""After so many rounds that save less than this share of the gap, more boxes are allowed."""
+PATIENCE, BETTER = 3, 0.05
+"""Rounds of any cone that save less than this share of the gap, before more boxes are allowed."""
+
+LAST_PATIENCE = 12
+"""The same where no more are."""
 
 ASCENTS = 40
 """The most columns of a round from which the local search goes on."""
@@ -65,6 +68,10 @@ class Pricer(Protocol):
     counts: list[int] | None
     """Whole numbers that the prior is in proportion to, where sums of them are the search."""
     boxes: BranchAndBound
+    patience: int
+    """After so many rounds that save little of the gap, more boxes are allowed."""
+    most_boxes: int
+    """Without a time limit the rounds end after so many boxes."""
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -79,6 +86,7 @@ class AnyCone:
     """Columns of any cone whose gain splits by inputs: branch and bound, then local search."""
 
     counts: list[int] | None = None
+    patience, most_boxes = PATIENCE, MOST_BOXES_IN_ALL
 
     def __init__(self, boxes: BranchAndBound, local: LocalSearch) -> None:
         self.boxes, self.local, self.size = boxes, local, boxes.size
@@ -136,7 +144,7 @@ class RayGeneration:
         most = max(
             FIRST_BOXES, self.limits.steps(MOST_ENTRIES, ENTRIES_A_SECOND) // self.pricer.size
         )
-        in_all = MOST_BOXES_IN_ALL * most * self.pricer.size // MOST_ENTRIES
+        in_all = self.pricer.most_boxes if math.isinf(self.limits.seconds) else math.inf
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potentials = self.program.solve()
             value = float(self.program.gain @ self.theta)
@@ -156,14 +164,16 @@ class RayGeneration:
             idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
             if self.boxes > in_all:
                 break
-            if not useful or idle >= PATIENCE:
-                if boxes >= most or self.pricer.counts:
+            if not useful or idle >= (self.pricer.patience if boxes < most else LAST_PATIENCE):
+                if self.pricer.counts or (boxes >= most and priced.boxes < boxes):
+                    return  # rounding is all that is left
+                if boxes >= most:
                     break
                 boxes, idle = min(8 * boxes, most), 0
             if useful:
                 new = np.column_stack(useful)
                 self.program.add(new, self.pricer.gain(new))
-        if math.isfinite(self.limits.seconds) and not self.pricer.counts:
+        if math.isfinite(self.limits.seconds):
             seconds = f"{self.limits.seconds:g} s"
             self.limits.ended = f"the time limit of {seconds} leaves none to check a longer proof"
 

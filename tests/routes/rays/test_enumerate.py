@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mechdesign import DifferentialIdentifiability, HammingLoss, Prior, Problem
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays import enumerate as rays
+from solvers.definitions import rows
+from solvers.vertices import extreme_rays
 
 
 def adjacent_by_definition(
@@ -46,3 +49,19 @@ def test_there_may_be_none() -> None:
         np.ones((3, 4), dtype=bool), none, np.arange(3), 2, rays._Steps(10**9, Limits())
     )
     assert len(first) == len(second) == 0
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("epsilon", ["1.7", "3", "8"])
+def test_rays_of_differential_identifiability_are_those_of_the_definition(
+    k: int, epsilon: str
+) -> None:
+    """They are listed as subsets, divided by the prior; double description finds the same."""
+    prior = [1 + x for x in range(k)]
+    notion = DifferentialIdentifiability(epsilon)
+    problem = Problem(range(k), notion, HammingLoss(), prior=Prior.from_counts(prior))
+    found = rays.all_rays(problem.cone)
+    expected = extreme_rays(rows(problem)).T
+    assert found.shape == expected.shape
+    order, other = (np.lexsort(np.round(table, 9)) for table in (found, expected))
+    assert found[:, order] == pytest.approx(expected[:, other], rel=1e-9)
