@@ -146,6 +146,10 @@ class BranchAndBound:
         """Return h_x(r_x) for each input."""
         return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
 
+    def proof_steps(self, alone: int, ratio: int) -> int:
+        """Return about how many steps it takes the checker to bound one box."""
+        return self.size * (alone + ratio * self.size * (self.ratios is not None))
+
     def listed_priors(self) -> tuple[dict[int, tuple[Weights, ...]], dict[int, int]]:
         """Return the priors whose rows were used, and their numbers in leaves, old and new."""
         return ({}, {}) if self.program is None else self.program.priors()

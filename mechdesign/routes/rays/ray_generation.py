@@ -42,8 +42,9 @@ many they can become, times inputs."""
 MOST_BOXES_IN_ALL = 100_000
 """Without a time limit the rounds end after so many boxes, each with a linear program."""
 
-ENTRIES_A_SECOND = 10_000
-"""For each second of a time limit, the boxes of a proof times inputs: to check it takes half."""
+STEPS_A_SECOND, STEPS_OF_A_BOX = 400_000, (60, 4)
+"""For each second of a time limit, the checker's steps for a proof, so that it takes less than half
+of the time; and its steps for a box times inputs, alone and for each ratio of an entry."""
 
 SMOOTHING = 0.5
 """The share of the best potentials so far in those that are priced."""
@@ -141,9 +142,9 @@ class RayGeneration:
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
-        most = max(
-            FIRST_BOXES, self.limits.steps(MOST_ENTRIES, ENTRIES_A_SECOND) // self.pricer.size
-        )
+        of_box = self.pricer.boxes.proof_steps(*STEPS_OF_A_BOX)
+        most = self.limits.steps(MOST_ENTRIES // self.pricer.size, STEPS_A_SECOND / of_box)
+        most = max(FIRST_BOXES, most)
         in_all = self.pricer.most_boxes if math.isinf(self.limits.seconds) else math.inf
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potentials = self.program.solve()
