@@ -46,6 +46,9 @@ STEPS_A_SECOND, STEPS_OF_A_BOX = 400_000, (60, 4)
 """For each second of a time limit, the checker's steps for a proof, so that it takes less than half
 of the time; and its steps for a box times inputs, alone and for each ratio of an entry."""
 
+KEPT = 0.4
+"""The share of a time limit that is kept for the proof."""
+
 SMOOTHING = 0.5
 """The share of the best potentials so far in those that are priced."""
 
@@ -142,6 +145,9 @@ class RayGeneration:
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
+        if math.isfinite(self.limits.seconds):
+            kept = 0.0 if self.pricer.counts else KEPT * self.limits.seconds
+            self.limits.reserve = max(self.limits.reserve, kept)
         of_box = self.pricer.boxes.proof_steps(*STEPS_OF_A_BOX)
         most = self.limits.steps(MOST_ENTRIES // self.pricer.size, STEPS_A_SECOND / of_box)
         most = max(FIRST_BOXES, most)
