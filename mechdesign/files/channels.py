@@ -15,7 +15,7 @@ from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
-from mechdesign.errors import CertificateError, InputError
+from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
 from mechdesign.files.signatures import check_signature
@@ -157,14 +157,19 @@ def signed_by(path: str | os.PathLike[str], key: PublicKey | None, check: Callab
     ------
     InputError
         If it cannot be read or is no JSON, or the key is none.
+    LimitError
+        If it asks for more than is allowed.
     CertificateError
         If it is not signed with the key, or the check finds a claim that does not hold.
     """
     document = read_document(Path(path))
-    if key is None:
-        return check(document)
-    signed = check_signature(document, path, key)
-    saved = check(document)
+    signed = None if key is None else check_signature(document, path, key)
+    try:
+        saved = check(document)
+    except LimitError as error:
+        raise error.inside_file(str(path)) from None
+    if signed is None:
+        return saved
     claims = (*saved.verified.claims, signed)
     return replace(saved, verified=replace(saved.verified, claims=claims))
 
@@ -204,6 +209,8 @@ def checked_channel(document: Any) -> SavedChannel:
             bits=saved["bits"],
         )
         prior = Prior(stated["prior"]) if "prior" in stated else None
+    except LimitError:
+        raise
     except InputError as error:
         raise CertificateError(f"the file is not of a channel known here: {error}") from None
     return SavedChannel(channel, prior, document, verified)

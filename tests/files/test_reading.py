@@ -270,3 +270,18 @@ def test_limits_are_raised_from_the_command_line(
     assert main([*words, "problem_bytes=10000", "--allow", "inputs=2"]) == 0
     assert main([*words, "problem=3"]) == 2
     assert "did you mean 'problem_bytes'?" in capsys.readouterr().err
+
+
+def test_every_limit_that_a_saved_file_is_past_names_the_file(tmp_path: Path) -> None:
+    from mechdesign import design, load_channel, load_problem
+    from mechdesign.files import load_mechanism, save
+
+    (tmp_path / "x.toml").write_text(HEAD + UTILITY, encoding="utf-8")
+    save(design(load_problem(tmp_path / "x.toml")), tmp_path / "x.json")
+    for load in (load_channel, load_mechanism):
+        for name in ("bytes", "inputs", "entries", "lists", "levels"):
+            with (
+                resources.allow(**{name: 1}),
+                pytest.raises(LimitError, match=rf"x\.json: .*at most 1 {name}.*--allow {name}="),
+            ):
+                load(tmp_path / "x.json")
