@@ -30,11 +30,12 @@ import tomllib
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.mutations import WRONG_SHAPE, Document, Mutator, places, reach
+from tests.mutations import FAMILY, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_SECONDS = 1.0
@@ -44,6 +45,10 @@ KILLED_AFTER = 10.0
 
 MOST_ADDRESSES = 3 << 30
 """Bytes of address space beyond those of an idle worker."""
+
+
+LONG = 20_000
+"""Characters of the longest honest file that is changed."""
 
 
 @dataclass
@@ -185,6 +190,44 @@ class Cases:
             command = ["check", "p.toml"] if draw.random() < 0.1 else [*command, "-o", "c.json"]
         return Case({"p.toml": bytes(raw)}, command)
 
+    def extreme(self, mutator: Mutator) -> Case:
+        """A problem that may be stated, with numbers from both ends of what may be stated."""
+        draw = mutator.random
+        k = draw.choice([1, 2, 2, 3, 3, 4, 5, 8, 13, 30])
+        numbers = [0, 1e-300, 1e-12, 1e-9, 0.1, 0.5, 1, 1, 2, 30, 700, 1e5, 1e9]
+
+        def matrix(columns: int, more: list[Any]) -> list[list[Any]]:
+            return [[draw.choice([*numbers, *more]) for _ in range(columns)] for _ in range(k)]
+
+        some = sorted(draw.sample(range(k), draw.randrange(1, k + 1)))
+        budgets = {"epsilon": draw.choice(numbers)}
+        privacy: dict[str, Any] = draw.choice(
+            [
+                {"notion": draw.choice(FAMILY["ldp"]), **budgets},
+                {"notion": draw.choice(["ldp", "lip", "pml"]), **budgets},
+                {"notion": "lift", "lower": draw.choice(numbers), "upper": draw.choice(numbers)},
+                {"notion": "context-aware", "matrix": matrix(k, [float("inf")] * 5)},
+                {"notion": "metric", "distance": "absolute", **budgets},
+                {"notion": "metric", "distance": matrix(k, []), **budgets},
+                {"notion": "high-low", "sensitive": some, **budgets},
+                {"notion": "approximate-ldp", "delta": draw.choice([0, 1e-9, 0.1, 1]), **budgets},
+                {"notion": "approximate-lip", "delta": draw.choice([0, 1e-9, 0.1, 1]), **budgets},
+            ]
+        )
+        utility: dict[str, Any] = {"objective": draw.choice(FAMILY["hamming"])}
+        if utility["objective"] == "distortion":
+            utility["matrix"] = matrix(k, [])
+        elif utility["objective"] == "posterior-mean-squared-error" and draw.random() < 0.5:
+            utility["values"] = [draw.choice([-1, 1]) * draw.choice(numbers) for _ in range(k)]
+        if draw.random() < 0.2:
+            utility["worst_case"] = True
+        counts = [draw.choice([0, 1, 1, 2, 5, 10**9]) for _ in range(k)]
+        tree = {"domain": {"size": k}, "privacy": privacy, "utility": utility}
+        if draw.random() < 0.8:
+            tree["prior"] = {"counts": counts}
+        command = ["solve", "p.toml", "--time-limit", "0.3", "--json"]
+        return Case({"p.toml": toml_text(tree).encode()}, command)
+
     # tables of data
 
     def _table(self, mutator: Mutator) -> tuple[str, bytes]:
@@ -292,7 +335,8 @@ class Cases:
 KINDS: list[Callable[[Cases, Mutator], Case]] = [
     *[Cases.channel] * 4,
     Cases.read_channel,
-    *[Cases.problem] * 4,
+    *[Cases.problem] * 3,
+    *[Cases.extreme] * 2,
     Cases.data,
     Cases.records,
 ]
@@ -382,20 +426,19 @@ def work(pool: list[Document], seed: int, numbers: range) -> None:
         os.chdir("/")
 
 
-def run(pool_file: Path, seed: int, count: int, first: int = 0) -> Iterator[list[Any]]:
+def run(pool_file: Path, seed: int, numbers: range) -> Iterator[list[Any]]:
     """Yield number, command, status and what is wrong of each case, by one worker after another."""
-    while first < count:
+    first, stop = numbers.start, numbers.stop
+    while first < stop:
         command = [sys.executable, "-m", "tests.fuzz", "--worker", str(pool_file)]
-        command += ["--seed", str(seed), "--first", str(first), "--files", str(count)]
+        command += ["--seed", str(seed), "--first", str(first), "--files", str(stop - first)]
         running, begun = None, first
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-        ) as worker:
+        with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, cwd=ROOT) as worker:
             assert worker.stdout is not None
             assert worker.stderr is not None
             for line in worker.stdout:
                 entry = json.loads(line)
-                first, running = entry[0], entry[0]
+                first = running = entry[0]
                 if len(entry) > 1:
                     first, running = first + 1, None
                     yield entry
@@ -408,11 +451,17 @@ def run(pool_file: Path, seed: int, count: int, first: int = 0) -> Iterator[list
             raise RuntimeError(f"the worker did not start: {said[-2000:]}")
 
 
-def write_pool(path: Path) -> None:
-    from tests.corpus import CASES, text_of
-
-    texts = [text for name in CASES if len(text := text_of(name)) < 20_000]
-    path.write_text("[" + ",".join(texts) + "]")
+def run_all(pool: list[str], seed: int, numbers: range, jobs: int) -> Iterator[list[Any]]:
+    """Yield what `run` does, with several workers at a time."""
+    size = -(-len(numbers) // jobs)
+    shares = [numbers[n : n + size] for n in range(0, len(numbers), size)]
+    with tempfile.TemporaryDirectory() as folder:
+        pool_file = Path(folder) / "pool.json"
+        pool_file.write_text("[" + ",".join(text for text in pool if len(text) < LONG) + "]")
+        with ThreadPoolExecutor(jobs) as threads:
+            ends = [threads.submit(list, run(pool_file, seed, share)) for share in shares]
+            for end in as_completed(ends):
+                yield from end.result()
 
 
 def main() -> int:
@@ -420,34 +469,34 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--keep", type=Path)
-    parser.add_argument("--worker", type=Path)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", type=int, metavar="NUMBER")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    numbers = range(options.first, options.first + options.files)
     if options.worker:
-        pool = json.loads(options.worker.read_text())
-        work(pool, options.seed, range(options.first, options.files))
+        work(json.loads(options.worker.read_text()), options.seed, numbers)
         return 0
-    with tempfile.TemporaryDirectory() as folder:
-        pool_file = Path(folder) / "pool.json"
-        write_pool(pool_file)
-        if options.only is not None:
-            case = Cases(json.loads(pool_file.read_text()), options.seed).case(options.only)
-            print(*case.arguments)
-            options.keep.mkdir(parents=True, exist_ok=True)
-            for name, raw in case.files.items():
-                (options.keep / name).write_bytes(raw)
-            return 0
-        ends: collections.Counter[str] = collections.Counter()
-        bad = 0
-        for number, command, status, wrong in run(
-            pool_file, options.seed, options.files, options.first
-        ):
-            ends[f"{command} {status}"] += 1
-            if wrong:
-                bad += 1
-                print(number, command, status, "; ".join(wrong), flush=True)
-        print(f"{sum(ends.values())} cases, {bad} wrong:", dict(sorted(ends.items())))
+    from tests.corpus import CASES, text_of
+
+    pool = [text_of(name) for name in CASES]
+    if options.only is not None:
+        documents = [json.loads(text) for text in pool if len(text) < LONG]
+        case = Cases(documents, options.seed).case(options.only)
+        print(*case.arguments)
+        options.keep.mkdir(parents=True, exist_ok=True)
+        for name, raw in case.files.items():
+            (options.keep / name).write_bytes(raw)
+        return 0
+    ends: collections.Counter[str] = collections.Counter()
+    bad = 0
+    for number, command, status, wrong in run_all(pool, options.seed, numbers, options.jobs):
+        ends[f"{command} {status}"] += 1
+        if wrong:
+            bad += 1
+            print(number, command, status, "; ".join(wrong), flush=True)
+    print(f"{len(numbers)} cases, {bad} wrong:", dict(sorted(ends.items())))
     return 1 if bad else 0
 
 

@@ -202,7 +202,7 @@ class Mutator:
 
     def _near_text(self, text: str) -> str:
         draw = self.random
-        value = Fraction(text)
+        value = Fraction(text) if len(text) < 40 and "e99" not in text else Fraction(1)
         kind = draw.randrange(7)
         if kind == 0:
             return (
@@ -255,7 +255,7 @@ class Mutator:
             here[key] = copy.deepcopy(SPARE[key])
         elif kind == 3:
             key = self.random.choice(list(here))
-            there[key] = here.pop(key)
+            there[key] = copy.deepcopy(here.pop(key))
         else:
             key = self.random.choice(list(here))
             there[key] = copy.deepcopy(here[key])

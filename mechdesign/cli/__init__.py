@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import io
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -48,7 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
     out, errors = (VisibleStream(stream).as_text() for stream in (sys.stdout, sys.stderr))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(errors),
+        warnings.catch_warnings(),
+    ):
+        # a float that overflows is one proposal less: the integers of the checker decide
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
         return _run(arguments)
 
 

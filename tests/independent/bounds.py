@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from tests.independent.privacy import SUMS, Notion, Row, information, information_of
+from tests.independent.privacy import LIFTS, RATIOS, SUMS, Notion, Row, information, information_of
 from tests.independent.rationals import (
     BITS,
     ONE,
@@ -304,9 +304,15 @@ class Prover:
         self.problem = problem
         self.k, self.p = problem.k, problem.prior
         self.maximized = problem.objective in MAXIMIZED
+        self.kind = problem.objective
+        if problem.worst:
+            self.kind = "worst loss" if problem.losses is not None else "worst risk"
+        elif self.kind == "posterior-mean-squared-error":
+            self.kind = "histogram" if problem.f is None else "posterior"
+        self.names = {notion.name for notion in problem.notions if not notion.secret}
 
-    def rays(self, members: dict[int, list[Vector]] | None = None) -> list[Vector]:
-        """Return the extreme rays of the cone, or of one with the rows of some of its priors."""
+    def rays(self) -> list[Vector]:
+        """Return the extreme rays of the cone."""
         return list(rays(tuple(outer_rows(self.problem.notions, self.k))))
 
     def bound(self, certificate: dict[str, Any]) -> list[Fraction]:
@@ -317,7 +323,10 @@ class Prover:
         found = []
         if theorem is not None:
             need(isinstance(theorem, str) and theorem in THEOREMS, "a theorem")
-            found.append(THEOREMS[theorem](self, table))
+            prove, objectives, notions = THEOREMS[theorem]
+            need(self.kind in objectives, "a theorem for the objective")
+            need(notions is None or self.names & notions, "a theorem for the notion")
+            found.append(prove(self, table))
         if dual is not None:
             found.append(self.dual(dual))
         return [bound for bound in found if bound is not None]
@@ -395,9 +404,8 @@ class Prover:
         return outer(found.row(side, x, other, members), found.epsilon)
 
     def erasure(self, _: Any) -> Fraction | None:
-        budgets = [
-            n.epsilon + n.down for n in self.problem.notions if n.down is not None and not n.secret
-        ]
+        notions = [n for n in self.problem.notions if n.name in ("lip", "lift") and not n.secret]
+        budgets = [n.epsilon + n.down for n in notions if n.down is not None]
         need(budgets, "bounds of lifts from below")
         told = 1 - exp(-min(budgets))[0]
         return self.at(
@@ -408,8 +416,8 @@ class Prover:
         )
 
     def randomized_response(self, _: Any) -> Fraction | None:
-        problem, budgets = self.problem, self.ldp_budgets()
-        need(problem.objective == "hamming" and not problem.worst and self.is_uniform(), "the case")
+        budgets = self.ldp_budgets()
+        need(self.is_uniform(), "a uniform prior")
         high = exp(min(budgets))[1]
         return (self.k - 1) / (high + self.k - 1)
 
@@ -425,8 +433,7 @@ class Prover:
         """Bound a sum of g(q_y) by the largest g(q) / (p . q), as the p . q_y sum to 1."""
         problem = self.problem
         guess = problem.objective == "hamming" and not problem.worst
-        need(self.is_uniform() and (guess or problem.losses is None), "an objective like that")
-        need(problem.objective not in RISKS, "an objective like that")
+        need(self.is_uniform(), "a uniform prior")
         if guess:
             problem = Problem(
                 problem.inputs, self.p, problem.notions, "bayes-accuracy", False, None, None, None
@@ -441,7 +448,7 @@ class Prover:
         does not change either, and has equal entries on the diagonal.
         """
         problem, k = self.problem, self.k
-        need(problem.objective in RISKS and (problem.worst or self.is_uniform()), "the case")
+        need(problem.worst or self.is_uniform(), "a uniform prior")
         found = self.rays() if self.is_uniform() else []
         if {(q[1], q[0], *q[2:]) for q in found} | {(*q[1:], q[0]) for q in found} != set(found):
             found = []
@@ -457,37 +464,46 @@ class Prover:
     # what a dual proves
 
     def dual(self, stated: Any) -> Fraction | None:
-        problem = self.problem
-        dual = keys(stated, ["weights", "rows"], set().union(*PARTS))
-        need(set(dual) - {"weights", "rows"} in PARTS, "parts that belong together")
-        need(
-            (dual["weights"] is not None) == (problem.losses is not None and problem.worst),
-            "weights",
-        )
-        members = self.members(dual.get("priors", {}))
-        if "priors" in dual:
-            need("potential" in dual and dual["search"] == "rays", "priors of rays")
-        if "potential" in dual:
-            need(not sequence(dual["rows"]), "potentials or rows")
-            u = tuple(number(v) for v in sequence(dual["potential"], self.k))
-            if problem.objective in RISKS:
-                return self.risk_bound(dual, u, members)
-            need("estimator" not in dual, "an estimator of a risk")
-            if dual["search"] == "chain":
-                return self.chain(u)
-            return self.ray_bound(dual, u, members)
-        if "decoders" in dual:
-            return self.decoder_bound(dual)
-        need(problem.objective in LOSSES | {"bayes-accuracy"}, "rows for such an objective")
-        return self.row_bound(dual)
+        need(isinstance(stated, dict), "a dual")
+        must, may = {"weights", "rows"}, set()
+        search = stated.get("search")
+        if self.kind in RISKS | {"worst risk"}:
+            need(search in ("rays", "classes", "ldp-rays", "ldp-classes"), "a search")
+            must |= {"potential", "search", "estimator"}
+            must |= {"prior"} if self.kind == "worst risk" else set()
+            must |= {"tangents"} if self.problem.objective == "tv-risk" else set()
+        elif search is not None:
+            need(isinstance(search, str) and search in SEARCHES, "a search")
+            objectives, notions = SEARCHES[search]
+            need(self.kind in objectives, "a search for the objective")
+            if search == "chain":
+                need(self.names & (notions or set()), "pairs of inputs")
+            elif notions is not None:
+                need(len(self.names) > 0 and self.names <= notions, "a search for the notions")
+                need(not any(notion.secret for notion in self.problem.notions), "no secret")
+            must |= {"potential", "search"}
+            must |= {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}.get(search, set())
+        elif self.kind == "posterior":
+            must |= {"decoders"}
+        else:
+            need(self.kind in LOSSES | {"worst loss", "bayes-accuracy"}, "a search")
+            may |= {"information"}
+        may |= {"priors"} if search in ("rays", "boxes") else set()
+        dual = keys(stated, must, may)
+        need((dual["weights"] is not None) == (self.kind == "worst loss"), "weights")
+        for key, priors in self.table(dual.get("priors", {})).items():
+            self.priors_of(self.problem.notions[self.notion_index(key)], priors)
+        if search is None:
+            return self.decoder_bound(dual) if "decoders" in dual else self.row_bound(dual)
+        need(not sequence(dual["rows"]), "potentials or rows")
+        u = tuple(number(v) for v in sequence(dual["potential"], self.k))
+        if self.problem.objective in RISKS:
+            return self.risk_bound(dual, u)
+        return self.chain(u) if search == "chain" else self.ray_bound(dual, u)
 
-    def members(self, stated: Any) -> dict[int, list[Vector]]:
-        need(isinstance(stated, dict), "priors by notion")
-        found = {}
-        for key, priors in stated.items():
-            n = self.notion_index(key)
-            found[n] = self.priors_of(self.problem.notions[n], priors)
-        return found
+    def table(self, stated: Any) -> dict[str, Any]:
+        need(isinstance(stated, dict), "a table")
+        return dict(stated)
 
     def notion_index(self, key: str) -> int:
         need(key in [str(n) for n in range(len(self.problem.notions))], "the number of a notion")
@@ -571,19 +587,16 @@ class Prover:
 
     def least(self, c: list[list[Fraction]], stated: Any) -> Fraction:
         """Bound sum_xy Q[x, y] c[x, y] from below."""
-        plain = sum(map(min, c))
         if stated is None:
-            return plain
+            return sum(map(min, c))
         table = keys(stated, ["multipliers", "levels"])
-        need(isinstance(table["multipliers"], dict), "multipliers by notion")
         v = spent = ZERO
-        for key, multiplier in table["multipliers"].items():
+        for key, multiplier in self.table(table["multipliers"]).items():
             notion, w = self.problem.notions[self.notion_index(key)], number(multiplier)
             need(notion.name == "mutual-information" and w >= 0, "a bound on the information")
             v, spent = v + w, spent + w * notion.epsilon
         b = [number(level) for level in sequence(table["levels"], self.k)]
-        if v == 0:
-            return plain
+        need(v > 0, "a multiplier above 0")
         some = [x for x in range(self.k) if self.p[x]]
         sums = [
             sum(self.p[x] * exp(rounded((b[x] - c[x][y] / self.p[x]) / v))[1] for x in some)
@@ -631,17 +644,13 @@ class Prover:
         return sum(found) - spent
 
     def decoders(self, dual: dict[str, Any]) -> list[Fraction]:
-        s = [fraction(text) for text in sequence(dual["decoders"])]
+        s = [fraction(t, signed=True) for t in sequence(dual["decoders"])]
         need(s and all(a < b for a, b in itertools.pairwise(s)), "decoders that rise")
         return s
 
-    def ray_bound(self, dual: dict[str, Any], u: Vector, members: Any) -> Fraction | None:
+    def ray_bound(self, dual: dict[str, Any], u: Vector) -> Fraction | None:
         """Find the largest reduced gain over all rays."""
         problem, search = self.problem, dual["search"]
-        need(problem.losses is None, "a sum of gains")
-        need(search in ("rays", "sums", "boxes", "decoders"), "a search")
-        need(("tree" in dual) == (search == "boxes"), "a tree of boxes")
-        need(("levels" in dual) == (search == "decoders"), "levels of decoders")
         offset = without_report(problem)
         if search == "decoders":
             need(problem.f is not None, "decoders of numbers")
@@ -665,12 +674,8 @@ class Prover:
         found = sum(u) + max(most)
         return found if self.maximized else offset - found
 
-    def risk_bound(self, dual: dict[str, Any], u: Vector, members: Any) -> Fraction | None:
+    def risk_bound(self, dual: dict[str, Any], u: Vector) -> Fraction | None:
         problem, k = self.problem, self.k
-        searches = ("rays", "classes", "ldp-rays", "ldp-classes")
-        need(dual["search"] in searches and "estimator" in dual, "a search over rays")
-        need(("prior" in dual) == problem.worst, "a prior in the worst case")
-        need(("tangents" in dual) == (problem.objective == "tv-risk"), "tangents of roots")
         p = distribution(dual["prior"], k) if problem.worst else self.p
         need(min(p) > 0, "a prior above 0")
         a = [tuple(number(v) for v in sequence(row, k)) for row in sequence(dual["estimator"], k)]
@@ -681,7 +686,10 @@ class Prover:
             t = [number(v) for v in sequence(dual["tangents"], k)]
             constant, b = ZERO, []
             for x in range(k):  # sqrt(1/m - p^2) >= t - (m - m0) b, a tangent at m0 = 1/(t^2 + p^2)
-                need(t[x] >= p[x] and a[x][x] != 0, "a tangent below the root")
+                need(t[x] > 0, "tangents above 0")
+                if t[x] < p[x] or a[x][x] == 0:  # the root is at least 0
+                    b.append(ZERO)
+                    continue
                 square = t[x] ** 2 + p[x] ** 2
                 constant += t[x] + square / (2 * t[x])
                 b.append(square**2 / (2 * t[x]) / a[x][x] ** 2)
@@ -706,33 +714,28 @@ def value_at_any(problem: Problem, columns: list[Vector]) -> Fraction:
     return risk(problem.objective, columns, (Fraction(1, problem.k),) * problem.k)[0]
 
 
-PARTS: list[set[str]] = [
-    set(),
-    {"information"},
-    {"decoders"},
-    {"potential", "search"},
-    {"potential", "search", "priors"},
-    {"potential", "search", "tree"},
-    {"potential", "search", "tree", "priors"},
-    {"potential", "search", "decoders", "levels"},
-    {"potential", "search", "estimator"},
-    {"potential", "search", "estimator", "prior"},
-    {"potential", "search", "estimator", "tangents"},
-    {"potential", "search", "estimator", "tangents", "prior"},
-    {"potential", "search", "estimator", "priors"},
-    {"potential", "search", "estimator", "priors", "prior"},
-    {"potential", "search", "estimator", "priors", "tangents"},
-    {"potential", "search", "estimator", "priors", "tangents", "prior"},
-]
+GAINS = {"posterior", "histogram", "mutual-information", "bayes-accuracy"}
+ALL = LOSSES | RISKS | {"worst risk"} | GAINS
+LIFT_BOUNDS = LIFTS | {"approximate-lip"}
+ALIKE = {"histogram", "mutual-information", "bayes-accuracy"}
 
-THEOREMS: dict[str, Callable[[Prover, dict[str, Any]], Fraction | None]] = {
-    "nothing-constrained": Prover.truth,
-    "equal-rows": Prover.nothing_told,
-    "binary-universal": Prover.two_inputs,
-    "erasure": Prover.erasure,
-    "randomized-response": Prover.randomized_response,
-    "simplicial": Prover.simplicial,
-    "uniform-subsets": Prover.best_ray,
-    "uniform-lift": Prover.best_ray,
-    "subset-selection": Prover.subsets,
+THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | None]] = {
+    "nothing-constrained": (Prover.truth, ALL | {"worst loss"}, None),
+    "equal-rows": (Prover.nothing_told, ALL, None),
+    "binary-universal": (Prover.two_inputs, ALL, None),
+    "simplicial": (Prover.simplicial, ALL, None),
+    "erasure": (Prover.erasure, ALL, {"lip", "lift"}),
+    "randomized-response": (Prover.randomized_response, {"hamming"}, {"ldp"}),
+    "uniform-subsets": (Prover.best_ray, ALIKE, {"ldp"}),
+    "uniform-lift": (Prover.best_ray, ALIKE | {"hamming"}, LIFT_BOUNDS),
+    "subset-selection": (Prover.subsets, RISKS | {"worst risk"}, {"ldp", "lip", "lift", "pml"}),
+}
+"""What proves a bound, for which objectives, and one of which notions there has to be."""
+
+SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
+    "chain": (LOSSES, RATIOS | SUMS),
+    "rays": (GAINS, None),
+    "sums": ({"histogram", "mutual-information"}, LIFT_BOUNDS),
+    "boxes": ({"histogram", "mutual-information"}, None),
+    "decoders": ({"posterior"}, RATIOS | SUMS | LIFT_BOUNDS),
 }

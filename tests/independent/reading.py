@@ -17,16 +17,17 @@ from tests.independent.rationals import (
     ZERO,
     Interval,
     RefusedError,
+    Unable,
     Vector,
     need,
     root,
 )
 
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|-?[0-9]+/[0-9]*[1-9][0-9]*")
-WHOLE = re.compile(r"-?[0-9]+")
+EXACT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?|-?[0-9]+/[0-9]+")
+WHOLE = re.compile(r"0|[1-9][0-9]*")
 
 
-def parse(text: bytes | str) -> Any:
+def parse(raw: bytes | str) -> Any:
     """Return what JSON text says; keys twice, NaN and infinities are refused."""
 
     def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -38,9 +39,9 @@ def parse(text: bytes | str) -> Any:
         raise RefusedError(f"{name} is no JSON")
 
     try:
-        if isinstance(text, bytes):
-            text = text.decode()
-        return json.loads(text, object_pairs_hook=table, parse_constant=refuse)
+        if isinstance(raw, bytes):
+            raw = raw.decode("utf-8-sig")
+        return json.loads(raw, object_pairs_hook=table, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise RefusedError("no JSON") from error
 
@@ -58,16 +59,25 @@ def sequence(value: Any, length: int | None = None) -> list[Any]:
     return list(value)
 
 
-def fraction(text: Any) -> Fraction:
-    """Return a number that is written as exact text."""
-    need(isinstance(text, str) and len(text) < 2000 and NUMBER.fullmatch(text), "exact text")
-    need("e" not in text.lower() or abs(int(re.split("[eE]", text)[1])) < 500, "an exponent")
-    return Fraction(text)
+def text(value: Any) -> str:
+    need(isinstance(value, str) and not re.search("[\ud800-\udfff]", value), "text")
+    return str(value)
+
+
+def fraction(value: Any, signed: bool = False) -> Fraction:
+    """Return a number that is written as exact text, at least 0 unless it may have a sign."""
+    need(isinstance(value, str) and len(value) <= 2000 and EXACT.fullmatch(value), "exact text")
+    need(signed or value[0] != "-", "a number at least 0")
+    need("/" not in value or value.split("/")[1].strip("0"), "a denominator above 0")
+    found = Fraction(value)
+    need(found == 0 or Fraction(10) ** -300 <= abs(found) <= 10**100, "a number of such a size")
+    return found
 
 
 def number(value: Any) -> Fraction:
     """Return a number that JSON holds as such: the double that it is read as."""
     need(type(value) in (int, float) and math.isfinite(value), "a finite number")
+    need(type(value) is float or abs(value) < 1 << 53, "an integer below 2**53")
     return Fraction(value)
 
 
@@ -77,12 +87,9 @@ def claim(value: Any) -> Fraction:
     return Fraction(repr(value))
 
 
-def whole(text: Any) -> int:
-    need(
-        isinstance(text, str) and len(text) < 2000 and WHOLE.fullmatch(text),
-        "a whole number as text",
-    )
-    return int(text)
+def whole(value: Any) -> int:
+    need(isinstance(value, str) and len(value) <= 4096 and WHOLE.fullmatch(value), "a whole number")
+    return int(value)
 
 
 def index(value: Any, size: int) -> int:
@@ -90,24 +97,30 @@ def index(value: Any, size: int) -> int:
     return int(value)
 
 
-def close(stated: Any, found: Interval, least: Fraction = ZERO) -> bool:
+def close(stated: Any, found: Interval) -> bool:
     value = claim(stated)
-    slack = max(TOLERANCE * max(abs(found[0]), abs(found[1])), least)
+    slack = TOLERANCE * max(abs(found[0]), abs(found[1]))
     return found[0] - slack <= value <= found[1] + slack
 
 
 def seal(document: dict[str, Any]) -> str:
     rest = {key: value for key, value in document.items() if key != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    canonical = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def label(value: Any) -> Any:
+def label(value: Any, nested: bool = False) -> Any:
     """Return a label in a form in which equal labels are equal."""
     if isinstance(value, list):
-        need(len(value) == 2, "a pair")
-        return tuple(claim(v) for v in value)
-    return value if isinstance(value, str) else claim(value)
+        need(value and not nested, "a label that is a list of labels")
+        return tuple(label(v, nested=True) for v in value)
+    if isinstance(value, str):
+        return text(value)
+    need(type(value) in (int, float) and math.isfinite(value), "a label")
+    found = Fraction(repr(value))
+    small = 0 if type(value) is int else Fraction(10) ** -300
+    need(found == 0 or small <= abs(found) <= 10**100, "a label of such a size")
+    return found
 
 
 def labels(values: Any) -> list[Any]:
@@ -118,7 +131,7 @@ def labels(values: Any) -> list[Any]:
 
 def distribution(entries: Any, k: int) -> Vector:
     found = tuple(fraction(entry) for entry in sequence(entries, k))
-    need(min(found) >= 0 and sum(found) == 1, "a distribution")
+    need(sum(found) == 1, "a distribution")
     return found
 
 
@@ -137,7 +150,10 @@ class Inputs:
         return self.labels.index(found)
 
     def points(self, names: Sequence[Any]) -> list[Vector]:
-        need(all(not isinstance(name, str) for name in names), "numbers or points")
+        for name in names:
+            pair = isinstance(name, tuple) and len(name) == 2 and self.shape is not None
+            entries = name if pair else (name,)
+            need(all(isinstance(v, Fraction) for v in entries), "numbers, or points of the grid")
         need(len({isinstance(name, tuple) for name in [*self.labels, *names]}) == 1, "points alike")
         return [
             tuple(v * self.spacing for v in name) if isinstance(name, tuple) else (name,)
@@ -149,12 +165,11 @@ def read_domain(table: Any) -> Inputs:
     need(isinstance(table, dict) and len(table) == 1, "one way to state the domain")
     if "values" in table:
         return Inputs(labels(table["values"]), ONE, None)
-    if "size" in table:
-        need(type(table["size"]) is int and 1 <= table["size"] < 1000, "a size")
-        return Inputs([Fraction(x) for x in range(table["size"])], ONE, None)
     grid = keys(table.get("grid"), ["rows", "columns", "spacing"])
     rows, columns = grid["rows"], grid["columns"]
-    need(type(rows) is type(columns) is int and 1 <= rows * columns < 1000 and rows > 0, "a grid")
+    need(type(rows) is type(columns) is int and rows > 0 < columns, "a grid")
+    if rows * columns > 1000:
+        raise Unable("a large grid")
     spacing = fraction(grid["spacing"])
     need(spacing > 0, "a spacing above 0")
     pairs = [(Fraction(r), Fraction(c)) for r in range(rows) for c in range(columns)]

@@ -1,0 +1,73 @@
+"""Whatever a file holds, a command ends with 0, 1 or 2 and at most one line on standard error.
+
+``MECHDESIGN_FUZZ_FILES`` and ``MECHDESIGN_FUZZ_SEED`` choose how many files the slow half tries and
+which; ``python -m tests.fuzz`` also reports what takes more than a second of processor time.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from mechdesign.cli import main
+from tests.corpus import CASES, text_of
+from tests.fuzz import run_all
+
+SECONDS = re.compile(r"[0-9.]+ s")
+
+
+def wrong(files: int, seed: int, step: int, jobs: int) -> list[str]:
+    """Return what is wrong but for the seconds, which are those of a busy machine."""
+    pool = [text_of(name) for name in list(CASES)[::step]]
+    ends = list(run_all(pool, seed, range(files), jobs))
+    assert len(ends) == files
+    return [
+        f"case {number} of seed {seed} ({command}): {what}"
+        for number, command, _, found in ends
+        for what in found
+        if not SECONDS.fullmatch(what)
+    ]
+
+
+OVERFLOWS = {
+    "a risk of one input": (
+        "size = 1",
+        "notion = 'high-low'\nsensitive = [0]\nepsilon = 2",
+        "objective = 'tv-risk'\n[prior]\ncounts = [2]",
+    ),
+    "e**700": (
+        "size = 2",
+        "notion = 'lip'\nepsilon = 700",
+        "objective = 'distortion'\nmatrix = [[1, 0], [1, 1e5]]\n[prior]\ncounts = [1000000000, 5]",
+    ),
+    "e**100000": (
+        "size = 2",
+        "notion = 'approximate-ldp'\nepsilon = 1e5\ndelta = 0.1",
+        "objective = 'hamming'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVERFLOWS)
+def test_floats_that_overflow_are_no_news(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    domain, privacy, utility = OVERFLOWS[name]
+    text = f"[domain]\n{domain}\n[privacy]\n{privacy}\n[utility]\n{utility}\n"
+    (tmp_path / "problem.toml").write_text(text)
+    assert main(["solve", str(tmp_path / "problem.toml")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_few_hostile_files() -> None:
+    assert wrong(60, 6, step=8, jobs=1) == []
+
+
+@pytest.mark.slow
+def test_many_hostile_files() -> None:
+    files = int(os.environ.get("MECHDESIGN_FUZZ_FILES", "50000"))
+    seed = int(os.environ.get("MECHDESIGN_FUZZ_SEED", "1"))
+    assert wrong(files, seed, step=1, jobs=os.cpu_count() or 1) == []
