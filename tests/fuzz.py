@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import copy
 import gzip
 import io
 import json
@@ -164,14 +165,14 @@ class Cases:
                     mutator.tables(tree)
                 elif kind == 3:
                     *rest, key = draw.choice(list(places(tree)))
-                    reach(tree, tuple(rest))[key] = draw.choice(HUGE)
+                    reach(tree, tuple(rest))[key] = copy.deepcopy(draw.choice(HUGE))
                 elif kind == 4:
                     other = draw.choice(self.problems)
                     key = draw.choice(["privacy", "utility", "prior", "domain", "outputs"])
                     tree[key] = json.loads(json.dumps(other[key]))
                 else:
                     table = tree[draw.choice(["privacy", "utility", "domain"])]
-                    table[draw.choice(list(table))] = draw.choice(HUGE)
+                    table[draw.choice(list(table))] = copy.deepcopy(draw.choice(HUGE))
         return tree
 
     def problem(self, mutator: Mutator) -> Case:

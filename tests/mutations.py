@@ -181,7 +181,7 @@ class Mutator:
             return self._near_text(value)
         if isinstance(value, str):
             return draw.choice(FAMILY.get(value, [value + "x", value.upper(), "", "another"]))
-        return draw.choice(ODD)
+        return copy.deepcopy(draw.choice(ODD))
 
     def _near(self, value: float) -> Any:
         draw = self.random
