@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mechdesign.certify.channel_file import Verified, read_channel
-from mechdesign.certify.problem import Statement, check_different, read_domain
+from mechdesign.certify.problem import statement_without_problem
 
 __all__ = ["FORMAT", "verify_bare_channel"]
 
@@ -20,9 +20,7 @@ def verify_bare_channel(document: dict[str, Any]) -> Verified:
     CertificateError
         If they are no channel on the inputs.
     """
-    labels, points, spacing = read_domain(document["domain"])
-    check_different(labels, "input")
-    statement = Statement(labels, points, spacing, [], [], {}, None)
+    statement = statement_without_problem(document["domain"])
     _, bits, _ = read_channel(statement, document["channel"])
     return Verified(
         (

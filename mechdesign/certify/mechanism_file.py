@@ -35,6 +35,7 @@ reports are drawn with these parameters.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,13 +43,13 @@ from typing import Any
 
 from mechdesign.certify.channel_file import Verified
 from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.privacy.check import blocks_of, places_of
 from mechdesign.certify.problem import (
-    check_different,
+    Statement,
     distribution,
     nonnegative,
     number,
-    plain_label,
-    read_domain,
+    statement_without_problem,
     whole_number,
 )
 from mechdesign.errors import CertificateError
@@ -90,10 +91,9 @@ def verify_mechanism(document: dict[str, Any]) -> Verified:
     CertificateError
         At the first claim that does not hold.
     """
-    labels, _, _ = read_domain(document["domain"])
-    check_different(labels, "input")
-    table, kind = document["privacy"], document["mechanism"]
-    notion, ratio = table["notion"], KINDS[kind](kind, labels, table, document["law"])
+    statement = statement_without_problem(document["domain"])
+    table, kind, k = document["privacy"], document["mechanism"], len(statement.labels)
+    notion, ratio = table["notion"], KINDS[kind](kind, statement, table, document["law"])
     epsilon = nonnegative(table["epsilon"])
     if ratio > exp_lower(epsilon):
         raise CertificateError(f"{notion}: not private: a ratio is {float(ratio):.10g}")
@@ -105,7 +105,7 @@ def verify_mechanism(document: dict[str, Any]) -> Verified:
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
     return Verified(
         (
-            f"{kind} on {len(labels)} inputs: rows sum to 1 exactly, by the integers of its law",
+            f"{kind} on {k} inputs: rows sum to 1 exactly, by the integers of its law",
             f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}",
         )
     )
@@ -183,17 +183,17 @@ def part(k: int, table: dict[str, Any]) -> LDPProof:
 
 
 def under_ldp(
-    kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]
+    kind: str, statement: Statement, _table: dict[str, Any], law: dict[str, Any]
 ) -> Fraction:
     """Return the ratio of a mechanism under LDP."""
-    return PARTS[kind](len(labels), law).ratio
+    return PARTS[kind](len(statement.labels), law).ratio
 
 
 def by_component(
-    _kind: str, labels: list[Any], table: dict[str, Any], law: dict[str, Any]
+    _kind: str, statement: Statement, table: dict[str, Any], law: dict[str, Any]
 ) -> Fraction:
     """Return the largest ratio of a part, each on the inputs of its blocks."""
-    sizes = _block_sizes(labels, table)
+    sizes = [size for _, size in sorted(Counter(blocks_of(statement, table)).items())]
     part_of = [whole_number(n, MOST_DECIMALS) for n in law["part_of_block"]]
     if len(part_of) != len(sizes) or set(part_of) != set(range(len(law["parts"]))):
         raise CertificateError("the file has not one part for each block, and each part for some")
@@ -201,13 +201,12 @@ def by_component(
     return max(part(size, law["parts"][n]).ratio for n, size in sorted(used))
 
 
-def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str, Any]) -> Fraction:
+def high_low(
+    _kind: str, statement: Statement, table: dict[str, Any], law: dict[str, Any]
+) -> Fraction:
     """Return the larger of the inner ratio, and most by u / (2**62 N)."""
-    known = {plain_label(label) for label in labels}
-    sensitive = [plain_label(label) for label in table["sensitive"]]
-    if len(set(sensitive)) < len(sensitive) or not set(sensitive) <= known:
-        raise CertificateError("the sensitive inputs are not some of the inputs")
-    if len(sensitive) == len(labels):
+    sensitive = places_of(statement, table["sensitive"])
+    if len(sensitive) == len(statement.labels):
         raise CertificateError("all inputs are sensitive, and some are treated otherwise")
     inner, uniform = part(len(sensitive), law["inner"]), _mass(law["uniform"])
     if not inner.most:
@@ -216,13 +215,14 @@ def high_low(_kind: str, labels: list[Any], table: dict[str, Any], law: dict[str
 
 
 def lip_randomized_response(
-    _kind: str, labels: list[Any], _table: dict[str, Any], law: dict[str, Any]
+    _kind: str, statement: Statement, _table: dict[str, Any], law: dict[str, Any]
 ) -> Fraction:
     """Return the largest lift, or inverse lift, at the prior in the file."""
     fresh, truth = [_mass(f) for f in law["fresh"]], _mass(law["truth"])
-    if len(fresh) != len(labels) or sum(fresh) + truth != WHOLE or len(labels) < 2:
+    k = len(statement.labels)
+    if len(fresh) != k or sum(fresh) + truth != WHOLE or k < 2:
         raise CertificateError("LIP randomized response: the rows do not sum to 1")
-    prior, unit = over_one_denominator(distribution(law["prior"], len(labels)))
+    prior, unit = over_one_denominator(distribution(law["prior"], k))
     outputs = [f * unit + truth * p for f, p in zip(fresh, prior, strict=True)]
     pairs = list(zip(fresh, outputs, strict=True))
     largest = max(Fraction((f + truth) * unit, total) for f, total in pairs)
@@ -230,7 +230,7 @@ def lip_randomized_response(
     return max(largest, inverse)
 
 
-Checker = Callable[[str, list[Any], dict[str, Any], dict[str, Any]], Fraction]
+Checker = Callable[[str, Statement, dict[str, Any], dict[str, Any]], Fraction]
 
 KINDS: dict[str, Checker] = {
     **dict.fromkeys(LDP_PARTS, under_ldp),
@@ -254,19 +254,3 @@ def _mass(text: Any) -> int:
 
 def _ratio(a: int, b: int) -> Fraction:
     return max(Fraction(a, b), Fraction(b, a))
-
-
-def _block_sizes(labels: list[Any], table: dict[str, Any]) -> list[int]:
-    """Return how many inputs each block has, in the order of the blocks."""
-    if "blocks" in table:
-        listed = [plain_label(label) for block in table["blocks"] for label in block]
-        if len(listed) != len(labels) or set(listed) != {plain_label(label) for label in labels}:
-            raise CertificateError("the blocks in the file do not divide its inputs")
-        return [len(block) for block in table["blocks"]]
-    rows, columns = table["block_rows"], table["block_columns"]
-    height, width = (last + 1 for last in labels[-1])
-    if labels != [[r, c] for r in range(height) for c in range(width)]:
-        raise CertificateError("the blocks in the file need a grid")
-    if height % rows or width % columns:
-        raise CertificateError("the blocks in the file do not divide its grid")
-    return [rows * columns] * (len(labels) // (rows * columns))

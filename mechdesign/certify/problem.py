@@ -40,6 +40,7 @@ __all__ = [
     "read_statement",
     "scaled_numbers",
     "statement_of",
+    "statement_without_problem",
     "table_of",
     "whole_number",
 ]
@@ -252,6 +253,19 @@ def statement_of(problem: dict[str, Any]) -> Statement:
         raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
     privacy = [_named_apart(table) for table in problem["privacy"]]
     return Statement(labels, points, spacing, prior, privacy, utility, outputs)
+
+
+def statement_without_problem(domain: dict[str, Any]) -> Statement:
+    """Return the inputs of a file that states no problem.
+
+    Raises
+    ------
+    CertificateError
+        If an input comes twice.
+    """
+    labels, points, spacing = read_domain(domain)
+    check_different(labels, "input")
+    return Statement(labels, points, spacing, [], [], {}, None)
 
 
 def _named_apart(table: dict[str, Any]) -> dict[str, Any]:

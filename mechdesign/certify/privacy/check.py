@@ -25,7 +25,7 @@ from mechdesign.certify.privacy.prior_sets import (
     prior_bounds,
 )
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
-from mechdesign.certify.problem import SECRET, Statement, nonnegative, table_of
+from mechdesign.certify.problem import SECRET, Statement, nonnegative, plain_label, table_of
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import entries_of, spend
@@ -33,9 +33,11 @@ from mechdesign.resources import entries_of, spend
 __all__ = [
     "Bound",
     "Limit",
+    "blocks_of",
     "check",
     "is_for_own_prior",
     "lift_limits",
+    "places_of",
     "ratio_bound",
     "ratio_limits",
 ]
@@ -130,11 +132,10 @@ def ratio_bound(
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     budget = (epsilon, one)
     if notion == "high-low":
-        sensitive = _labels(statement, table["sensitive"])
-        protected = [label in sensitive for label in statement.labels]
-        return lambda x, _: budget if protected[x] else None
+        protected = places_of(statement, table["sensitive"])
+        return lambda x, _: budget if x in protected else None
     if notion == "block":
-        member = _blocks(statement, table)
+        member = blocks_of(statement, table)
         return lambda x, z: budget if member[x] == member[z] else None
     if notion == "metric":
         distance = _distances(statement, table["distance"])
@@ -147,24 +148,34 @@ def ratio_bound(
     return lambda _x, _z: budget
 
 
-def _labels(statement: Statement, labels: list[Any]) -> list[Any]:
-    """Return some labels that are all inputs of the problem and all differ."""
-    known = all(x in statement.labels for x in labels)
-    if not known or len({statement.labels.index(x) for x in labels}) < len(labels):
+def places_of(statement: Statement, labels: list[Any]) -> dict[int, int]:
+    """Return the place of each of some labels among them, by its place among the inputs.
+
+    Raises
+    ------
+    CertificateError
+        If one is no input, or two are the same.
+    """
+    found = {statement.places.get(plain_label(label), -1): n for n, label in enumerate(labels)}
+    if -1 in found or len(found) < len(labels):
         raise CertificateError(f"expected a list of inputs of the problem, found {labels!r:.60}")
-    return labels
+    return found
 
 
-def _blocks(statement: Statement, table: dict[str, Any]) -> list[Any]:
-    """Return a mark for each input; two inputs have the same mark if they are in one block."""
+def blocks_of(statement: Statement, table: dict[str, Any]) -> list[Any]:
+    """Return a mark for each input, that of its block; the marks rise in the order of blocks.
+
+    Raises
+    ------
+    CertificateError
+        If not every input is in one block, or blocks of a size do not divide the grid.
+    """
     if "blocks" in table:
-        together = [label for block in table["blocks"] for label in block]
-        if len(_labels(statement, together)) < len(statement.labels):
+        marks = [b for b, block in enumerate(table["blocks"]) for _ in block]
+        place = places_of(statement, [label for block in table["blocks"] for label in block])
+        if len(place) < len(statement.labels):
             raise CertificateError("the blocks in the file do not divide the inputs")
-        return [
-            next(b for b, block in enumerate(table["blocks"]) if x in block)
-            for x in statement.labels
-        ]
+        return [marks[place[x]] for x in range(len(marks))]
     if statement.points is None or len(statement.points[0]) != 2:
         raise CertificateError("blocks of rows and columns need a grid")
     rows, columns = table["block_rows"], table["block_columns"]
