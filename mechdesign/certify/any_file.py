@@ -23,7 +23,7 @@ CHECKERS: list[tuple[dict[str, Any], Form, Callable[[dict[str, Any]], Verified]]
 """The head of every kind of document, its keys, and the checker of the rest."""
 
 
-def parse(text: str) -> Any:
+def parse(text: str | bytes) -> Any:
     """Return what a text in JSON holds, as every reader of JSON would.
 
     Raises

@@ -20,7 +20,6 @@ from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.resources import check_size, current
 
 __all__ = [
-    "each_key_once",
     "open_plain",
     "place_of_column",
     "read_json_text",
@@ -122,20 +121,6 @@ def read_text(path: Path, limit: str = "bytes") -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
-
-
-def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a table of JSON; ValueError if a key comes twice (``object_pairs_hook``).
-
-    Examples
-    --------
-    >>> each_key_once([("a", 1), ("b", 2)])
-    {'a': 1, 'b': 2}
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key twice in one table")
-    return found
 
 
 def read_json_text(path: Path) -> str:

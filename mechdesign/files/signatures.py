@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from mechdesign.certify import parse
+from mechdesign.certify.forms import TEXT, Fixed, Table
 from mechdesign.errors import CertificateError, InputError, shown_kind
-from mechdesign.files.reading import each_key_once, open_plain
+from mechdesign.files.reading import open_plain
 from mechdesign.writing.atomic import check_different, write_atomically
 
 if TYPE_CHECKING:
@@ -31,8 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["check_signature", "private_key", "sign", "signature_path"]
 
 FORMAT = {"format": "mechdesign-signature", "version": 1, "algorithm": "ed25519"}
-SIGNED = ("key", "signature")
-"""The keys of the file beside those of its format."""
+SIGNATURE = Table(
+    "signature",
+    {**{key: Fixed(entry) for key, entry in FORMAT.items()}, "key": TEXT, "signature": TEXT},
+)
 
 MEANING = b"mechdesign signature of a file, version 1\n"
 """What stands before the content, so that a signature for another purpose is none here."""
@@ -190,21 +194,20 @@ def _read_signature(place: Path) -> dict[str, str]:
     except (OSError, InputError):
         raise CertificateError(f"it is not signed: {place.name} cannot be read") from None
     try:
-        found = json.loads(text, object_pairs_hook=each_key_once)
-    except (ValueError, RecursionError):
-        found = None
-    whole = isinstance(found, dict) and set(found) == {*FORMAT, *SIGNED}
-    if not whole or {**found, **FORMAT} != found or type(found["version"]) is not int:
-        raise CertificateError(f"{place.name} is no signature by Ed25519 of version 1")
+        found = parse(text)
+        SIGNATURE.check(found, "")
+    except (ValueError, RecursionError, CertificateError):
+        words = f"{place.name} is no signature by Ed25519 of version 1"
+        raise CertificateError(words) from None
     return cast("dict[str, str]", found)
 
 
-def _signature_bytes(text: Any, place: Path) -> bytes:
+def _signature_bytes(text: str, place: Path) -> bytes:
     """Return the 64 bytes of a signature, written in one way only."""
     try:
         found = base64.b64decode(text, validate=True)
         if len(found) == 64 and base64.b64encode(found).decode() == text:
             return found
-    except (ValueError, TypeError):
+    except ValueError:
         pass
     raise CertificateError(f"{place.name} holds no signature of 64 bytes in base64")

@@ -19,10 +19,12 @@ from typing import Any, Self
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.certify import parse
+from mechdesign.certify.forms import COUNT, TEXT, Fixed, Leaf, ListOf, Table as TableForm
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, RepeatedDrawWarning
+from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
-from mechdesign.files.reading import each_key_once, read_json_text
+from mechdesign.files.reading import read_json_text
 from mechdesign.mechanisms import Mechanism
 from mechdesign.text import Table, Tabular
 from mechdesign.writing.atomic import locked, write_atomically
@@ -33,9 +35,31 @@ FORMAT = {"format": "mechdesign-ledger", "version": 1}
 SHORT = 12
 """Digits of a digest that are enough to tell it from others."""
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
-TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
+
+def _text(says: str, pattern: str) -> Leaf:
+    form = re.compile(pattern)
+    return Leaf(says, lambda value: type(value) is str and form.fullmatch(value) is not None)
+
+
+DIGEST = _text("64 hexadecimal digits", r"[0-9a-f]{64}")
+TIME = _text("time in UTC", r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+NATS = _text("number >= 0 or inf", r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
+
+HEAD = TableForm(
+    "head of a ledger of version 1",
+    {**{key: Fixed(entry) for key, entry in FORMAT.items()}, "key": DIGEST},
+)
+LEAKAGE = TableForm("leakage", {"notion": TEXT, "parameters": TEXT, "nats": NATS})
+DRAW = TableForm(
+    "draw of a ledger",
+    {
+        "time": TIME,
+        "records": DIGEST,
+        "mechanism": DIGEST,
+        "reports": COUNT,
+        "leakages": ListOf(LEAKAGE),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -85,30 +109,9 @@ class Draw:
         return {**self.__dict__, "leakages": rows}
 
     @classmethod
-    def from_json(cls, line: Any, key: str) -> Self:
-        """Return the draw of a line.
-
-        Raises
-        ------
-        InputError
-            If the line is not exactly what :meth:`to_json` writes.
-        """
-        _check_keys(line, cls.__dataclass_fields__, key)
-        for name, form in (("time", TIME), ("records", DIGEST), ("mechanism", DIGEST)):
-            if not (isinstance(line[name], str) and form.fullmatch(line[name])):
-                raise InputError(f"{key}: {name}", "one as this library writes it", "another")
-        if type(line["reports"]) is not int or line["reports"] < 1:
-            raise InputError(f"{key}: reports", "a whole number from 1 on", "something else")
-        rows, found = line["leakages"], {}
-        if not isinstance(rows, list):
-            raise InputError(f"{key}: leakages", "a list", "something else")
-        for row in rows:
-            _check_keys(row, ("notion", "parameters", "nats"), f"{key}: leakages")
-            if not all(isinstance(cell, str) for cell in row.values()):
-                raise InputError(f"{key}: leakages", "text", "something else")
-            if not NATS.fullmatch(row["nats"]):
-                raise InputError(f"{key}: nats", "a number from 0 on, or inf", "something else")
-            found[row["notion"], row["parameters"]] = row["nats"]
+    def from_json(cls, line: dict[str, Any]) -> Self:
+        """Return the draw of a line that :meth:`to_json` wrote."""
+        found = {(row["notion"], row["parameters"]): row["nats"] for row in line["leakages"]}
         return cls(**{**line, "leakages": found})
 
 
@@ -148,17 +151,11 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger:
 def _read(file: Path, text: str) -> Ledger:
     """Return the ledger in the text of a file: JSON, a line for each draw under a head."""
     head, *lines = text.removesuffix("\n").split("\n")
-    found = _parsed(head, f"{file}: line 1")
-    _check_keys(found, (*FORMAT, "key"), f"{file}: line 1")
-    if {**found, **FORMAT} != found or type(found["version"]) is not int:
-        raise InputError(f"{file}: line 1", "the head of a ledger of version 1", "another")
-    if not (isinstance(found["key"], str) and DIGEST.fullmatch(found["key"])):
-        raise InputError(f"{file}: line 1: key", "64 hexadecimal digits", "something else")
+    key = _parsed(head, HEAD, f"{file}: line 1")["key"]
     draws = [
-        Draw.from_json(_parsed(line, f"{file}: line {n}"), f"{file}: line {n}")
-        for n, line in enumerate(lines, 2)
+        Draw.from_json(_parsed(line, DRAW, f"{file}: line {n}")) for n, line in enumerate(lines, 2)
     ]
-    return Ledger(bytes.fromhex(found["key"]), tuple(draws))
+    return Ledger(bytes.fromhex(key), tuple(draws))
 
 
 def add_draw(
@@ -319,13 +316,12 @@ def _sha256(value: Any) -> str:
     return hashlib.sha256(_canonical(value)).hexdigest()
 
 
-def _parsed(line: str, key: str) -> Any:
+def _parsed(line: str, form: TableForm, key: str) -> dict[str, Any]:
+    """Return the table of a line, which is of a form; no message quotes what stands there."""
     try:
-        return json.loads(line, object_pairs_hook=each_key_once)
-    except (ValueError, RecursionError):
-        raise InputError(key, "one object of JSON, each key once", "something else") from None
-
-
-def _check_keys(table: Any, keys: Any, key: str) -> None:
-    if not isinstance(table, dict) or set(table) != set(keys):
-        raise InputError(key, f"the keys {', '.join(keys)}", "others")
+        found: dict[str, Any] = parse(line)
+        form.check(found, "")
+    except (ValueError, RecursionError, CertificateError):
+        expected = f"a {form.says}, the keys {', '.join(form.keys)} as this library writes them"
+        raise InputError(key, expected, "something else") from None
+    return found
