@@ -63,7 +63,7 @@ class Resources:
     steps
         Work of the checker on a file: on its bound, on its decoder, and on all the rest, apart. A
         step is a simple operation of the interpreter, or some thirty multiplications of words
-        inside a long one; a machine makes about 10**7 in a second. Every entry of the lists of a
+        inside a long one; a machine makes 10**7 or more in a second. Every entry of the lists of a
         file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a
         short file may not.
     """
@@ -80,7 +80,7 @@ class Resources:
     digits: int = 5_000
     levels: int = 40
     rays: int = 100_000
-    steps: int = 10**7
+    steps: int = 15 * 10**6
 
 
 STEPS_PER_ENTRY = 200

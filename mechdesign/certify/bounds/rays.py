@@ -140,30 +140,34 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
     """
     # each ray with the set of rows in which it is tight, as bits; bit x stands for q_x >= 0
     rays = {tuple(int(x == z) for z in range(k)): ((1 << k) - 1) & ~(1 << x) for x in range(k)}
-    for n, row in enumerate(rows):
-        bit = 1 << (k + n)
+    size = k
+    for row in rows:
         length = max(map(int.bit_length, map(max, rays)), default=0)  # rows may leave 0 alone
-        spend(len(rays) * (k * product_steps(1 << length) + 10), "the sides of rays")
+        spend(len(rays) * (k * product_steps(1 << length) + 5), "the sides of rays")
         sides: dict[Row, int] = {
             ray: sum(g * v for g, v in zip(row, ray, strict=True) if g and v) for ray in rays
         }
+        beyond = [(ray, rays[ray]) for ray in rays if sides[ray] > 0]
+        if not beyond:  # the rows before imply this one, and describe the cone without it
+            continue
+        bit = 1 << size
         kept = {
             ray: tight | (bit if not sides[ray] else 0)
             for ray, tight in rays.items()
             if sides[ray] <= 0
         }
         below = [(ray, rays[ray]) for ray in rays if sides[ray] < 0]
-        tight_in, everyone = _tight_in(rays, k + n), (1 << len(rays)) - 1
+        tight_in, everyone = _tight_in(rays, size), (1 << len(rays)) - 1
         # the intersection of so many sets of rays, and the new ray with its greatest common divisor
-        search = 20 + (k + n) * (1 + len(rays) // 2000)
+        search = 1 + len(rays) // 2000
         making = 20 * k + k * (length // 64) ** 2 // 3
-        for bad, bad_tight in ((ray, rays[ray]) for ray in rays if sides[ray] > 0):
+        for bad, bad_tight in beyond:
             spend(1 + len(below) // 2, "pairs of rays")
             for good, good_tight in below:
                 both = bad_tight & good_tight
                 if both.bit_count() < k - 2:  # adjacent rays share a face of dimension 2
                     continue
-                spend(search, "adjacent rays")
+                spend(20 + 2 * both.bit_count() * search, "adjacent rays")
                 if not _are_only_two(both, tight_in, everyone):
                     continue
                 spend(making, "new rays")
@@ -171,19 +175,20 @@ def extreme_rays(rows: list[Row], k: int) -> list[Row]:
                 new = _primitive([s * g + t * b for g, b in zip(good, bad, strict=True)])
                 kept[new] = both | bit
                 check_size("rays", len(kept), "the cone")
-        rays = kept
+        rays, size = kept, size + 1
     return list(rays)
 
 
 def _tight_in(rays: dict[Row, int], size: int) -> list[int]:
     """Return for each row so far the set of rays that are tight in it; a bit for each ray."""
-    spend(len(rays) * (size + 5), "tight rows")
+    spend(size + sum(5 + 2 * tight.bit_count() for tight in rays.values()), "tight rows")
     found = [0] * size
     for place, tight in enumerate(rays.values()):
-        bit = 1 << place
-        for n in range(size):
-            if tight >> n & 1:
-                found[n] |= bit
+        bit, left = 1 << place, tight
+        while left:
+            lowest = left & -left
+            found[lowest.bit_length() - 1] |= bit
+            left ^= lowest
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import gcd
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -29,6 +30,7 @@ from mechdesign.certify.bounds.rays import (
 )
 from mechdesign.certify.problem import Statement
 from mechdesign.notions import Notion
+from mechdesign.resources import counted
 from tests.strategies import statement_of
 
 Row = tuple[int, ...]
@@ -190,3 +192,18 @@ def test_rows_hold_for_the_members_of_the_set_of_priors_that_are_named() -> None
     }
     # without names, and by the number of another notion, there is none to use
     assert integer_rows(statement) == integer_rows(statement, {"1": named["0"]}) == []
+
+
+@given(cones(), st.data())
+def test_rows_that_cut_nothing_off_cost_no_more_than_their_sides(
+    cone: tuple[int, list[Row]], data: Any
+) -> None:
+    """A set of priors has hundreds of such rows; only those that cut are kept in mind."""
+    k, rows = cone
+    with counted() as once:
+        found = extreme_rays(rows, k)
+    many = rows * data.draw(st.integers(2, 20))
+    with counted() as often:
+        assert extreme_rays(many, k) == found
+    sides = (len(many) - len(rows)) * len(found) * (k + 5)
+    assert often.spent <= once.spent + sides
