@@ -1,0 +1,252 @@
+"""Bounds on sums over all outputs, recomputed in decimals: just kept, just broken, and implied."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    ApproximateLDP,
+    ApproximateLIP,
+    CertificateError,
+    HammingLoss,
+    MaximalLeakage,
+    MutualInformationPrivacy,
+    Problem,
+)
+from mechdesign.certify.privacy.non_conic import (
+    check_non_conic,
+    implied_ratio_bounds,
+    least_reduced_cost,
+)
+from mechdesign.certify.problem import Statement
+from mechdesign.notions import Notion
+from tests.strategies import DIGITS, budgets, examples, exp, simplex, statement_of
+
+TINY = Fraction(1, 10**40)
+Matrix = list[list[int]]
+
+
+def stated(notion: Notion, prior: list[Fraction]) -> Statement:
+    return statement_of(Problem(len(prior), notion, HammingLoss(), prior=prior))
+
+
+def ln(value: Fraction) -> Fraction:
+    top, bottom = Decimal(value.numerator), Decimal(value.denominator)
+    return Fraction(DIGITS.ln(DIGITS.divide(top, bottom)))
+
+
+def positive(value: Fraction) -> Fraction:
+    return max(Fraction(0), value)
+
+
+def rows_of(matrix: Matrix) -> list[list[Fraction]]:
+    return [[Fraction(v, sum(row)) for v in row] for row in matrix]
+
+
+def excess_ldp(Q: list[list[Fraction]], e: Fraction) -> Fraction:
+    """The least delta of approximate LDP: the largest excess of one row over another."""
+    return max(
+        sum((positive(a - e * b) for a, b in zip(row, other, strict=True)), Fraction(0))
+        for row in Q
+        for other in Q
+    )
+
+
+def laws(Q: list[list[Fraction]], prior: list[Fraction]) -> list[Fraction]:
+    return [sum(p * v for p, v in zip(prior, q, strict=True)) for q in zip(*Q, strict=True)]
+
+
+def excess_lip(Q: list[list[Fraction]], prior: list[Fraction], e: Fraction) -> Fraction:
+    law = laws(Q, prior)
+    above = [sum(positive(a - e * b) for a, b in zip(row, law, strict=True)) / e for row in Q]
+    below = [sum(positive(b - e * a) for a, b in zip(row, law, strict=True)) for row in Q]
+    return max([*above, *below])
+
+
+def information(Q: list[list[Fraction]], prior: list[Fraction]) -> Fraction:
+    law = laws(Q, prior)
+    return sum(
+        (
+            p * a * ln(a / b)
+            for p, row in zip(prior, Q, strict=True)
+            for a, b in zip(row, law, strict=True)
+            if p and a
+        ),
+        Fraction(0),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Matrix, list[Fraction]]:
+    """Draw integer rows of one sum, and a prior."""
+    k, m = draw(st.integers(2, 3)), draw(st.integers(1, 4))
+    rows = []
+    for _ in range(k):
+        cuts = sorted(draw(st.lists(st.integers(0, 20), min_size=m - 1, max_size=m - 1)))
+        rows.append([b - a for a, b in zip([0, *cuts], [*cuts, 20], strict=True)])
+    return rows, draw(simplex(k))
+
+
+def short_of(value: Fraction, by: Fraction) -> str:
+    return str(positive(value + by))
+
+
+@examples(120)
+@given(cases(), budgets("0.05", "2"))
+def test_approximate_notions_hold_from_the_least_delta_on(
+    case: tuple[Matrix, list[Fraction]], epsilon: Fraction
+) -> None:
+    matrix, prior = case
+    Q, e = rows_of(matrix), Fraction(exp(epsilon))
+    columns = list(zip(*matrix, strict=True))
+    makers: list[tuple[Any, Fraction, str]] = [
+        (ApproximateLDP, excess_ldp(Q, e), "too likely on some outputs against"),
+        (ApproximateLIP, excess_lip(Q, prior, e), "too (un)?likely on some outputs"),
+    ]
+    for make, least, words in makers:
+        statement = stated(make(epsilon, "0.5"), prior)
+        for by in (TINY, Fraction(1, 100)):
+            table = {**statement.privacy[0], "delta": short_of(least, by)}
+            assert check_non_conic(statement, table, columns) is None
+        if least > TINY:
+            table = {**statement.privacy[0], "delta": short_of(least, -TINY)}
+            broken = check_non_conic(statement, table, columns)
+            assert broken is not None
+            assert "too" in broken
+            assert words.split()[-1] in broken
+            # what is asked about stands for the notion's own
+            other = {**table, "epsilon": "0"}
+            assert check_non_conic(statement, other, columns, epsilon) == broken
+
+
+@examples(120)
+@given(cases())
+def test_leakage_notions_hold_from_the_least_epsilon_on(
+    case: tuple[Matrix, list[Fraction]],
+) -> None:
+    matrix, prior = case
+    Q, columns = rows_of(matrix), list(zip(*matrix, strict=True))
+    makers: list[tuple[Any, Fraction, str]] = [
+        (MaximalLeakage, ln(sum(max(q) for q in zip(*Q, strict=True))), "largest entries add up"),
+        (MutualInformationPrivacy, information(Q, prior), "reveals too much"),
+    ]
+    for make, least, words in makers:
+        statement = stated(make(1), prior)
+        for by in (TINY, Fraction(1, 100)):
+            table = {**statement.privacy[0], "epsilon": short_of(least, by)}
+            assert check_non_conic(statement, table, columns) is None
+            # what is asked about stands for the notion's own
+            assert check_non_conic(statement, statement.privacy[0], columns, least + by) is None
+        if least > TINY:
+            table = {**statement.privacy[0], "epsilon": short_of(least, -TINY)}
+            assert words in str(check_non_conic(statement, table, columns))
+            assert words in str(
+                check_non_conic(statement, statement.privacy[0], columns, least - TINY)
+            )
+
+
+def test_the_message_names_the_input_and_the_side() -> None:
+    uniform = [Fraction(1, 2)] * 2
+    ldp, lip = (
+        stated(make, uniform) for make in (ApproximateLDP("0.1", 0), ApproximateLIP("0.1", 0))
+    )
+    columns = [[3, 1], [1, 3]]
+    assert check_non_conic(ldp, ldp.privacy[0], columns) == (
+        "input 0 is too likely on some outputs against 1"
+    )
+    assert check_non_conic(lip, lip.privacy[0], columns) == (
+        "input 0 is too likely on some outputs"
+    )
+    # lifts 1.5 and 0.5: in between only the lower side breaks
+    table = {**lip.privacy[0], "epsilon": "0.5"}
+    assert check_non_conic(lip, table, columns) == "input 0 is too unlikely on some outputs"
+    assert check_non_conic(lip, {**table, "epsilon": "0.7"}, columns) is None
+
+
+def implied(notion: Notion, prior: list[str]) -> list[list[Fraction | None]]:
+    statement = stated(notion, [Fraction(p) for p in prior])
+    return implied_ratio_bounds(statement, statement.privacy[0])
+
+
+def test_only_extreme_budgets_imply_bounds_on_ratios() -> None:
+    prior, nothing = ["0.5", "0.5", "0"], [[None] * 3] * 3
+    assert implied(ApproximateLDP("0.3", 0), prior) == [[Fraction(3, 10)] * 3] * 3
+    assert implied(ApproximateLDP(0, 0), prior) == [[Fraction(0)] * 3] * 3
+    assert implied(ApproximateLDP("0.3", "0.01"), prior) == nothing
+    assert implied(ApproximateLIP("0.3", 0), prior) == nothing
+    assert implied(MaximalLeakage("0.3"), prior) == nothing
+    assert implied(MaximalLeakage(0), prior) == [[Fraction(0)] * 3] * 3
+    assert implied(MutualInformationPrivacy("0.3"), prior) == nothing
+    zero = Fraction(0)
+    assert implied(MutualInformationPrivacy(0), prior) == [
+        [zero, zero, None],
+        [zero, zero, None],
+        [None] * 3,
+    ]
+
+
+BITS = 100
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_reduced_costs_with_information_are_bounded_and_best_potentials_prove_the_least(
+    seed: int,
+) -> None:
+    """The least cost + v I is Sum_x P_x b_x, b_x = -v ln Sum_y law_y e**(-c / v), at the best law.
+
+    That law comes from the algorithm of Blahut and Arimoto.
+    """
+    rng = np.random.default_rng(seed)
+    k, m, v, epsilon = 3, 4, 0.7, Fraction(1, 5)
+    prior = [Fraction(n, 10) for n in ((2, 3, 5), (5, 5, 0))[seed % 2]]
+    statement = stated(MutualInformationPrivacy(epsilon), prior)
+    P, costs = np.array(prior, float), rng.uniform(0, 1, (k, m))
+    reduced = [
+        [round(p * c * 2**40) << BITS - 40 for c in row] for p, row in zip(P, costs, strict=True)
+    ]
+    law, weights = np.full(m, 1 / m), np.exp(-costs / v)
+    for _ in range(3000):
+        Q = law * weights
+        law = P @ (Q / Q.sum(axis=1, keepdims=True))
+    best = -v * np.log((law * weights).sum(axis=1))
+    truth = float(P @ best) - v * float(epsilon)
+    if not prior[2]:  # an input that never occurs takes its least cost
+        reduced[2] = [3 << BITS, -(7 << BITS), 0, 1 << BITS]
+        truth -= 7
+    for shift, slack in ((np.zeros(k), 1e-4), (rng.normal(size=k), np.inf)):
+        dual = {"multipliers": {"0": str(v)}, "levels": (best + shift).tolist()}
+        found = float(least_reduced_cost(statement, dual, reduced, BITS))
+        assert truth - slack <= found <= truth + 1e-9
+
+
+def test_without_information_every_input_takes_its_least_cost() -> None:
+    statement = stated(MutualInformationPrivacy(1), [Fraction(1, 2)] * 2)
+    reduced = [[3 << BITS, 1 << BITS], [-(5 << BITS), 0]]
+    assert least_reduced_cost(statement, None, reduced, BITS) == -4
+
+
+def test_multipliers_and_potentials_that_do_not_fit_are_refused() -> None:
+    uniform = [Fraction(1, 2)] * 2
+    statement = stated(MutualInformationPrivacy(1), uniform)
+    other = stated(MaximalLeakage(1), uniform)
+    reduced = [[0, 0], [0, 0]]
+    wrong: list[tuple[Statement, dict[str, Any], str]] = [
+        (other, {"multipliers": {"0": 1}, "levels": [0, 0]}, "on another notion"),
+        (statement, {"multipliers": {}, "levels": [0, 0]}, "no multiplier"),
+        (statement, {"multipliers": {"0": 0}, "levels": [0, 0]}, "no multiplier"),
+        (statement, {"multipliers": {"0": -1}, "levels": [0, 0]}, ">= 0"),
+        (statement, {"multipliers": {"0": 1}, "levels": [0]}, "not all potentials"),
+        (statement, {"multipliers": {"0": 1}, "levels": [0, 0, 0]}, "not all potentials"),
+        (statement, {"multipliers": {"0": 1}, "levels": [4097, 0]}, "far above the costs"),
+    ]
+    for problem, dual, words in wrong:
+        with pytest.raises(CertificateError, match=words):
+            least_reduced_cost(problem, dual, reduced, BITS)
+    highest = {"multipliers": {"0": 1}, "levels": [4096, -5000]}
+    assert least_reduced_cost(statement, highest, reduced, BITS) <= -1
