@@ -49,6 +49,9 @@ MADE: dict[str, Mechanism] = {
     "high-low": high_low_hadamard(["a", "b", "c", "d"], 1, ["d", "a", "b"]),
     "high-low subsets": high_low_subset_selection(6, 1, range(4)),
     "Mangat": high_low_hadamard(3, 1, [1]),
+    "high-low randomized": HighLow(
+        4, HighLowLDP(1, [0, 1, 2]), GeneralizedRandomizedResponse(3, 1)
+    ),
     "LIP": LIPRandomizedResponse(3, 1, Prior(["0.3", "0.3", "0.4"])),
 }
 
@@ -194,6 +197,22 @@ def test_other_units_that_are_private_still_pass() -> None:
     """The checker proves what a file says, whatever made it: a smaller mass is more private."""
     document = document_of("subsets")
     plus("held", by=-1)(document)
+    verify(sealed(document))
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1"])
+def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
+    """Both bounds are kept with equality: the ratio is 1, which is e**0 exactly."""
+    document = json.loads(
+        json.dumps(mechanism_document(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1)))
+    )
+    for change in (
+        law("own", by=str(WHOLE // 4)),
+        law("other", by=str(WHOLE // 4)),
+        put("leakage", 0),
+        privacy("epsilon", epsilon),
+    ):
+        change(document)
     verify(sealed(document))
 
 

@@ -22,6 +22,7 @@ from mechdesign import (
     BayesAccuracy,
     BlockLDP,
     CertificateError,
+    ContextAwareLDP,
     DifferentialIdentifiability,
     Distortion,
     Domain,
@@ -39,6 +40,7 @@ from mechdesign.certify.bounds.chain import chain_bound
 from mechdesign.certify.problem import read_statement
 from mechdesign.certify.proof import prove
 from mechdesign.designs.solution import Solution
+from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.utilities import Utility
 from tests.documents import refused
 from tests.strategies import (
@@ -247,3 +249,63 @@ def test_losses_of_any_denominators_are_rounded_down() -> None:
     best = lp_optimum(problem).value
     assert bound_of(problem, [0, 0]) <= best
     assert best - 1e-7 <= bound_of(problem, best_prices(problem)) <= best + ORACLE
+
+
+def naive_bound(problem: Problem, prices: list[Fraction], steps: list[tuple[Any, Any]]) -> Fraction:
+    """Return the bound by its definition, in rationals: ``steps`` has (down, up) of neighbors."""
+    k = len(prices)
+    P, loss = list(problem.prior), statement_of(problem).losses
+    worst = [Fraction(0)] * k
+    for y in range(loss.n_outputs):
+        c = [
+            p * Fraction(cost, loss.denominator) - u
+            for p, cost, u in zip(P, loss.lower(y), prices, strict=True)
+        ]
+        R, L = [Fraction(0)] * k, [Fraction(0)] * k
+        for x in range(k - 2, -1, -1):
+            t = c[x + 1] + R[x + 1]
+            R[x] = t * steps[x][0 if t >= 0 else 1]
+        for x in range(1, k):
+            t = c[x - 1] + L[x - 1]
+            L[x] = t / steps[x - 1][1 if t >= 0 else 0]
+        W = [a + b + d for a, b, d in zip(c, R, L, strict=True)]
+        root = W.index(max(W))
+        worst[root] = min(worst[root], W[root])
+    return sum(prices, Fraction(0)) + sum(worst, Fraction(0))
+
+
+NOTIONS: dict[str, tuple[Any, list[tuple[str, str]]]] = {
+    "one budget": (MetricPrivacy("0.5", "absolute"), [("-0.5", "0.5")] * 3),
+    "two notions, the first stricter": (
+        [MetricPrivacy("0.5", "absolute"), LDP(1)],
+        [("-0.5", "0.5")] * 3,
+    ),
+    "two notions, the last stricter": (
+        [LDP(1), MetricPrivacy("0.5", "absolute")],
+        [("-0.5", "0.5")] * 3,
+    ),
+    "each pair its own budgets": (
+        ContextAwareLDP(
+            [[0, 1, 2, 2], ["0.3", 0, "0.7", 2], [2, "0.2", 0, "0.4"], [2, 2, "0.6", 0]]
+        ),
+        [("-1", "0.3"), ("-0.7", "0.2"), ("-0.4", "0.6")],
+    ),
+    "a pair that another notion does not bound": (
+        [BlockLDP("0.1", [[0, 1], [2, 3]]), MetricPrivacy("0.5", "absolute")],
+        [("-0.1", "0.1"), ("-0.5", "0.5"), ("-0.1", "0.1")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTIONS)
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound_is_its_definition_but_for_rounding(name: str, seed: int) -> None:
+    notion, exponents = NOTIONS[name]
+    rng = np.random.default_rng(seed)
+    loss = Distortion([[str(v) for v in row] for row in rng.integers(0, 9, (4, 5)).tolist()])
+    problem = Problem(range(4), notion, loss, prior=["0.1", "0.2", "0.3", "0.4"])
+    prices = [Fraction(n, 100) for n in rng.integers(-100, 200, 4).tolist()]
+    steps = [(exp_lower(Fraction(a)), exp_upper(Fraction(b))) for a, b in exponents]
+    exact = naive_bound(problem, prices, steps)
+    found = chain_bound(statement_of(problem), {"potential": [str(u) for u in prices]})
+    assert exact - Fraction(1, 2**100) <= found <= exact + Fraction(1, 2**140)

@@ -18,6 +18,7 @@ from mechdesign import (
     ContextAwareLDP,
     HammingLoss,
     HighLowLDP,
+    LinearNotion,
     MetricPrivacy,
     Problem,
 )
@@ -207,3 +208,13 @@ def test_rows_that_cut_nothing_off_cost_no_more_than_their_sides(
         assert extreme_rays(many, k) == found
     sides = (len(many) - len(rows)) * len(found) * (k + 5)
     assert often.spent <= once.spent + sides
+
+
+def test_rows_of_the_users_own_stand_beside_those_of_other_notions() -> None:
+    """q_0 <= q_1 has entries of 1 only, and 2 q_0 <= 3 e**0.5 q_0 excludes nothing."""
+    own = LinearNotion([("equal", {0: 1}, 0, {1: 1}), ("idle", {0: 2}, "0.5", {0: 3})])
+    rows = integer_rows(stated(own, k=2))
+    assert rows == [(1, -1)]
+    alone = integer_rows(stated(LDP(1), k=2))
+    for notions in ([own, LDP(1)], [LDP(1), own]):
+        assert set(integer_rows(stated(*notions, k=2))) == {*rows, *alone}

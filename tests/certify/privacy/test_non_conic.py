@@ -20,6 +20,8 @@ from mechdesign import (
     Problem,
 )
 from mechdesign.certify.privacy.non_conic import (
+    EXCESS_SIDES,
+    add_excess_rows,
     check_non_conic,
     implied_ratio_bounds,
     least_reduced_cost,
@@ -250,3 +252,79 @@ def test_multipliers_and_potentials_that_do_not_fit_are_refused() -> None:
             least_reduced_cost(problem, dual, reduced, BITS)
     highest = {"multipliers": {"0": 1}, "levels": [4096, -5000]}
     assert least_reduced_cost(statement, highest, reduced, BITS) <= -1
+
+
+MAKERS: dict[str, Any] = {
+    "excess": ApproximateLDP("0.5", "0.1"),
+    "excess-upper": ApproximateLIP("0.5", "0.1"),
+    "excess-lower": ApproximateLIP("0.5", "0.1"),
+    "largest": MaximalLeakage("0.5"),
+}
+
+
+@pytest.mark.parametrize("side", EXCESS_SIDES)
+@pytest.mark.parametrize("seed", range(8))
+def test_multipliers_of_a_sum_add_its_rows_and_cost_the_largest_sum_of_an_output(
+    side: str, seed: int
+) -> None:
+    """Rows e**-eps left - right, each times its weight; one limit for each sum over outputs."""
+    rng = np.random.default_rng(seed)
+    k, m, n, prior = 3, 4, 12, [Fraction(a, 10) for a in (2, 3, 5)]
+    statement = stated(MAKERS[side], prior)
+    lists = {"output": rng.integers(0, m, n), "x": rng.integers(0, k, n)}
+    shift = rng.integers(1, k, n)
+    others = (lists["x"] + shift) % k if side == "excess" else np.zeros(n, int)
+    weights = [Fraction(a, 7) for a in rng.integers(0, 9, n).tolist()]
+    block = {
+        "side": side,
+        "notion": 0,
+        "output": lists["output"].tolist(),
+        "x": lists["x"].tolist(),
+        "other": others.tolist(),
+        "weight": [str(w) for w in weights],
+    }
+    start = rng.integers(-99, 99, (k, m)).tolist()
+    reduced = [list(row) for row in start]
+    cost = add_excess_rows(statement, block, reduced, BITS)
+    shrink = Fraction(exp(Fraction(-1, 2)))
+    added = [[Fraction(0)] * m for _ in range(k)]
+    sums: dict[Any, list[Fraction]] = {}
+    for y, x, z, w in zip(block["output"], block["x"], block["other"], weights, strict=True):
+        left = [w * shrink * int(a == x) for a in range(k)]
+        right = [Fraction(0)] * k
+        if side == "excess":
+            right[z] = w
+        elif side == "excess-upper":
+            right = [w * p for p in prior]
+        elif side == "excess-lower":
+            left, right = [w * shrink * p for p in prior], [w * int(a == x) for a in range(k)]
+        for a in range(k):
+            added[a][y] += left[a] - right[a]
+        group = {"excess": (x, z), "largest": None}.get(side, x)
+        sums.setdefault(group, [Fraction(0)] * m)[y] += w
+    unit = 1 << BITS
+    for row, before, exact_row in zip(reduced, start, added, strict=True):
+        for entry, old, exact in zip(row, before, exact_row, strict=True):
+            assert exact * unit - 40 <= entry - old <= exact * unit + Fraction(1, 2**20)
+    limits = {"excess-upper": Fraction(1, 10), "largest": Fraction(1)}
+    limit = limits.get(side, shrink / 10)
+    exact = limit * sum((max(group) for group in sums.values()), Fraction(0))
+    assert exact * unit - Fraction(1, 2**20) <= cost <= exact * unit + 1 + Fraction(1, 2**20)
+
+
+def test_multipliers_are_on_rows_that_exist_and_of_the_notion_of_their_side() -> None:
+    statement = stated(ApproximateLDP("0.5", "0.1"), [Fraction(1, 2)] * 2)
+    good = {"side": "excess", "notion": 0, "output": [0], "x": [0], "other": [1], "weight": [1]}
+    add_excess_rows(statement, good, [[0, 0], [0, 0]], BITS)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"output": [2]}, "on a row"),
+        ({"output": [-1]}, "on a row"),
+        ({"x": [2]}, "on a row"),
+        ({"other": [2]}, "on a row"),
+        ({"weight": [-1]}, ">= 0"),
+        ({"side": "largest"}, "of another notion"),
+        ({"side": "excess-upper"}, "of another notion"),
+    ]
+    for change, words in wrong:
+        with pytest.raises(CertificateError, match=words):
+            add_excess_rows(statement, {**good, **change}, [[0, 0], [0, 0]], BITS)
