@@ -75,6 +75,8 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         value = rays @ row
         near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
         bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
+        if not len(bad):  # the rows before imply this one, and describe the cone without it
+            continue
         first, second = _adjacent(tight, bad, good, k, steps)
         steps.foresee(RAY_STEPS * k * len(first))
         made = value[first, None] * rays[second] - value[second, None] * rays[first]
