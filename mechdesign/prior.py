@@ -12,11 +12,19 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, Label, whole_number
 from mechdesign.errors import InputError, listed, shown
-from mechdesign.exact import Exact, as_fraction, fraction_text, short_text
+from mechdesign.exact import LEAST_SIZE, Exact, as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
 from mechdesign.resources import check_size
 
-__all__ = ["SUM_TOLERANCE", "Prior", "as_prior", "exact_numbers", "labeled_numbers", "prior_on"]
+__all__ = [
+    "SUM_TOLERANCE",
+    "Prior",
+    "as_prior",
+    "exact_numbers",
+    "labeled_numbers",
+    "normalized",
+    "prior_on",
+]
 
 SUM_TOLERANCE = Fraction(1, 10**6)
 """How far from 1 given probabilities may sum before they are refused as a mistake."""
@@ -66,6 +74,22 @@ def exact_numbers(
     if size is not None and len(numbers) != size:
         raise InputError(key, f"{size} numbers, one for each input", f"{len(numbers)} numbers")
     return numbers
+
+
+def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
+    """Return nonnegative numbers, not all 0, divided by their sum.
+
+    Raises
+    ------
+    InputError
+        If a probability is so small that no saved file could state it.
+    """
+    total = sum(numbers, Fraction(0))
+    probabilities = tuple(number / total for number in numbers)
+    if any(0 < p < LEAST_SIZE for p in probabilities):
+        expected = f"probabilities that are 0 or at least {float(LEAST_SIZE):g}"
+        raise InputError(key, expected, "a smaller one")
+    return probabilities
 
 
 class Prior:
@@ -118,7 +142,7 @@ class Prior:
                 f"sum {float(total):.9g}",
                 "counts are given as counts",
             )
-        self._fill(tuple(number / total for number in numbers), labels)
+        self._fill(normalized(numbers, "probabilities"), labels)
 
     def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
         self.probabilities, self.labels = probabilities, labels
@@ -163,11 +187,10 @@ class Prior:
             raise InputError("smoothing", "a number >= 0", shown(smoothing))
         given, labels = labeled_numbers(counts, "counts")
         numbers = [count + extra for count in given]
-        total = sum(numbers, Fraction(0))
-        if total == 0:
+        if not any(numbers):
             raise InputError("counts", "at least one count above 0", "all counts 0")
         prior = cls.__new__(cls)
-        prior._fill(tuple(number / total for number in numbers), labels)
+        prior._fill(normalized(numbers, "counts"), labels)
         return prior
 
     @classmethod

@@ -101,6 +101,15 @@ def test_bad_counts_are_refused() -> None:
         Prior.uniform(0)
 
 
+@pytest.mark.parametrize("least", ["1e-300", "1.1e-300"])
+def test_probabilities_too_small_for_a_file_are_refused(least: str) -> None:
+    with pytest.raises(InputError, match="counts: expected probabilities that are 0 or at least"):
+        Prior.from_counts([2, least, 0])
+    with pytest.raises(InputError, match="probabilities that are 0 or at least 1e-300"):
+        Prior([1, "1e-300", "1e-7"])
+    assert Prior(["1e-300", 1 - Fraction(1, 10**300)])[0] == Fraction(1, 10**300)
+
+
 def test_the_array_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="read-only"):
         Prior([0.5, 0.5]).array[0] = 1

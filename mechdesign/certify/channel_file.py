@@ -49,6 +49,9 @@ OPTIMAL_GAP = 1e-6
 VALUE_TOLERANCE = Fraction(1, 10**12)
 """Relative distance of a float from the exact number that it stands for; a float has 2**-53."""
 
+LEAST_FLOAT = Fraction(1, 1 << 1074)
+"""The least float above 0, which numbers near it or below it may be off by."""
+
 GAP_TOLERANCE = Fraction(1, 10**9)
 """Distance of a claimed gap from the one of the claimed value and bound."""
 
@@ -225,7 +228,8 @@ def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -
     for exact, shown in zip(wanted, claimed, strict=True):
         if isinstance(exact, Fraction):
             around = largest if signed else abs(exact)
-            same = NUMBER.holds(shown) and abs(number(shown) - exact) <= VALUE_TOLERANCE * around
+            off = max(VALUE_TOLERANCE * around, LEAST_FLOAT)
+            same = NUMBER.holds(shown) and abs(number(shown) - exact) <= off
         elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
             same = isinstance(shown, list) and _same_decoder(exact, shown, signed)
         else:
@@ -237,7 +241,7 @@ def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -
 
 def _close(claimed: Any, exact: Fraction) -> bool:
     """Return whether a float is an exact number up to rounding."""
-    return abs(number(claimed) - exact) <= VALUE_TOLERANCE * abs(exact)
+    return abs(number(claimed) - exact) <= max(VALUE_TOLERANCE * abs(exact), LEAST_FLOAT)
 
 
 def read_channel(

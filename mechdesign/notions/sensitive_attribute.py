@@ -17,7 +17,7 @@ from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
 from mechdesign.notions.rows.latent_rows import LatentRows
-from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
+from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
 
 __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy"]
@@ -311,7 +311,7 @@ def _distribution(given: Any, key: str, size: int) -> Weights:
     total = sum(numbers, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(key, "numbers that sum to 1", f"sum {float(total):.9g}")
-    return tuple(number / total for number in numbers)
+    return normalized(numbers, key)
 
 
 def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weights, ...]]:
@@ -329,6 +329,5 @@ def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weig
         raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
     masses = tuple(sum(row, Fraction(0)) / total for row in rows)
     return tuple(p / total for p in marginal), tuple(
-        tuple(p / sum(column) for p in column) if any(column) else masses
-        for column in zip(*rows, strict=True)
+        normalized(column, "joint") if any(column) else masses for column in zip(*rows, strict=True)
     )

@@ -16,6 +16,7 @@ from mechdesign import (
     CertificateError,
     Distortion,
     HammingLoss,
+    PosteriorMeanSquaredError,
     Problem,
     design,
 )
@@ -131,6 +132,15 @@ def test_small_losses_are_no_excuse(scale: str) -> None:
         for gap in (0.0, float(scale) * 2 / 3 / 1e-12, 1.0):
             with pytest.raises(CertificateError):
                 verify(sealed({**lie, "value": value_claimed, "gap": gap}))
+
+
+@pytest.mark.parametrize("size", ["1e-160", "1e-162", "1e-200", "1e-300"])
+def test_values_below_the_least_float_are_written_as_the_nearest_float(size: str) -> None:
+    values = [Fraction(size) * x for x in range(3)]
+    document = saved(Problem([0, 1, 2], LDP(1), PosteriorMeanSquaredError(values)))
+    verify(document)
+    with pytest.raises(CertificateError, match="the value is"):
+        verify(sealed({**document, "value": document["value"] * (1 + 1e-9) + 1e-320}))
 
 
 @pytest.mark.parametrize("leakage", [0.1, 0.999, 1.001, 2.0, -1.0, "1e400", float("nan"), None])

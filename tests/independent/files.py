@@ -22,6 +22,7 @@ from tests.independent.bounds import (
 from tests.independent.privacy import Notion, leaks
 from tests.independent.rationals import ONE, ZERO, RefusedError, Unable, Vector, dot, exactly, need
 from tests.independent.reading import (
+    LEAST_DOUBLE,
     Inputs,
     claim,
     close,
@@ -224,7 +225,7 @@ def read_channel(stated: Any, inputs: Inputs, bare: bool = False) -> tuple[list[
     floats = [sequence(row, len(outputs)) for row in sequence(table["matrix"], len(inputs))]
     for stated_row, row in zip(floats, exact, strict=True):
         need(
-            all(abs(number(s) - e) <= e / 10**12 for s, e in zip(stated_row, row, strict=True)),
+            all(close(s, exactly(e)) for s, e in zip(stated_row, row, strict=True)),
             "the matrix",
         )
     return list(zip(*exact, strict=True)), outputs
@@ -276,7 +277,8 @@ def check_decoder(
         for entry, w in zip(entries, W, strict=True):
             size = max(map(abs, w))
             pairs = zip(sequence(entry, problem.k), w, strict=True)
-            need(all(abs(number(e) - v) <= size / 10**12 for e, v in pairs), "the estimator")
+            off = max(size / 10**12, LEAST_DOUBLE)
+            need(all(abs(number(e) - v) <= off for e, v in pairs), "the estimator")
         return W
     for entry, q in zip(entries, columns, strict=True):
         law = dot(p, q)

@@ -23,6 +23,7 @@ from tests.independent.rationals import (
     root,
 )
 
+LEAST_DOUBLE = Fraction(1, 1 << 1074)
 EXACT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?|-?[0-9]+/[0-9]+")
 WHOLE = re.compile(r"0|[1-9][0-9]*")
 
@@ -99,7 +100,7 @@ def index(value: Any, size: int) -> int:
 
 def close(stated: Any, found: Interval) -> bool:
     value = claim(stated)
-    slack = TOLERANCE * max(abs(found[0]), abs(found[1]))
+    slack = max(TOLERANCE * max(abs(found[0]), abs(found[1])), LEAST_DOUBLE)
     return found[0] - slack <= value <= found[1] + slack
 
 

@@ -216,6 +216,15 @@ def test_leakage_in_epsilon() -> None:
 # --- a class of one's own -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("factor", ["1e-100", "1e-300", "1e100"])
+def test_leakage_of_coefficients_whose_ratios_are_no_floats(factor: str) -> None:
+    row = ("a", {0: "1e100"}, "-1e100", {1: factor}, "1e100")
+    notion = LinearNotion([row], epsilon=1 + Fraction("1e-90"))
+    solution = design(Problem([0, 1], notion, HammingLoss()))
+    verified(solution)
+    assert solution.privacy[0].leakage == pytest.approx(1)
+
+
 def test_a_class_is_saved_as_its_rows() -> None:
     solution = design(Problem(range(4), Ladder(1), MeanAbsoluteError(), prior=PRIOR))
     document = verified(solution)

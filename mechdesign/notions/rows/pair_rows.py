@@ -254,19 +254,29 @@ class PairRows(Family):
         return good
 
     def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the largest ``(ln(q_x / q_x') - ln factor - base) / slope``."""
-        x, other = self._pairs
-        worst = np.full(len(x), -np.inf)
-        step = max(1, CHUNK // numerators.shape[1])
-        for first in range(0, len(x), step):
-            part = slice(first, first + step)
-            q, against = numerators[x[part]], numerators[other[part]]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                # the difference is exact, so that a ratio near 1 keeps its digits
-                ratio = (q - against).astype(np.float64) / against.astype(np.float64)
-            ratio[q == 0] = -1
-            worst[part] = ratio.max(axis=1)
-        b = self.index[x, other]
+        """Return the largest ``(ln(q_x / q_x') - ln factor - base) / slope``.
+
+        As the rows of a channel sum to 1, every input has at least the entry of any other in some
+        column. So under one bound x may be compared with itself as well, and each set is one
+        comparison: its least entry with the largest of the inputs that it bounds.
+        """
+        if len(self.bounds) == 1:
+            bounded: list[list[int]] = [[] for _ in self.sets]
+            for x_of_row, _, n in self.groups:
+                bounded[n].append(x_of_row)
+            pairs = zip(bounded, self.sets, strict=True)
+            rises = [
+                _rise(numerators[xs].max(axis=0), numerators[list(z)].min(axis=0)).max()
+                for xs, z in pairs
+            ]
+            worst, b = np.array(rises), np.zeros(len(rises), dtype=np.intp)
+        else:
+            x, other = self._pairs
+            worst, b = np.full(len(x), -np.inf), self.index[x, other]
+            step = max(1, CHUNK // numerators.shape[1])
+            for first in range(0, len(x), step):
+                part = slice(first, first + step)
+                worst[part] = _rise(numerators[x[part]], numerators[other[part]]).max(axis=1)
         base = np.array([float(bound.base) for bound in self.bounds])[b]
         slope = np.array([float(bound.slope) for bound in self.bounds])[b]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -366,3 +376,11 @@ class PairRows(Family):
                     return None
                 needed = max(needed, -(-lack // gain))
         return needed
+
+
+def _rise(q: npt.NDArray[Any], against: npt.NDArray[Any]) -> FloatArray:
+    """Return q / against - 1, -1 where q is 0: exact differences keep the digits near 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise: FloatArray = (q - against).astype(np.float64) / against.astype(np.float64)
+    rise[q == 0] = -1
+    return rise

@@ -116,5 +116,8 @@ def log_ratio(left: int, right: int) -> float:
         return -math.inf
     if right == 0:
         return math.inf
-    near = 2 * abs(left - right) < right
-    return math.log1p((left - right) / right) if near else math.log(left / right)
+    if 2 * abs(left - right) < right:
+        return math.log1p((left - right) / right)
+    if abs(left.bit_length() - right.bit_length()) > 1000:  # the quotient may be no float
+        return math.log(left) - math.log(right)
+    return math.log(left / right)
