@@ -238,7 +238,7 @@ def test_a_class_is_saved_as_its_rows() -> None:
         "slope": "2",
     }
     (claim,) = (c for c in verify(document).claims if "private as stated" in c)
-    assert "linear (Ladder): private" in claim
+    assert "linear ('Ladder'): private" in claim
     assert "rows of the user's own, not a known notion" in claim
     assert "privacy    linear (Ladder), epsilon = 1: proved" in repr(solution)
     again = LinearNotion(**{k: v for k, v in table.items() if k != "notion"})
@@ -392,6 +392,10 @@ def duals_of(document: Any) -> Any:
     return document["certificate"]["dual"]["rows"][0]
 
 
+def as_ldp(document: Any) -> None:
+    document["problem"]["privacy"] = [{"notion": "ldp", "epsilon": "1"}]
+
+
 TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a smaller exponent": (
         lambda d: [row.update(exponent="-0.1") for row in table_of(d)["rows"]],
@@ -407,21 +411,21 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a coefficient below 0": (
         lambda d: table_of(d)["rows"][0].update(left=[[0, "-1"]]),
-        "expected a number >= 0",
+        "expected exact >= 0",
     ),
     "another input": (lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]), "no input"),
     "an input twice": (lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]), "two coef"),
     "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
     "a row left out": (lambda d: table_of(d)["rows"].pop(), "does not exist|bound proved|leaks"),
-    "a row without a name": (lambda d: table_of(d)["rows"][0].pop("name"), "it has no 'name'"),
+    "a row without a name": (lambda d: table_of(d)["rows"][0].pop("name"), "has no 'name'"),
     "a row twice": (
         lambda d: table_of(d)["rows"].append(table_of(d)["rows"][-1]),
         "two rows of a notion have one name",
     ),
-    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "no list"),
-    "another notion": (lambda d: table_of(d).update(notion="ldp"), "not claimed"),
+    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "expected list"),
+    "another notion": (as_ldp, "not claimed"),
     "another notion, claimed": (
-        lambda d: (table_of(d).update(notion="ldp"), d["privacy"][0].update(notion="ldp")),
+        lambda d: (as_ldp(d), d["privacy"][0].update(notion="ldp")),
         "not private|does not exist",
     ),
     "less leakage": (lambda d: d["privacy"][0].update(leakage=0.9), "leaks more"),
@@ -431,10 +435,13 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
         "not private",
     ),
     "no budget": (lambda d: table_of(d).pop("epsilon"), "epsilon claimed"),
-    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "does not exist"),
-    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "does not exist"),
+    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "no rows on the side"),
+    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "no rows on the side"),
     "a weight on no row": (lambda d: duals_of(d)["x"].__setitem__(0, 6), "does not exist"),
-    "a weight below 0": (lambda d: duals_of(d)["weight"].__setitem__(0, -1.0), "negative"),
+    "a weight below 0": (
+        lambda d: duals_of(d)["weight"].__setitem__(0, -1.0),
+        "expected number >= 0",
+    ),
     "larger weights": (
         lambda d: duals_of(d).update(weight=[2 * w for w in duals_of(d)["weight"]]),
         "the bound proved",
@@ -466,5 +473,5 @@ def test_rows_of_other_notions_are_not_known_by_number(saved: Any) -> None:
     else:
         duals_of(document).update(side="row")
     document["digest"] = digest(document)
-    with pytest.raises(CertificateError, match="does not exist"):
+    with pytest.raises(CertificateError, match="no rows on the side"):
         verify(document)

@@ -38,7 +38,7 @@ from typing import Any
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range
 from mechdesign.certify.fixed_point import BITS, SCALE, scaled_down, scaled_up
 from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
-from mechdesign.certify.problem import POSTERIOR, Statement, number, read_potentials
+from mechdesign.certify.problem import Statement, number, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_upper
 from mechdesign.resources import spend
@@ -52,8 +52,6 @@ def band_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     ``dual["potential"]`` is u, ``dual["decoders"]`` rise from 0 to 1, and ``dual["levels"]`` has
     the multiplier v at each of them. The bound holds whatever they are.
     """
-    if statement.utility["objective"] != POSTERIOR or statement.is_histogram:
-        raise CertificateError("multipliers at decoders bound the error of a scalar only")
     potentials = [scaled_down(u) for u in read_potentials(statement, dual)]
     decoders = [scaled_down(number(s)) for s in dual["decoders"]]
     multipliers = [scaled_down(number(v)) for v in dual["levels"]]
@@ -116,8 +114,6 @@ def _ends(
     statement: Statement, prior: list[Fraction]
 ) -> tuple[bool, list[tuple[Fraction, Fraction]]]:
     """Return whether the size is P . q, and both ends of the band at each input."""
-    if len(statement.privacy) != 1:
-        raise CertificateError("multipliers at decoders need a single notion")
     (table,) = statement.privacy
     limits = ratio_limits(statement, table)
     if limits is not None:

@@ -219,8 +219,6 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
     listed = linear_rows(statement, table) if is_linear(table) else []
-    if (block["side"] == NUMBERED) != is_linear(table):
-        raise CertificateError("a dual weight is on a row that does not exist")
     output, inputs, others = block["output"], block["x"], block["other"]
     most = len(listed) if is_linear(table) else len(reduced)
     for indices, size in ((output, len(reduced[0])), (inputs, most), (others, None)):

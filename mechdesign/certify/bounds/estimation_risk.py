@@ -188,10 +188,8 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     constant, weights = _linear_bound(statement, prior, rows, dual.get("tangents"))
     if dual["search"] == "rays":
         rays: Iterator[Sequence[int]] = all_rays(statement, dual.get("priors"))
-    elif dual["search"] == "classes":
-        rays = _representatives(statement, prior, u, rows, weights)
     else:
-        raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
+        rays = _representatives(statement, prior, u, rows, weights)
     least = (
         constant
         - total(u)

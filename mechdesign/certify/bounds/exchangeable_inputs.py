@@ -34,8 +34,8 @@ def subset_selection(statement: Statement) -> Fraction:
     raise it. All squared deviations are then equal, and at least L / k.
     """
     k = len(statement.labels)
-    if not statement.is_risk or set(reference_prior(statement)) != {Fraction(1, k)}:
-        raise CertificateError("subset selection needs a risk of estimation at a uniform prior")
+    if set(reference_prior(statement)) != {Fraction(1, k)}:
+        raise CertificateError("subset selection needs a uniform prior")
     if k == 1:
         return ZERO
     squares = [_largest_square(statement, table) for table in statement.privacy]

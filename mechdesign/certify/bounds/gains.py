@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 from mechdesign.certify.fixed_point import fraction_steps, product_steps
 from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement
-from mechdesign.errors import CertificateError
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.resources import spend
 
@@ -66,8 +65,6 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
         spend(len(by_value) * fraction_steps(total.numerator.bit_length()), "a gain")
         logs = (j * log(Fraction(v) * whole / total) for v, j in by_value.items())
         return sum(logs, ZERO) / whole
-    if objective != POSTERIOR:
-        raise CertificateError(f"the objective {objective!r} is no sum of gains")
     if statement.is_histogram:
         return _ratio(sum(j * j for j in joint.values()), total * whole)
     values, unit = statement.whole_values
@@ -91,12 +88,11 @@ def total_gain(
 def coordinate_gain(statement: Statement, x: int, r: Fraction) -> Fraction:
     """Return h_x(r) where g(q) = Sum_x h_x(q_x) for columns with P . q = 1, rounded up.
 
-    Each h_x is convex: (P_x r)**2 for the histogram, P_x r ln r for information.
+    Each h_x is convex: (P_x r)**2 for the histogram, P_x r ln r for information. No other objective
+    splits so.
     """
     objective, p = statement.utility["objective"], statement.prior[x]
     spend(2 * fraction_steps(p.denominator.bit_length() + r.denominator.bit_length()), "a gain")
     if objective == INFORMATION:
         return p * r * log_upper(r) if p and r else ZERO
-    if objective == POSTERIOR and statement.is_histogram:
-        return (p * r) ** 2
-    raise CertificateError(f"the gain of {objective!r} does not split by inputs")
+    return (p * r) ** 2

@@ -48,10 +48,8 @@ def potentials_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         largest = reduced_gain_by_rays(rays, statement.prior, u, worth)
     elif dual["search"] == "sums":
         largest = reduced_gain_by_knapsack(statement, u)
-    elif dual["search"] == "boxes":
-        largest = reduced_gain_by_boxes(statement, u, dual["tree"], dual.get("priors"))
     else:
-        raise CertificateError(f"the search {dual['search']!r:.60} is not known to the checker")
+        largest = reduced_gain_by_boxes(statement, u, dual["tree"], dual.get("priors"))
     most = total(u) + largest
     return most if statement.is_maximized else offset(statement) - most
 

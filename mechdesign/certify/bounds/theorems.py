@@ -24,7 +24,7 @@ from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.prior_sets import prior_bounds
 from mechdesign.certify.privacy.sensitive_attribute import rank, read_sensitive_attribute
-from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, SECRET, Statement
+from mechdesign.certify.problem import SECRET, Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import entries_of, spend
@@ -54,8 +54,6 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
         return risk_of(statement, columns, reference_prior(statement), up=False)
     if has_gain(statement):
         return total_gain(statement, columns, up=True)
-    if statement.is_worst_case:
-        raise CertificateError("this theorem speaks of an expected loss, not of the worst case")
     losses, total = statement.losses, ZERO
     spend(2 * losses.n_outputs * len(statement.prior), "losses")
     by_output = [losses.lower(y) for y in range(losses.n_outputs)]
@@ -159,14 +157,10 @@ def randomized_response(statement: Statement) -> Fraction:
     e**-eps). Adding up over the outputs: k >= Sum_x Q(x|x) (1 + (k-1) e**-eps).
     """
     k = len(statement.labels)
-    if not _is_expected_hamming(statement) or not statement.is_uniform:
-        raise CertificateError("randomized response needs Hamming loss and a uniform prior")
+    if not statement.is_uniform:
+        raise CertificateError("randomized response needs a uniform prior")
     rest = (k - 1) * exp_lower(-ldp_budget(statement))
     return rest / (1 + rest)
-
-
-def _is_expected_hamming(statement: Statement) -> bool:
-    return statement.utility["objective"] == "hamming" and not statement.is_worst_case
 
 
 def erasure(statement: Statement) -> Fraction:
@@ -281,21 +275,11 @@ def uniform_subsets(statement: Statement) -> Fraction:
     k = len(statement.prior)
     if k < 2 or not statement.is_uniform:
         raise CertificateError("this theorem needs a uniform prior of two inputs or more")
-    if not _is_symmetric_gain(statement):
-        raise CertificateError("this theorem needs an objective that permutations do not change")
     low = exp_lower(-ldp_budget(statement))
     spend(100 * k * k, "rays")
     rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
     most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
     return most if statement.is_maximized else offset(statement) - most
-
-
-def _is_symmetric_gain(statement: Statement) -> bool:
-    """Return whether the objective is a sum of gains that no permutation of the inputs changes."""
-    objective = statement.utility["objective"]
-    return objective in (INFORMATION, ACCURACY) or (
-        objective == POSTERIOR and statement.is_histogram
-    )
 
 
 def uniform_lift(statement: Statement) -> Fraction:
@@ -308,9 +292,9 @@ def uniform_lift(statement: Statement) -> Fraction:
     and u rounded up the polytope only grows. The Hamming loss is at least 1 less the accuracy of
     the Bayes guess.
     """
-    k, hamming = len(statement.prior), _is_expected_hamming(statement)
-    if not statement.is_uniform or not (hamming or _is_symmetric_gain(statement)):
-        raise CertificateError("this theorem needs a uniform prior and a symmetric objective")
+    k = len(statement.prior)
+    if not statement.is_uniform:
+        raise CertificateError("this theorem needs a uniform prior")
     low, high, bounded = ZERO, Fraction(k), False
     for table in statement.privacy:
         if (
@@ -324,7 +308,7 @@ def uniform_lift(statement: Statement) -> Fraction:
     # as many entries at the upper end as the mean allows, of those that are not in between
     full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
     ray = [high] * full + [k - full * high - (k - 1 - full) * low] + [low] * (k - 1 - full)
-    if hamming:
+    if statement.utility["objective"] == "hamming":
         return 1 - max(ray) / k
     most = gain(statement, ray, up=True)
     return most if statement.is_maximized else offset(statement) - most

@@ -50,9 +50,6 @@ Bound: TypeAlias = Callable[[int, int], Limit | None]
 
 Column: TypeAlias = Sequence[int]
 
-INPUTS_ONLY = (*NON_CONIC, "bounded-prior-lip", SECRET)
-"""The notions that are defined for inputs only, and not for a sensitive attribute."""
-
 
 def check(
     statement: Statement,
@@ -76,10 +73,7 @@ def check(
     """
     if "secret" in table:
         attribute = read_sensitive_attribute(statement, table)
-        notion = attribute.table["notion"]
         spend(len(columns) * entries_of(attribute.rows), "columns of a secret")
-        if notion in INPUTS_ONLY:
-            raise CertificateError(f"{notion!r:.60} cannot be about a sensitive attribute")
         broken = check(attribute.statement, attribute.table, attribute.columns(columns), shift)
         return None if broken is None else f"of the sensitive attribute: {broken}"
     if table["notion"] in NON_CONIC:

@@ -135,8 +135,6 @@ def add_excess_rows(
     so that the loss plus the left side less the right side is at most the loss.
     """
     side, table = block["side"], statement.privacy[block["notion"]]
-    if EXCESS_SIDES[side] != table["notion"]:
-        raise CertificateError(f"a dual weight is on the side {side!r} of another notion")
     epsilon = nonnegative(table["epsilon"])
     shrink, shrink_up = exp_lower(-epsilon), exp_upper(-epsilon)
     k, m = len(reduced), len(reduced[0])
@@ -188,8 +186,6 @@ def least_reduced_cost(
     multiplier = spent = ZERO
     for place, text in information["multipliers"].items():
         table = statement.privacy[int(place)]
-        if table["notion"] != "mutual-information":
-            raise CertificateError("a multiplier of information is on another notion")
         multiplier += nonnegative(text)
         spent += nonnegative(text) * nonnegative(table["epsilon"])
     potentials = [number(b) for b in information["levels"]]

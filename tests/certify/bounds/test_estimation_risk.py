@@ -260,7 +260,6 @@ def test_certificates_that_do_not_fit_are_refused() -> None:
         (l2, good | {"estimator": rows[:2]}, "one row of the estimator"),
         (l2, good | {"estimator": [row[:2] for row in rows]}, "one row of the estimator"),
         (l2, good | {"potential": good["potential"][:2]}, "one potential for each input"),
-        (l2, good | {"search": "grid"}, "'grid' is not known"),
         (tv, deviations | {"tangents": deviations["tangents"][:2]}, "one tangent and a 1"),
         (tv, deviations | {"estimator": rows}, "one tangent and a 1"),
         (tv, deviations | {"tangents": [0, 1, 1]}, "at a deviation above 0"),

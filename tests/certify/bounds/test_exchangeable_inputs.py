@@ -22,7 +22,7 @@ from mechdesign import (
     Problem,
     TVRisk,
 )
-from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
+from mechdesign.certify.proof import THEOREMS
 from mechdesign.notions import Notion
 from tests.strategies import statement_of
 
@@ -30,7 +30,9 @@ from tests.strategies import statement_of
 def bound(notion: Any, utility: Any, k: int, prior: Any = None) -> float:
     prior = prior or md.Prior.uniform(k)
     return float(
-        subset_selection(statement_of(Problem(list(range(k)), notion, utility, prior=prior)))
+        THEOREMS["subset-selection"](
+            statement_of(Problem(list(range(k)), notion, utility, prior=prior))
+        )
     )
 
 
@@ -99,10 +101,10 @@ def test_one_input_has_no_risk() -> None:
 
 
 REFUSED = [
-    (LDP(1), HammingLoss(), None, "needs a risk"),
+    (LDP(1), HammingLoss(), None, "is no bound on the objective"),
     (LDP(1), L2Risk(), ["0.5", "0.3", "0.2"], "uniform prior"),
     (LIP(1), L2Risk(worst_case=True), ["0.5", "0.3", "0.2"], "needs LDP"),
-    (HighLowLDP(1, [0]), L2Risk(), None, "needs LDP"),
+    (HighLowLDP(1, [0]), L2Risk(), None, "needs a notion"),
 ]
 
 

@@ -27,6 +27,7 @@ from mechdesign.certify.privacy.non_conic import (
     least_reduced_cost,
 )
 from mechdesign.certify.problem import Statement
+from mechdesign.certify.proof import check_multipliers
 from mechdesign.notions import Notion
 from tests.strategies import DIGITS, budgets, examples, exp, simplex, statement_of
 
@@ -239,7 +240,6 @@ def test_multipliers_and_potentials_that_do_not_fit_are_refused() -> None:
     other = stated(MaximalLeakage(1), uniform)
     reduced = [[0, 0], [0, 0]]
     wrong: list[tuple[Statement, dict[str, Any], str]] = [
-        (other, {"multipliers": {"0": 1}, "levels": [0, 0]}, "on another notion"),
         (statement, {"multipliers": {}, "levels": [0, 0]}, "no multiplier"),
         (statement, {"multipliers": {"0": 0}, "levels": [0, 0]}, "no multiplier"),
         (statement, {"multipliers": {"0": -1}, "levels": [0, 0]}, ">= 0"),
@@ -250,6 +250,8 @@ def test_multipliers_and_potentials_that_do_not_fit_are_refused() -> None:
     for problem, dual, words in wrong:
         with pytest.raises(CertificateError, match=words):
             least_reduced_cost(problem, dual, reduced, BITS)
+    with pytest.raises(CertificateError, match="for a notion mutual-information that is another"):
+        check_multipliers(other, {"rows": [], "information": {"multipliers": {"0": 1}}})
     highest = {"multipliers": {"0": 1}, "levels": [4096, -5000]}
     assert least_reduced_cost(statement, highest, reduced, BITS) <= -1
 
@@ -322,9 +324,11 @@ def test_multipliers_are_on_rows_that_exist_and_of_the_notion_of_their_side() ->
         ({"x": [2]}, "on a row"),
         ({"other": [2]}, "on a row"),
         ({"weight": [-1]}, ">= 0"),
-        ({"side": "largest"}, "of another notion"),
-        ({"side": "excess-upper"}, "of another notion"),
     ]
     for change, words in wrong:
         with pytest.raises(CertificateError, match=words):
             add_excess_rows(statement, {**good, **change}, [[0, 0], [0, 0]], BITS)
+    check_multipliers(statement, {"rows": [good]})
+    for side in EXCESS_SIDES.keys() - {"excess"}:
+        with pytest.raises(CertificateError, match=f"has no rows on the side '{side}'"):
+            check_multipliers(statement, {"rows": [{**good, "side": side}]})

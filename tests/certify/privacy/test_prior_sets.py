@@ -27,6 +27,7 @@ from mechdesign.certify.privacy.prior_sets import (
     read_members,
 )
 from mechdesign.certify.problem import LINEAR, SECRET, Statement
+from mechdesign.certify.schema import NOTIONS
 from tests.strategies import examples, prior_sets, simplex, statement_of
 
 Point = list[Fraction]
@@ -183,8 +184,8 @@ def test_empty_sets_and_other_shapes_are_refused() -> None:
             read(lower=low, upper=high)
     with pytest.raises(CertificateError, match="2 x 3 matrix"):
         read(lower=[0, 0], upper=[1, 1])
-    with pytest.raises(CertificateError, match="list of priors in the file is empty"):
-        read(priors=[])
+    with pytest.raises(CertificateError, match="priors: expected nonempty list"):
+        NOTIONS.check({"notion": "bounded-prior-lip", "epsilon": "1", "priors": []}, "")
     for shape in (["0.5", "0.5"], ["0.5", "0.4", "0.2"]):
         with pytest.raises(CertificateError, match="no distribution"):
             read(priors=[shape])

@@ -732,7 +732,6 @@ def test_data_of_the_wrong_form_is_refused() -> None:
         ("diagonal", lambda d: d["estimator"][0].__setitem__(0, 2.0), "a 1 for each"),
         ("tangents", lambda d: d["tangents"].pop(), "one tangent"),
         ("negative", lambda d: d["tangents"].__setitem__(0, -1.0), "above 0"),
-        ("search", lambda d: d.__setitem__("search", "luck"), "not known"),
         ("alike", lambda d: d["potential"].__setitem__(1, 0.0), "tells apart"),
         ("alike rows", lambda d: d["estimator"][1].__setitem__(0, 0.5), "tells apart"),
     ]
