@@ -222,6 +222,7 @@ def _expect(statement: Statement, place: str, name: str) -> None:
         raise CertificateError(f"a certificate has data for a notion {name} that is another")
 
 
+@counted_apart()
 def prove(
     statement: Statement,
     certificate: dict[str, Any],
@@ -233,17 +234,6 @@ def prove(
 
     Its steps are counted apart, so that a designer knows beforehand which proofs a reader accepts.
     """
-    with counted_apart():
-        return _prove(statement, certificate, columns, used, bits)
-
-
-def _prove(
-    statement: Statement,
-    certificate: dict[str, Any],
-    columns: list[list[int]],
-    used: list[int],
-    bits: int,
-) -> tuple[Fraction, Fraction]:
     CERTIFICATES.find(certificate, "certificate")
     theorem, dual = certificate["theorem"], certificate["dual"]
     bounds = [nothing_constrained(statement)]
