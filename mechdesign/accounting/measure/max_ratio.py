@@ -54,11 +54,17 @@ def log_above(factor: Ratio) -> float:
 def float_above(value: Fraction) -> float:
     """Return the least float >= ``value``, both as binary and as its decimal text.
 
+    It is inf above 1e308.
+
     Examples
     --------
     >>> float_above(Fraction(1, 10)), float_above(Fraction(1, 3)) > 1 / 3
     (0.1, True)
+    >>> float_above(Fraction(10**400))
+    inf
     """
+    if value > 10**308:
+        return math.inf
     near = float(value)
     while Fraction(near) < value or Fraction(repr(near)) < value:
         near = math.nextafter(near, math.inf)

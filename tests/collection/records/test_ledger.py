@@ -235,6 +235,14 @@ def test_sums_are_never_below_the_exact_ones(parts: list[float]) -> None:
     assert found["ldp", ""] == pytest.approx(float(exact))
 
 
+@pytest.mark.parametrize("nats", ["1e308", "1.7976931348623157e308", "1e999", "9" * 20 + "e999"])
+def test_sums_beyond_floats_are_infinite(nats: str) -> None:
+    lines = [Draw("", "r", "", 1, {("ldp", ""): part}) for part in (nats, "1")]
+    total = LedgerSum({"r": tuple(lines)})
+    assert total.totals()["ldp", ""] == math.inf
+    assert "inf" in str(total)
+
+
 def test_a_notion_adds_up_under_the_same_parameters_only(folder: Path) -> None:
     cells = GeneralizedRandomizedResponse(Domain(range(5)), 1)
     add_draw("l", cells, {"0": 2, "1": 1})
