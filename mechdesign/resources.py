@@ -66,6 +66,9 @@ class Resources:
         inside a long one; a machine makes 10**7 or more in a second. Every entry of the lists of a
         file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a
         short file may not.
+    proof_steps
+        Work of the designer on the proof of one bound. Where a proof takes more than the default of
+        ``steps``, the report says how much a reader must allow.
     """
 
     bytes: int = 256 * 2**20
@@ -81,6 +84,7 @@ class Resources:
     levels: int = 40
     rays: int = 100_000
     steps: int = 15 * 10**6
+    proof_steps: int = 2 * 10**8
 
 
 STEPS_PER_ENTRY = 200
@@ -159,7 +163,8 @@ class Work:
         How many the file has: they allow more.
     stop
         Asked before each piece of work whether to give up, because of the time or an interrupt;
-        what it returns says why. For the designer only: for a reader nothing depends on the clock.
+        what it returns says why. For the designer only, whose limit is ``proof_steps``: for a
+        reader nothing depends on the clock.
 
     Attributes
     ----------
@@ -180,7 +185,8 @@ class Work:
 
     def __init__(self, entries: int = 0, stop: Callable[[], str] | None = None) -> None:
         self.spent = self.apart = 0
-        self.limit = current().steps + STEPS_PER_ENTRY * entries
+        self._name = "steps" if stop is None else "proof_steps"
+        self.limit = getattr(current(), self._name) + STEPS_PER_ENTRY * entries
         self._entries, self._stop = entries, stop
 
     def afresh(self) -> Work:
@@ -203,7 +209,8 @@ class Work:
             raise LimitError(on, "an end in time", why)
         if self.spent > self.limit:
             more = 10 ** len(str(self.spent))
-            hint = f"allow more with --allow steps={more} or resources.allow(steps={more})"
+            wanted = f"{self._name}={more}"
+            hint = f"allow more with --allow {wanted} or resources.allow({wanted})"
             raise LimitError(on, f"at most {self.limit} steps", f"{self.spent} or more", hint)
 
 

@@ -102,8 +102,8 @@ class Candidate:
     def _prove(self) -> None:
         """Compute the value, and the bound of the first certificate that is proved in time.
 
-        A proof that takes more steps than a reader of the file allows, or more time than there is,
-        is left for a cheaper one. The cheapest needs no data: it is that of the channel that tells
+        A proof that takes more steps than `resources` allows, or more time than there is, is left
+        for a cheaper one. The cheapest needs no data: it is that of the channel that tells
         everything.
         """
         stop = self.limits.proof_stop()
@@ -162,8 +162,7 @@ class Candidate:
         made_for = best.reference
         best.bound, best.certificate = strongest.bound, strongest.certificate
         best.notes, best.steps = strongest.notes, strongest.steps
-        # an estimator for another prior has another risk, and a shorter file may take fewer steps
-        if best.reference != made_for or best.steps > best._most_steps():
+        if best.reference != made_for:  # an estimator for another prior has another risk
             best._prove()
         return best
 

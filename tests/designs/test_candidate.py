@@ -45,7 +45,7 @@ def solved(problem: Problem, raw: RawSolution, limits: Limits) -> Solution:
 def test_a_reader_with_the_same_limit_accepts_what_is_saved(name: str, steps: int) -> None:
     """Whatever the limit on steps, the proof that is saved is one that keeps it."""
     problem, raw = RAW[name]
-    with resources.allow(steps=steps):
+    with resources.allow(proof_steps=steps):
         found = solved(problem, raw, Limits())
         left = any("is not proved" in note for note in found.notes)
         assert (found.bound == trivial(problem)) == left
@@ -57,7 +57,7 @@ def test_a_proof_that_takes_more_steps_than_readers_allow_says_so() -> None:
     problem, raw = RAW["rays"]
     found = solved(problem, raw, Limits())
     assert not any("--allow" in note for note in found.notes)
-    with pytest.MonkeyPatch.context() as patch, resources.allow(steps=10**9):
+    with pytest.MonkeyPatch.context() as patch:
         small = resources.Resources(steps=1)
         patch.setattr("mechdesign.designs.candidate.Resources", lambda: small)
         long = solved(problem, raw, Limits())
@@ -120,7 +120,7 @@ def test_the_theorem_stays_where_the_dual_is_too_long(monkeypatch: pytest.Monkey
     assert whole.certificate["theorem"] is not None
     assert whole.certificate["dual"] is not None
     monkeypatch.setattr(resources, "STEPS_PER_ENTRY", 0)
-    with resources.allow(steps=900):
+    with resources.allow(proof_steps=900):
         short = design(problem)
     assert short.certificate["theorem"] is not None
     assert short.certificate["dual"] is None
@@ -131,7 +131,7 @@ def test_rays_that_a_reader_would_not_list_are_priced_by_boxes() -> None:
     """The cost of the checker is foreseen: the route takes a search that a reader has steps for."""
     assert RAW["rays"][1].dual is not None
     assert RAW["rays"][1].dual.search == "rays"
-    with resources.allow(steps=5_000):
+    with resources.allow(proof_steps=5_000):
         short = ExtremeRays().solve(INFORMATION, Limits())
     assert short.dual is not None
     assert short.dual.search == "boxes"

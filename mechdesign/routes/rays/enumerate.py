@@ -123,7 +123,7 @@ class _Steps:
 
     def __init__(self, most: int, limits: Limits) -> None:
         self._left, self._limits = most, limits
-        self._readable = current().steps
+        self._readable = current().proof_steps
 
     def take(self, steps: int) -> None:
         """Count steps that follow.
@@ -143,7 +143,7 @@ class _Steps:
         Raises
         ------
         UnsupportedError
-            If they are more than a reader allows.
+            If they are more than the proof may take.
         """
         self._readable -= steps
         if self._readable < 0:
