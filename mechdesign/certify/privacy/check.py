@@ -103,7 +103,7 @@ def ratio_limits(
     where it implies such bounds, as with delta = 0 (`implied_ratio_bounds`).
     """
     bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
-    spend(0 if bound is None else 3 * len(inputs) ** 2, "bounds on all pairs of inputs")
+    spend(0 if bound is None else 12 * len(inputs) ** 2, "bounds on all pairs of inputs")
     return None if bound is None else [[bound(x, other) for other in inputs] for x in inputs]
 
 

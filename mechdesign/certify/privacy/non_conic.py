@@ -79,7 +79,7 @@ def check_non_conic(
             if _excess(laws, row, factor) > delta * whole:
                 return f"input {x} is too unlikely on some outputs"
             continue
-        spend(6 * len(rows) * len(columns), "sums over outputs")
+        spend((20 + 6 * len(columns)) * len(rows), "sums over outputs")
         for other, against in enumerate(rows):
             if x != other and _excess(row, against, factor) > delta * whole:
                 return f"input {x} is too likely on some outputs against {other}"

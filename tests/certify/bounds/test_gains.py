@@ -126,6 +126,15 @@ def test_coordinates_of_a_column_of_probability_1_add_up_to_its_gain(
         assert abs(parts - gain(statement, q, up=True)) <= CLOSE
 
 
+def test_the_total_gain_is_rounded_the_way_that_is_asked() -> None:
+    statement, columns = stated(MutualInformation(), [1, 2]), [[1, 3], [3, 1]]
+    found = {}
+    for up in (False, True):
+        found[up] = total_gain(statement, columns, up=up, whole=4)
+        assert found[up] == sum(gain(statement, q, up=up) for q in columns) / 4
+    assert found[False] < found[True]
+
+
 def test_other_objectives_are_no_sums_of_gains_or_do_not_split_by_inputs() -> None:
     loss = stated(HammingLoss(), [1, 2])
     assert not has_gain(loss)
