@@ -88,6 +88,7 @@ def test_top_level_folders_are_the_agreed_ones() -> None:
 OF_THE_WHOLE = {
     "docs",
     "front_door",
+    "fuzz",
     "house",
     "layers",
     "library",

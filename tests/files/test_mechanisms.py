@@ -160,7 +160,7 @@ def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
         (tmp_path / "y.json").write_text(json.dumps(sealed(document)))
         try:
             found = load_mechanism(tmp_path / "y.json").mechanism
-        except CertificateError:
+        except (CertificateError, InputError):  # InputError: no JSON, such as NaN
             continue
         assert isinstance(found, Mechanism)
         assert found.largest_ratio() <= exp_lower(as_fraction(document["privacy"]["epsilon"]))
