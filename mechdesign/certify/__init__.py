@@ -20,6 +20,6 @@ without the rest.
 from __future__ import annotations
 
 from mechdesign.certify.any_file import parse, verify
-from mechdesign.certify.channel_file import Verified, digest
+from mechdesign.certify.channel_file import Verified, canonical, digest
 
-__all__ = ["Verified", "digest", "parse", "verify"]
+__all__ = ["Verified", "canonical", "digest", "parse", "verify"]

@@ -36,6 +36,7 @@ __all__ = [
     "FORMAT",
     "OPTIMAL_GAP",
     "Verified",
+    "canonical",
     "digest",
     "read_channel",
     "relative_gap",
@@ -79,11 +80,21 @@ class Verified:
         )
 
 
+def canonical(value: Any) -> bytes:
+    """Return canonical JSON, of which digests and signatures are made: sorted keys, no spaces.
+
+    Examples
+    --------
+    >>> canonical({"b": [1, 2], "a": None})
+    b'{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
 def digest(document: dict[str, Any]) -> str:
     """Return the SHA-256 of everything but the digest itself, as canonical JSON."""
     rest = {key: entry for key, entry in document.items() if key != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return "sha256:" + hashlib.sha256(canonical(rest)).hexdigest()
 
 
 def relative_gap(value: float, bound: float) -> float:

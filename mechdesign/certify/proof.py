@@ -98,7 +98,7 @@ class Kind:
     objectives
         What it is for, as :func:`objective_of` names objectives.
     bound
-        What computes the bound.
+        The function that computes it, called with the statement and the data.
     notions
         Notions of which the problem needs one; empty if any notion will do. A notion of a sensitive
         attribute is none of them.

@@ -73,7 +73,7 @@ class Candidate:
         self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
         self.problem, self.statement, self.limits = problem, statement, limits
         self.notes: list[str] = []
-        self.steps = 0
+        self.steps = self.entries = 0
         with limits.stopwatch.phase("repair"):
             rows, kept = repair(problem.cone, raw.matrix)
             if not problem.is_conic:
@@ -106,26 +106,28 @@ class Candidate:
         for a cheaper one. The cheapest needs no data: it is that of the channel that tells
         everything.
         """
+        self.steps = self.entries = 0
         stop = self.limits.proof_stop()
         with self.limits.stopwatch.phase("certify"):
             for certificate in list(self._certificates()):
+                entries = entries_of(certificate)
                 try:
-                    with counted(self._entries(certificate), stop) as work:
+                    with counted(self._in_file(entries), stop) as work:
                         self._take(certificate)
                 except LimitError as error:
                     self.notes.append(f"a closer bound is not proved: {error}")
                 else:
-                    self.steps = work.apart
+                    self.steps, self.entries = work.apart, entries
                     return
             self._take(NO_DATA)
 
-    def _entries(self, certificate: dict[str, Any]) -> int:
+    def _in_file(self, entries: int) -> int:
         """Return how many entries a file has at least: those of both matrices and of the proof."""
-        return 2 * self.channel.numerators.size + entries_of(certificate)
+        return 2 * self.channel.numerators.size + entries
 
     def _most_steps(self) -> int:
         """Return how many steps a reader allows for the bound."""
-        return Resources().steps + STEPS_PER_ENTRY * self._entries(self.certificate)
+        return Resources().steps + STEPS_PER_ENTRY * self._in_file(self.entries)
 
     def _certificates(self) -> Iterator[dict[str, Any]]:
         """Yield the certificate, and then its parts."""
@@ -162,6 +164,7 @@ class Candidate:
         made_for = best.reference
         best.bound, best.certificate = strongest.bound, strongest.certificate
         best.notes, best.steps = strongest.notes, strongest.steps
+        best.entries = strongest.entries
         if best.reference != made_for:  # an estimator for another prior has another risk
             best._prove()
         return best

@@ -198,8 +198,8 @@ def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> i
     Raises
     ------
     InputError
-        If there is none, or more than one. What the names are is not said: the file may be another
-        one than it was taken for. A column whose name is nearly the wanted one is told by number.
+        If there is none, or more than one. The message quotes no name in the file, which may not
+        be a table at all; a column whose name is nearly the wanted one is given by its number.
     """
     count = names.count(wanted)
     if count == 1:

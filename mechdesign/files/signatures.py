@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mechdesign.certify import parse
+from mechdesign.certify import canonical, parse
 from mechdesign.certify.forms import TEXT, Fixed, Table
 from mechdesign.errors import CertificateError, InputError, shown_kind
 from mechdesign.files.reading import open_plain
@@ -183,7 +183,7 @@ def _fingerprint(key: Ed25519PublicKey) -> str:
 
 
 def _message(document: Any) -> bytes:
-    return MEANING + json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    return MEANING + canonical(document)
 
 
 def _read_signature(place: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ from typing import Any, Self
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.certify import parse
+from mechdesign.certify import canonical, parse
 from mechdesign.certify.forms import COUNT, TEXT, Fixed, Leaf, ListOf, Table as TableForm
 from mechdesign.channel import Channel
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
@@ -134,7 +134,7 @@ class Ledger:
     def digest_of(self, counts: Mapping[str, int]) -> str:
         """Return the keyed digest of records, given by how many there are of each label."""
         some = {label: count for label, count in counts.items() if count}
-        return hmac.new(self.key, _canonical(some), hashlib.sha256).hexdigest()
+        return hmac.new(self.key, canonical(some), hashlib.sha256).hexdigest()
 
 
 def read_ledger(path: str | os.PathLike[str]) -> Ledger:
@@ -308,12 +308,8 @@ def _line(entry: Any) -> str:
     return f"{json.dumps(entry)}\n"
 
 
-def _canonical(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
 def _sha256(value: Any) -> str:
-    return hashlib.sha256(_canonical(value)).hexdigest()
+    return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def _parsed(line: str, form: TableForm, key: str) -> dict[str, Any]:
