@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.bounds.chain import chain_bound
 from mechdesign.certify.bounds.decoders import band_bound
 from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
-from mechdesign.certify.bounds.reduced_gains import potentials_bound
+from mechdesign.certify.bounds.prices.chain import chain_bound
+from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
     binary,
     equal_rows,

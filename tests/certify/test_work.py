@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from mechdesign import Domain, Problem, resources
 from mechdesign.certify import verify
-from mechdesign.certify.bounds import rays
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
+from mechdesign.certify.bounds.sums import rays
 from mechdesign.certify.fixed_point import over_one_denominator, total
 from mechdesign.certify.mechanism_file import subset_selection
 from mechdesign.certify.problem import read_statement

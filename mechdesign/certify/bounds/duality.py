@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.estimation_risk import estimator, reference_prior, risk_value
-from mechdesign.certify.bounds.gains import has_gain, total_gain
 from mechdesign.certify.bounds.outward import lift_exponent
+from mechdesign.certify.bounds.sums.gains import has_gain, total_gain
 from mechdesign.certify.fixed_point import (
     dot,
     fraction_steps,

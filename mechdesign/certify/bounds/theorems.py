@@ -15,10 +15,10 @@ from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.estimation_risk import reference_prior, risk_of, unconstrained_risk
-from mechdesign.certify.bounds.gains import gain, has_gain, offset, total_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, ldp_budget, lift_range, ratio_ceiling
-from mechdesign.certify.bounds.rays import integer_rows
 from mechdesign.certify.bounds.simplicial import universal_columns
+from mechdesign.certify.bounds.sums.gains import gain, has_gain, offset, total_gain
+from mechdesign.certify.bounds.sums.rays import integer_rows
 from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows

@@ -11,7 +11,7 @@ order of (slope_x - u_x) / P_x, and one stays in between. With rows on ratios it
 The box is cut where the chord overestimates most. Boxes are shrunk to where the ratios and
 P . r = 1 allow a column (bound propagation). Under one budget, where no program is needed, they are
 cut by the size of the least entry first, which the ratios turn into bounds on all others. The
-checker walks the same tree of boxes in integers (`mechdesign.certify.bounds.boxes`).
+checker walks the same tree of boxes in integers (`mechdesign.certify.bounds.sums.boxes`).
 
 Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
 """

@@ -28,7 +28,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import digest, verify
-from mechdesign.certify.bounds.rays import all_rays, integer_rows
+from mechdesign.certify.bounds.sums.rays import all_rays, integer_rows
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement, read_statement

@@ -36,7 +36,7 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify.bounds.chain import chain_bound
+from mechdesign.certify.bounds.prices.chain import chain_bound
 from mechdesign.certify.problem import read_statement
 from mechdesign.certify.proof import BOUNDS, prove
 from mechdesign.designs.solution import Solution

@@ -22,7 +22,7 @@ from mechdesign import (
     MetricPrivacy,
     Problem,
 )
-from mechdesign.certify.bounds.rays import (
+from mechdesign.certify.bounds.sums.rays import (
     all_rays,
     extreme_rays,
     integer_rows,

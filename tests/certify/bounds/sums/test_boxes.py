@@ -25,8 +25,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.certify.bounds.boxes import reduced_gain_by_boxes
-from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
+from mechdesign.certify.bounds.sums.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.sums.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.privacy.check import ratio_limits
 from mechdesign.certify.problem import read_statement
 from mechdesign.notions import Notion

@@ -21,10 +21,10 @@ from functools import partial
 from operator import mul
 from typing import Any
 
-from mechdesign.certify.bounds.boxes import reduced_gain_by_boxes
-from mechdesign.certify.bounds.gains import gain, offset
-from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
-from mechdesign.certify.bounds.rays import all_rays
+from mechdesign.certify.bounds.sums.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.sums.gains import gain, offset
+from mechdesign.certify.bounds.sums.lift_knapsack import reduced_gain_by_knapsack
+from mechdesign.certify.bounds.sums.rays import all_rays
 from mechdesign.certify.fixed_point import fraction_steps, over_one_denominator, total
 from mechdesign.certify.problem import Statement, read_potentials
 from mechdesign.errors import CertificateError

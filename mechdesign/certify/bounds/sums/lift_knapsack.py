@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechdesign.certify.bounds.gains import coordinate_gain
 from mechdesign.certify.bounds.outward import lift_range
+from mechdesign.certify.bounds.sums.gains import coordinate_gain
 from mechdesign.certify.fixed_point import SCALE, over_one_denominator, scaled_down, scaled_up
 from mechdesign.certify.privacy.check import is_for_own_prior
 from mechdesign.certify.problem import Statement

@@ -19,7 +19,7 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.certify.bounds.gains import coordinate_gain, gain, has_gain, offset, total_gain
+from mechdesign.certify.bounds.sums.gains import coordinate_gain, gain, has_gain, offset, total_gain
 from mechdesign.certify.problem import Statement
 from mechdesign.certify.proof import BOUNDS
 from tests.strategies import DIGITS, examples, statement_of, weights

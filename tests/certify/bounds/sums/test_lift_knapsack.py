@@ -21,9 +21,9 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.certify.bounds.gains import coordinate_gain
-from mechdesign.certify.bounds.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.bounds.outward import lift_range
+from mechdesign.certify.bounds.sums.gains import coordinate_gain
+from mechdesign.certify.bounds.sums.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.problem import Statement
 from mechdesign.notions import Notion
 from tests.strategies import examples, statement_of

@@ -32,8 +32,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.bounds.gains import coordinate_gain
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
+from mechdesign.certify.bounds.sums.gains import coordinate_gain
 from mechdesign.certify.fixed_point import BITS, SCALE, fraction_steps, scaled_down, scaled_up
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear
