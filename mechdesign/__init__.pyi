@@ -84,11 +84,13 @@ from mechdesign.files import (
 from mechdesign.mechanisms import (
     ByComponent as ByComponent,
     GeneralizedRandomizedResponse as GeneralizedRandomizedResponse,
+    GeometricNoise as GeometricNoise,
     HadamardResponse as HadamardResponse,
     HighLow as HighLow,
     LIPRandomizedResponse as LIPRandomizedResponse,
     Mechanism as Mechanism,
     OptimizedUnaryEncoding as OptimizedUnaryEncoding,
+    PlanarLaplace as PlanarLaplace,
     SubsetSelection as SubsetSelection,
     SymmetricUnaryEncoding as SymmetricUnaryEncoding,
     block_hadamard as block_hadamard,

@@ -25,6 +25,7 @@ __all__ = [
     "Exact",
     "as_fraction",
     "exp_lower",
+    "exp_lower_scaled",
     "exp_upper",
     "fraction_text",
     "log_lower",
@@ -215,6 +216,26 @@ def exp_upper(exponent: Fraction) -> Fraction:
     if exponent > LARGEST_EXPONENT:
         raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
     return _exp(exponent, up=True)
+
+
+def exp_lower_scaled(exponent: int, bits: int) -> int:
+    """Return an integer at most e**(exponent / 2**bits) * 2**bits; exponent >= 0.
+
+    The Taylor series, each term rounded down: quick where the exponent is small, and short of the
+    exponential by one unit for each term that counts.
+
+    Examples
+    --------
+    >>> exp_lower_scaled(1 << 20, 20) / 2**20  # e
+    2.7182769775390625
+    """
+    total = term = 1 << bits
+    k = 0
+    while term:
+        k += 1
+        term = (term * exponent >> bits) // k
+        total += term
+    return total
 
 
 def _spend_on(what: str, value: Fraction) -> None:

@@ -50,9 +50,11 @@ from mechdesign import (
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
+    GeometricNoise,
     HadamardResponse,
     LIPRandomizedResponse,
     OptimizedUnaryEncoding,
+    PlanarLaplace,
     SubsetSelection,
     SymmetricUnaryEncoding,
     block_hadamard,
@@ -184,6 +186,12 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Document]]]:
         "high-low": lambda: high_low_hadamard(["a", "b", "c", "d"], 1, ["d", "a", "b"]),
         "high-low subsets": lambda: high_low_subset_selection(6, 1, range(4)),
         "lip": lambda: LIPRandomizedResponse(3, 1, Prior(["0.3", "0.3", "0.4"])),
+        "line noise": lambda: GeometricNoise(4, 3),
+        "walking noise": lambda: GeometricNoise(Domain.grid(2, 3, spacing="0.5"), 9),
+        "planar noise": lambda: PlanarLaplace(Domain.grid(3, 3), 4),
+        "remapped noise": lambda: PlanarLaplace(Domain.grid(2, 3), 3).remapped(
+            Prior(["0.1", "0.1", "0.1", "0.1", "0.1", "0.5"])
+        ),
     }
     for name, make in made.items():
         yield f"mechanism {name}", lambda make=make: _written(make())

@@ -37,7 +37,7 @@ NAMES = {
     "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel",
     "mechanism": "randomized-response hadamard-response optimized-unary-encoding "
     "symmetric-unary-encoding subset-selection by-component high-low lip-randomized-response "
-    "in-clear",
+    "in-clear geometric-noise planar-laplace",
 }
 FAMILY = {name: family.split() for family in NAMES.values() for name in family.split()}
 SPARE: dict[str, Any] = {
@@ -76,6 +76,8 @@ SPARE: dict[str, Any] = {
     "expression": "an expression",
     "decoder": [0.0, 1.0, 3.0],
     "slope": "1",
+    "remap": ["0", "2", "1"],
+    "margins": ["0", "1"],
     "size": 3,
     "grid": {"rows": 1, "columns": 3, "spacing": "1"},
     "spare": None,

@@ -2,9 +2,10 @@
 
 A file names the kind of the mechanism, its inputs, the notion, and the parameters, integers that
 are written as text under the key ``law``. For each kind one function below reads them, checks that
-they determine a channel (every row sums to 1), and returns the largest ratio of two probabilities
-that the notion bounds by e**epsilon, as a rational. The notion holds if and only if that ratio is
-at most e**epsilon, which :func:`~mechdesign.exact.exp_lower` bounds from below. W is 2**62.
+they determine a channel (every row sums to 1), and returns what it leaks: for most kinds the
+largest ratio of two probabilities that the notion bounds by e**epsilon, as a rational. The notion
+holds if and only if that ratio is at most e**epsilon, which :func:`~mechdesign.exact.exp_lower`
+bounds from below. W is 2**62.
 
 randomized-response
     own + (k - 1) other = W, and every report has one of the two: own / other.
@@ -28,6 +29,8 @@ lip-randomized-response
     t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The probability of y is f_y + t P_y:
     its lifts lie between f_y and f_y + t over that, so the ratio is the largest
     (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y.
+geometric-noise, planar-laplace
+    Weights by the length of a displacement: see :mod:`~mechdesign.certify.torus_noise`.
 
 Nothing here is shared with the code that draws. A file cannot prove that
 reports are drawn with these parameters.
@@ -39,7 +42,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from mechdesign.certify.channel_file import Verified
 from mechdesign.certify.fixed_point import over_one_denominator
@@ -52,6 +55,7 @@ from mechdesign.certify.problem import (
     statement_without_problem,
     whole_number,
 )
+from mechdesign.certify.torus_noise import read_torus_noise
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -83,6 +87,32 @@ class LDPProof:
     most: Fraction = Fraction(0)
 
 
+class Leak(Protocol):
+    """What a law leaks under its notion."""
+
+    def within(self, epsilon: Fraction) -> bool:
+        """Return whether the notion is proved to hold for this epsilon."""
+
+    def reaches(self, leakage: Fraction) -> bool:
+        """Return whether that much is leaked, but for a small share."""
+
+
+@dataclass(frozen=True)
+class LargestRatio:
+    """The largest ratio of two probabilities that a notion bounds by e**epsilon."""
+
+    ratio: Fraction
+
+    def within(self, epsilon: Fraction) -> bool:
+        """Return whether the ratio is at most e**epsilon."""
+        return self.ratio <= exp_lower(epsilon)
+
+    def reaches(self, leakage: Fraction) -> bool:
+        """Return whether the ratio is above e**leakage, but for a small share."""
+        less = leakage - (1 + leakage) * LEAK_TOLERANCE
+        return less < 0 or self.ratio > exp_lower(less)
+
+
 def verify_mechanism(document: dict[str, Any]) -> Verified:
     """Check every claim of a saved structured mechanism, whose keys and digest are right.
 
@@ -93,15 +123,13 @@ def verify_mechanism(document: dict[str, Any]) -> Verified:
     """
     statement = statement_without_problem(document["domain"])
     table, kind, k = document["privacy"], document["mechanism"], len(statement.labels)
-    notion, ratio = table["notion"], KINDS[kind](kind, statement, table, document["law"])
-    epsilon = nonnegative(table["epsilon"])
-    if ratio > exp_lower(epsilon):
-        raise CertificateError(f"{notion}: not private: a ratio is {float(ratio):.10g}")
+    notion, leak = table["notion"], KINDS[kind](kind, statement, table, document["law"])
+    if not leak.within(nonnegative(table["epsilon"])):
+        raise CertificateError(f"{notion}: not private: a ratio is too large")
     leakage = number(document["leakage"])
-    if ratio > exp_lower(leakage):
+    if not leak.within(leakage):
         raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}")
-    less = leakage - (1 + leakage) * LEAK_TOLERANCE
-    if less >= 0 and ratio <= exp_lower(less):
+    if not leak.reaches(leakage):
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
     return Verified(
         (
@@ -179,31 +207,31 @@ def part(k: int, table: dict[str, Any]) -> LDPProof:
     return found
 
 
-# --- whole mechanisms: the largest ratio that the notion bounds ---------------------------------
+# --- whole mechanisms: what they leak under their notion ----------------------------------------
 
 
 def under_ldp(
     kind: str, statement: Statement, _table: dict[str, Any], law: dict[str, Any]
-) -> Fraction:
+) -> LargestRatio:
     """Return the ratio of a mechanism under LDP."""
-    return PARTS[kind](len(statement.labels), law).ratio
+    return LargestRatio(PARTS[kind](len(statement.labels), law).ratio)
 
 
 def by_component(
     _kind: str, statement: Statement, table: dict[str, Any], law: dict[str, Any]
-) -> Fraction:
+) -> LargestRatio:
     """Return the largest ratio of a part, each on the inputs of its blocks."""
     sizes = [size for _, size in sorted(Counter(blocks_of(statement, table)).items())]
     part_of = [whole_number(n, MOST_DECIMALS) for n in law["part_of_block"]]
     if len(part_of) != len(sizes) or set(part_of) != set(range(len(law["parts"]))):
         raise CertificateError("the file has not one part for each block, and each part for some")
     used = set(zip(part_of, sizes, strict=True))
-    return max(part(size, law["parts"][n]).ratio for n, size in sorted(used))
+    return LargestRatio(max(part(size, law["parts"][n]).ratio for n, size in sorted(used)))
 
 
 def high_low(
     _kind: str, statement: Statement, table: dict[str, Any], law: dict[str, Any]
-) -> Fraction:
+) -> LargestRatio:
     """Return the larger of the inner ratio, and most by u / (2**62 N)."""
     sensitive = places_of(statement, table["sensitive"])
     if len(sensitive) == len(statement.labels):
@@ -211,12 +239,12 @@ def high_low(
     inner, uniform = part(len(sensitive), law["inner"]), _mass(law["uniform"])
     if not inner.most:
         raise CertificateError("the inner part is not known to have two probabilities")
-    return max(inner.ratio, inner.most * WHOLE / uniform)
+    return LargestRatio(max(inner.ratio, inner.most * WHOLE / uniform))
 
 
 def lip_randomized_response(
     _kind: str, statement: Statement, _table: dict[str, Any], law: dict[str, Any]
-) -> Fraction:
+) -> LargestRatio:
     """Return the largest lift, or inverse lift, at the prior in the file."""
     fresh, truth = [_mass(f) for f in law["fresh"]], _mass(law["truth"])
     k = len(statement.labels)
@@ -227,16 +255,18 @@ def lip_randomized_response(
     pairs = list(zip(fresh, outputs, strict=True))
     largest = max(Fraction((f + truth) * unit, total) for f, total in pairs)
     inverse = max(Fraction(total, f * unit) for f, total in pairs)
-    return max(largest, inverse)
+    return LargestRatio(max(largest, inverse))
 
 
-Checker = Callable[[str, Statement, dict[str, Any], dict[str, Any]], Fraction]
+Checker = Callable[[str, Statement, dict[str, Any], dict[str, Any]], Leak]
 
 KINDS: dict[str, Checker] = {
     **dict.fromkeys(LDP_PARTS, under_ldp),
     "by-component": by_component,
     "high-low": high_low,
     "lip-randomized-response": lip_randomized_response,
+    "geometric-noise": read_torus_noise,
+    "planar-laplace": read_torus_noise,
 }
 """The checker of each kind of mechanism; `schema` has its notion and its law."""
 

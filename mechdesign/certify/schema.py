@@ -371,18 +371,34 @@ PARTS = Variants(
     ],
 )
 
-COMPOSITE_LAWS: dict[str, tuple[str, dict[str, Form]]] = {
-    "by-component": ("block", {"parts": ListOf(PARTS, least=1), "part_of_block": ListOf(WHOLE)}),
-    "high-low": ("high-low", {"inner": PARTS, "uniform": WHOLE}),
+NOISE: dict[str, Form] = {
+    "margins": ListOf(WHOLE, least=2),
+    "weights": ListOf(WHOLE, least=2),
+}
+REMAP: dict[str, Form] = {"remap": ListOf(WHOLE, least=2)}
+
+WHOLE_LAWS: dict[str, tuple[str, dict[str, Form], dict[str, Form]]] = {
+    "by-component": (
+        "block",
+        {"parts": ListOf(PARTS, least=1), "part_of_block": ListOf(WHOLE)},
+        {},
+    ),
+    "high-low": ("high-low", {"inner": PARTS, "uniform": WHOLE}, {}),
     "lip-randomized-response": (
         "lip",
         {"prior": ZERO_OR_MORE, "truth": WHOLE, "fresh": ListOf(WHOLE)},
+        {},
     ),
+    "geometric-noise": ("metric", NOISE, REMAP),
+    "planar-laplace": ("metric", NOISE, REMAP),
 }
-"""The notion and the law of each mechanism that is no part of another."""
+"""The notion of each mechanism that is no part of another, and the keys of its law: those that it
+has, and those that it may have."""
 
 
-def _mechanism(name: str, notion: str, law: dict[str, Form]) -> Table:
+def _mechanism(
+    name: str, notion: str, law: dict[str, Form], more: dict[str, Form] | None = None
+) -> Table:
     tables = [
         Table(f"{table.says}, of the inputs", table.required)
         for table in NOTIONS.tables
@@ -398,7 +414,7 @@ def _mechanism(name: str, notion: str, law: dict[str, Form]) -> Table:
             "domain": DOMAIN,
             "privacy": Variants(f"notion {notion}", tables),
             "leakage": SIZE,
-            "law": Table(f"law {name}", law),
+            "law": Table(f"law {name}", law, more or {}),
             "digest": TEXT,
         },
     )
@@ -408,6 +424,6 @@ MECHANISM_FILE = Variants(
     "mechanism file",
     [
         *(_mechanism(name, "ldp", law) for name, law in LAWS.items() if name != "in-clear"),
-        *(_mechanism(name, notion, law) for name, (notion, law) in COMPOSITE_LAWS.items()),
+        *(_mechanism(name, *law) for name, law in WHOLE_LAWS.items()),
     ],
 )

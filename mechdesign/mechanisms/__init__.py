@@ -17,6 +17,7 @@ from mechdesign.mechanisms.composite.high_low_schemes import (
 )
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
+from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.registry import MECHANISMS, mechanism_for
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
@@ -30,11 +31,13 @@ __all__ = [
     "ByComponent",
     "Frequencies",
     "GeneralizedRandomizedResponse",
+    "GeometricNoise",
     "HadamardResponse",
     "HighLow",
     "LIPRandomizedResponse",
     "Mechanism",
     "OptimizedUnaryEncoding",
+    "PlanarLaplace",
     "SubsetSelection",
     "SymmetricUnaryEncoding",
     "block_hadamard",

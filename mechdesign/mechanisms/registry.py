@@ -18,13 +18,14 @@ from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size,
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
+from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.subsets.unary_encoding import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )
-from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
+from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 
 __all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "mechanism_for", "restored"]
@@ -60,6 +61,9 @@ LDP_MECHANISMS: dict[str, LDPFactory] = {
     SubsetSelection.name: LDPFactory(SubsetSelection, ("size",)),
 }
 """Mechanisms under LDP."""
+
+NOISE: dict[str, type[LatticeNoise]] = {kind.name: kind for kind in (GeometricNoise, PlanarLaplace)}
+"""Mechanisms under metric privacy."""
 
 HIGH_LOW_KINDS = (GeneralizedRandomizedResponse.name, HadamardResponse.name, SubsetSelection.name)
 """Those that the sensitive inputs of a high-low mechanism can use."""
@@ -107,6 +111,10 @@ def _lip(wanted: MechanismRequest) -> Mechanism:
     return LIPRandomizedResponse(wanted.domain, wanted.notion.epsilon, wanted.prior)
 
 
+def _noise(wanted: MechanismRequest) -> Mechanism:
+    return NOISE[wanted.kind].for_notion(wanted.domain, wanted.notion)
+
+
 Form: TypeAlias = Callable[[MechanismRequest], Mechanism]
 
 FORMS: dict[type[Notion], dict[str, Form]] = {
@@ -114,15 +122,17 @@ FORMS: dict[type[Notion], dict[str, Form]] = {
     BlockLDP: dict.fromkeys(LDP_MECHANISMS, _by_block),
     HighLowLDP: dict.fromkeys(HIGH_LOW_KINDS, _high_low),
     LIP: {LIPRandomizedResponse.name: _lip},
+    MetricPrivacy: dict.fromkeys(NOISE, _noise),
 }
 """How a mechanism is made, by notion and by the name of its kind."""
 
 MECHANISMS: dict[str, str] = {
-    **{
-        name: f"{plain.make.__doc__}".strip().split("\n")[0]
-        for name, plain in LDP_MECHANISMS.items()
-    },
-    LIPRandomizedResponse.name: f"{LIPRandomizedResponse.__doc__}".strip().split("\n")[0],
+    name: f"{made.__doc__}".strip().split("\n")[0]
+    for name, made in {
+        **{name: plain.make for name, plain in LDP_MECHANISMS.items()},
+        LIPRandomizedResponse.name: LIPRandomizedResponse,
+        **NOISE,
+    }.items()
 }
 """Every kind, with a line on what it does."""
 
@@ -142,7 +152,8 @@ def mechanism_for(
         ``"randomized-response"``, ``"hadamard-response"``, ``"optimized-unary-encoding"``,
         ``"symmetric-unary-encoding"`` or ``"subset-selection"``: on all inputs under LDP, inside
         every block under block-structured LDP, and (except unary encoding) for the sensitive inputs
-        under high-low LDP; ``"lip-randomized-response"`` under LIP.
+        under high-low LDP; ``"lip-randomized-response"`` under LIP; ``"geometric-noise"`` and
+        ``"planar-laplace"`` under metric privacy, for walking and for Euclidean distances.
     domain, notion
         The inputs, and the privacy notion.
     prior
@@ -240,5 +251,6 @@ COMPOSITE: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {
     ByComponent.name: _restore_by_component,
     HighLow.name: _restore_high_low,
     LIPRandomizedResponse.name: _restore_lip,
+    **{name: kind.restored for name, kind in NOISE.items()},
 }
 """Mechanisms that take more than a class and its options to restore."""

@@ -17,11 +17,13 @@ from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
+    GeometricNoise,
     HadamardResponse,
     HighLow,
     LIPRandomizedResponse,
     Mechanism,
     OptimizedUnaryEncoding,
+    PlanarLaplace,
     SubsetSelection,
     SymmetricUnaryEncoding,
     block_hadamard,
@@ -53,6 +55,9 @@ MADE: dict[str, Mechanism] = {
         4, HighLowLDP(1, [0, 1, 2]), GeneralizedRandomizedResponse(3, 1)
     ),
     "LIP": LIPRandomizedResponse(3, 1, Prior(["0.3", "0.3", "0.4"])),
+    "line": GeometricNoise([1, 3, 5, 7], 1),
+    "walks": GeometricNoise(Domain.grid(2, 3, spacing="0.5"), 4),
+    "plane": PlanarLaplace(Domain.grid(3, 4), 1),
 }
 
 
@@ -81,6 +86,19 @@ def plus(*path: str | int, by: int) -> Change:
         for key in path[:-1]:
             place = place[key]
         place[path[-1]] = str(int(place[path[-1]]) + by)
+
+    return change
+
+
+def moved(source: int, target: int, by: int) -> Change:
+    """Return the change that moves mass among the displacements of two lengths; sums stay."""
+
+    def change(document: Document) -> None:
+        kind, weights = document["mechanism"], document["law"]["weights"]
+        counts = {"geometric-noise": [1, 2], "planar-laplace": [1, 4, 4, 4, 8, 4, 4, 8]}[kind]
+        for place, sign in ((source, -1), (target, 1)):
+            share = by * counts[source] * counts[target] // counts[place]
+            weights[place] = str(int(weights[place]) + sign * share)
 
     return change
 
@@ -181,6 +199,39 @@ LIES: list[tuple[str, Change, str]] = [
     ("LIP", law("prior", by=["0.2", "0.4", "0.4"]), "not private|leaks"),
     ("LIP", law("prior", by=["0.3", "0.3", "0.3"]), "no distribution"),
     ("LIP", law("prior", by=["0.5", "0.5"]), "no distribution"),
+    ("line", plus("weights", 0, by=1), "do not sum to 1"),
+    ("line", moved(1, 0, by=1 << 20), "not private"),
+    ("line", privacy("epsilon", "0.9999"), "not private"),
+    ("line", put("leakage", 0.9999), "leaks more"),
+    ("line", put("leakage", 1.0001), "leaks less"),
+    ("line", put("domain", {"values": [1, 3, 5, 8]}), "equally spaced"),
+    ("line", put("domain", {"values": [7, 5, 3, 1]}), "rising order"),
+    ("line", put("domain", {"values": ["a", "b", "c", "d"]}), "equally spaced"),
+    ("line", put("domain", {"values": [0.5, 1, 1.5, 2]}), "not private"),
+    ("line", put("domain", {"values": [1, 3, 5, 7, 9]}), "do not sum to 1"),
+    ("line", law("margins", by=["0"]), "margin"),
+    ("line", plus("margins", 1, by=1), "do not sum to 1"),
+    ("line", plus("margins", 0, by=1), "fewer than three points"),
+    ("line", law("weights", 3, by="0"), "a weight above 0"),
+    ("line", law("weights", by=[str(WHOLE)]), "expected nonempty list"),
+    ("line", law("weights", by=["1"] * 50), "a weight above 0 for each length"),
+    ("line", privacy("distance", [["0", "1", "2", "3"]] * 4), "not for the distance"),
+    ("line", privacy("notion", "ldp"), "the notion 'ldp' is not known"),
+    ("walks", privacy("distance", "euclidean"), "not for the distance"),
+    ("walks", put("mechanism", "planar-laplace"), "not for the distance"),
+    ("walks", plus("margins", 0, by=1), "fewer than three points"),
+    ("walks", put("domain", {"grid": {"rows": 3, "columns": 2, "spacing": "0.5"}}), "fewer than"),
+    (
+        "walks",
+        put("domain", {"grid": {"rows": 2, "columns": 3, "spacing": "0.4"}}),
+        "not private",
+    ),
+    ("plane", privacy("distance", "manhattan"), "not for the distance"),
+    ("plane", privacy("distance", "absolute"), "not for the distance"),
+    ("plane", put("mechanism", "geometric-noise"), "not for the distance"),
+    ("plane", moved(6, 5, by=1 << 40), "not private"),
+    ("plane", law("remap", by=["0"] * 11), "remap has not one input"),
+    ("plane", law("remap", by=["12"] * 12), "remap has not one input"),
 ]
 
 

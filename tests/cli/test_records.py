@@ -337,6 +337,24 @@ def test_a_mechanism_may_be_too_large_for_a_matrix(
     assert load_mechanism("s.json").document["law"]["size"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("kind", "distance"), [("geometric-noise", "manhattan"), ("planar-laplace", "euclidean")]
+)
+def test_noise_on_a_grid_is_saved_checked_and_used(
+    kind: str, distance: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "[domain]\ngrid = { rows = 3, columns = 4 }\n"
+    text += f'[privacy]\nnotion = "metric"\nepsilon = 2.0\ndistance = "{distance}"\n'
+    Path("grid.toml").write_text(text, encoding="utf-8")
+    told = printed(capsys, "mechanism", kind, "grid.toml", "-o", "noise.json")
+    mechanism = load_mechanism("noise.json").mechanism
+    assert told == f"{mechanism!r}\n"
+    assert "verified" in printed(capsys, "verify", "noise.json")
+    reports = mechanism.privatize([(1, 2)] * 50 + [(2, 3)] * 50, rng=1)
+    assert estimate(mechanism, reports).values.sum() == pytest.approx(1)
+    assert printed(capsys, "leakage", "noise.json").rstrip() == repr(leakages(mechanism))
+
+
 # leakage
 
 

@@ -316,6 +316,7 @@ def check_mechanism(document: dict[str, Any]) -> None:
     inputs = read_domain(document["domain"])
     k, kind = len(inputs), document["mechanism"]
     notions = {"by-component": "block", "high-low": "high-low", "lip-randomized-response": "lip"}
+    notions |= dict.fromkeys(NOISE, "metric")
     uniform = (Fraction(1, k),) * k
     law = document["law"]
     p = uniform
@@ -334,12 +335,62 @@ def check_mechanism(document: dict[str, Any]) -> None:
         rows = by_component(law, blocks)
     elif kind == "high-low":
         rows = high_low(law, [inputs.at(x) for x in notion.table["sensitive"]], k)
+    elif kind in NOISE:
+        rows = noise(kind, law, inputs, notion)
     else:
         rows = matrix_of(kind, law, k)
     columns = list(zip(*rows, strict=True))
     need(all(sum(row) == 1 for row in rows) and min(map(min, rows)) >= 0, "rows that sum to 1")
     need(notion.holds(columns, notion.epsilon), "not private")
-    leaks(notion, columns, document["leakage"])
+    leaks(notion, columns, document["leakage"], SHARES.get(kind, ZERO))
+    if "remap" in law:  # of the law without it: the claim is for that
+        table = [whole(y) for y in sequence(law["remap"], k)]
+        need(max(table) < k, "points to report")
+
+
+NOISE = {"geometric-noise": "manhattan", "planar-laplace": "euclidean"}
+SHARES = dict.fromkeys(NOISE, Fraction(1, 10**6))
+
+
+def noise(kind: str, law: Any, inputs: Inputs, notion: Notion) -> list[list[Fraction]]:
+    """Write out the probabilities of noise on a torus, each point reported as the nearest input."""
+    table = keys(law, ["margins", "weights"], ["remap"])
+    places = [p if len(p) == 2 else (ZERO, *p) for p in inputs.points(inputs.labels)]
+    sides = inputs.shape or (1, len(inputs))
+    step = inputs.spacing if inputs.shape else places[1][1] - places[0][1]
+    need(step > 0, "numbers in rising order")
+    corner = [min(p[i] for p in places) for i in (0, 1)]
+    spots = [tuple(int((p[i] - corner[i]) / step) for i in (0, 1)) for p in places]
+    listed = [(r, c) for r in range(sides[0]) for c in range(sides[1])]
+    need(spots == listed, "equal steps")
+    back = [tuple(corner[i] + step * s[i] for i in (0, 1)) for s in spots]
+    need(back == [tuple(p) for p in places], "equal steps")
+    known = ["absolute", *NOISE.values()] if inputs.shape is None else [NOISE[kind]]
+    need(notion.table["distance"] in known, "the distance of the noise")
+    margins = [whole(m) for m in sequence(table["margins"], 2)]
+    need(all(m == 0 or n > 2 for m, n in zip(margins, sides, strict=True)), "margins")
+    torus = [n + 2 * m for n, m in zip(sides, margins, strict=True)]
+    if math.prod(torus) > 4000:
+        raise Unable("a large torus")
+
+    def size(a: int, b: int) -> int:
+        near = [min(abs(v) % N, N - abs(v) % N) for v, N in zip((a, b), torus, strict=True)]
+        return sum(v * v for v in near) if kind == "planar-laplace" else sum(near)
+
+    around = [(r - margins[0], c - margins[1]) for r in range(torus[0]) for c in range(torus[1])]
+    sizes = sorted({size(*a) for a in around})
+    weights = [whole(w) for w in sequence(table["weights"])]
+    need(2 <= len(weights) <= len(sizes) and min(weights) > 0, "weights")
+    weights += weights[-1:] * (len(sizes) - len(weights))
+    weight_of = dict(zip(sizes, weights, strict=True))
+    rows = []
+    for x in listed:
+        row = [0] * len(listed)
+        for z in around:
+            nearest = [min(max(v, 0), n - 1) for v, n in zip(z, sides, strict=True)]
+            row[nearest[0] * sides[1] + nearest[1]] += weight_of[size(z[0] - x[0], z[1] - x[1])]
+        rows.append([Fraction(mass, BITS_OF_LAWS) for mass in row])
+    return rows
 
 
 def small(size: int) -> int:

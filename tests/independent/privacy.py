@@ -401,10 +401,10 @@ def information_of(q: Vector, p: Vector, bits: int = BITS) -> Interval:
     return found
 
 
-def leaks(notion: Notion, columns: list[Vector], stated: Any) -> None:
-    """Check that the stated leakage is the least at which the notion holds."""
+def leaks(notion: Notion, columns: list[Vector], stated: Any, share: Fraction = ZERO) -> None:
+    """Check that the stated leakage is the least at which the notion holds, but for a share."""
     least = claim(stated)
-    slack = (1 + abs(least)) / 10**9
+    slack = share * least or (1 + abs(least)) / 10**9
     need(least >= 0 or not notion.has_epsilon, "a leakage of at least 0")
     need(notion.holds(columns, least), "leaks more than stated")
     if not notion.has_epsilon and not notion.rows:

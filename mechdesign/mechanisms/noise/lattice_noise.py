@@ -1,0 +1,385 @@
+"""Geometric noise on lines and grids, and planar Laplace noise on grids, for metric privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import inf, nextafter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.channel import BITS, Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.mechanisms.base import WHOLE, Frequencies, Mechanism, inputs_of, whole_weights
+from mechdesign.mechanisms.noise.remap_table import Losses
+from mechdesign.mechanisms.noise.torus_law import TorusLaw
+from mechdesign.notions import MetricPrivacy
+from mechdesign.outside import called, checked
+from mechdesign.prior import Prior
+from mechdesign.reports import Labels, Tally
+from mechdesign.sampling import Source, chances
+
+__all__ = ["GeometricNoise", "LatticeNoise", "PlanarLaplace"]
+
+LEAST_EXPONENT, MOST_EXPONENT = Fraction(1, 10**4), Fraction(30)
+"""Between them, a step of the grid times epsilon, 62 bits hold the noise to a share of 1e-6."""
+
+MOST_INPUTS = 2048
+"""Inputs up to which the matrix is written out."""
+
+
+class LatticeNoise(Mechanism):
+    """Noise on equally spaced points whose probability falls with the distance.
+
+    See :mod:`~mechdesign.mechanisms.noise.torus_law` for the law and the proof of privacy. Reports
+    are points of the domain; :meth:`remapped` replaces each by the one that loses least.
+
+    Attributes
+    ----------
+    law
+        The integers of the noise.
+    remap
+        ``(n_inputs,)`` what each point is replaced by before it is reported, by number; None where
+        nothing is.
+    """
+
+    distance: ClassVar[str]
+    """The distance on a grid that it is private for."""
+
+    law: TorusLaw
+
+    remap: Int64Array | None
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
+        domain = inputs_of(inputs)
+        distance = "absolute" if domain.grid_shape is None else self.distance
+        self._fill(domain, MetricPrivacy(epsilon, distance), None, None)
+
+    @classmethod
+    def for_notion(cls, domain: Domain, notion: MetricPrivacy) -> Self:
+        """Return the noise for a notion of metric privacy.
+
+        Raises
+        ------
+        InputError
+            If its distance is another one.
+        """
+        return cls._made(domain, notion, None, None)
+
+    @classmethod
+    def restored(cls, domain: Domain, notion: MetricPrivacy, parameters: Mapping[str, Any]) -> Self:
+        """Return the mechanism of saved parameters, which the checker has proved private."""
+        remap = parameters.get("remap")
+        sides, _ = _lattice(domain)
+        first, second = parameters["margins"]
+        law = TorusLaw(sides, (first, second), cls._is_euclidean(), tuple(parameters["weights"]))
+        table = None if remap is None else np.array(remap, dtype=np.int64)
+        return cls._made(domain, notion, law, table)
+
+    @classmethod
+    def _made(
+        cls,
+        domain: Domain,
+        notion: MetricPrivacy,
+        law: TorusLaw | None,
+        remap: Int64Array | None,
+    ) -> Self:
+        found = cls.__new__(cls)
+        found._fill(inputs_of(domain), notion, law, remap)
+        return found
+
+    def _fill(
+        self,
+        domain: Domain,
+        notion: MetricPrivacy,
+        law: TorusLaw | None,
+        remap: Int64Array | None,
+    ) -> None:
+        sides, step = _lattice(domain)
+        named = [self.distance]
+        if domain.grid_shape is None:
+            if self._is_euclidean():
+                raise InputError("inputs", f"a grid for {self.name}", repr(domain))
+            named = ["absolute", "euclidean", "manhattan"]
+        if notion.distance not in named:
+            expected = f"{' or '.join(named)} for {self.name} on {domain!r}"
+            raise InputError("privacy.distance", expected, shown(notion.distance))
+        exponent = notion.epsilon * step
+        if not LEAST_EXPONENT <= exponent <= MOST_EXPONENT:
+            expected = f"from {float(LEAST_EXPONENT):g} to {MOST_EXPONENT} for each step"
+            raise InputError("epsilon", expected, fraction_text(exponent))
+        self.inputs, self._notion, self._step, self._exponent = domain, notion, step, exponent
+        self.law = law or TorusLaw.of_budget(sides, exponent, self._is_euclidean())
+        self.remap = remap
+        self.alphabet = Labels(domain)
+
+    @classmethod
+    def _is_euclidean(cls) -> bool:
+        return cls.distance == "euclidean"
+
+    @property
+    def privacy(self) -> MetricPrivacy:
+        """Metric privacy."""
+        return self._notion
+
+    @property
+    def leakage(self) -> float:
+        """The smallest epsilon for which the notion holds, in nats, rounded up.
+
+        That is proved to a share of 1e-6. With a remap it is that of the noise, which no remap
+        raises.
+        """
+        epsilon = self._notion.epsilon
+        near = float(epsilon)
+        most = near if as_fraction(near) >= epsilon else nextafter(near, inf)
+        return min(most, near * self.law.steps(self._exponent) * (1 + 1e-12))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the margins of the torus, the weights by length, and the remap if there is one."""
+        found: dict[str, Any] = {
+            "margins": list(self.law.margins),
+            "weights": list(self.law.weights),
+        }
+        return found if self.remap is None else {**found, "remap": self.remap.tolist()}
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Draw reports: input numbers. One word of 62 bits picks the displacement."""
+        (n, m), (margin, other) = self.law.sides, self.law.margins
+        N, M = self.law.torus
+        cells = np.searchsorted(self.law.cumulative, chances(source, len(codes), BITS), "right")
+        down = (codes // m + cells // M + margin) % N - margin
+        right = (codes % m + cells % M + other) % M - other
+        found = np.clip(down, 0, n - 1) * m + np.clip(right, 0, m - 1)
+        return np.asarray(found if self.remap is None else self.remap[found])
+
+    def row(self, x: int) -> Int64Array:
+        """Return the masses of all reports at input number x, in units of 2**-62."""
+        n, m = self.law.sides
+        masses = self.law.masses(divmod(x, m), (np.arange(n), np.arange(m))).ravel()
+        if self.remap is None:
+            return masses
+        found = np.zeros_like(masses)
+        np.add.at(found, self.remap, masses)
+        return found
+
+    def column(self, y: int) -> Int64Array:
+        """Return the masses of report number y at all inputs, in units of 2**-62."""
+        (n, m), points = self.law.sides, self._reported_as(y)
+        every = (np.arange(n), np.arange(m))
+        masses = (self.law.masses(every, divmod(z, m)).ravel() for z in points)
+        return np.asarray(sum(masses, np.zeros(n * m, dtype=np.int64)))
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        m = self.law.sides[1]
+        masses = (
+            int(self.law.masses(divmod(x, m), divmod(z, m))[0, 0])
+            for z in self._reported_as(int(report[0]))
+        )
+        return Fraction(sum(masses), WHOLE)
+
+    def _reported_as(self, y: int) -> list[int]:
+        """Return the points that are reported as one."""
+        return [y] if self.remap is None else np.flatnonzero(self.remap == y).tolist()
+
+    def remapped(self, prior: Prior, loss: str = "euclidean") -> Self:
+        """Return the mechanism that reports what loses least, given what it would have reported.
+
+        Parameters
+        ----------
+        prior
+            The prior of the inputs, at which posteriors are taken.
+        loss
+            ``"euclidean"``, ``"absolute"`` (along both sides of a grid together), ``"squared"``,
+            or ``"hamming"``.
+
+        Raises
+        ------
+        InputError
+            If the prior or the loss does not fit.
+
+        Notes
+        -----
+        65,536 points of a grid take half a minute with the Euclidean loss, less with the others.
+
+        Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017.
+        """
+        table = self._losses(prior, loss).remap(float(self._exponent))
+        return self._made(self.inputs, self._notion, self.law, table)
+
+    def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
+        """Return a lower and an upper bound on the expected loss, which differ by rounding only.
+
+        Parameters
+        ----------
+        prior, loss
+            As for :meth:`remapped`.
+        """
+        own = np.arange(len(self.inputs)) if self.remap is None else self.remap
+        return self._losses(prior, loss).expected(own)
+
+    def _losses(self, prior: Prior, loss: str) -> Losses:
+        return Losses(self.law, self.fitting_prior(prior).array, loss, float(self._step))
+
+    def dense(self) -> Channel:
+        """Return the matrix, for up to 2048 inputs."""
+        return Channel(self._matrix(), inputs=self.inputs, bits=BITS)
+
+    def _matrix(self) -> Int64Array:
+        if len(self.inputs) > MOST_INPUTS:
+            expected = f"at most {MOST_INPUTS} inputs, to write the matrix out"
+            raise UnsupportedError("mechanism", expected, f"{len(self.inputs)}")
+        return np.array([self.row(x) for x in range(len(self.inputs))])
+
+    @cached_property
+    def _scores(self) -> FloatArray:
+        """``(n_inputs, n_outputs)`` scores: the transposed inverse of the matrix."""
+        if self.remap is not None:
+            expected = "a mechanism without a remap, whose reports determine the distribution"
+            raise UnsupportedError("mechanism", expected, repr(self))
+        matrix = np.ldexp(self._matrix().astype(np.float64), -BITS)
+        inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, matrix), matrix.shape)
+        if np.abs(matrix @ inverse - np.eye(len(matrix))).max() > 1e-6:
+            raise UnsupportedError(
+                "mechanism",
+                "a budget at which reports determine the distribution",
+                repr(self),
+                "use maximum likelihood",
+            )
+        return np.asarray(inverse.T)
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return unbiased estimates, for up to 2048 inputs and no remap."""
+        counts, total = self.counted(tally)
+        return Frequencies(self._scores @ counts / total, self._scores**2 @ counts / total)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        counts, total = self.counted(tally)
+        scores = weights @ self._scores
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
+
+    def ratio(self, x: int, other: int) -> Fraction | None:
+        """Return the largest ratio of two rows; None where it is infinite."""
+        pairs = [
+            (a, b) for a, b in zip(self.row(x).tolist(), self.row(other).tolist(), strict=True) if a
+        ]
+        return None if any(not b for _, b in pairs) else max(Fraction(a, b) for a, b in pairs)
+
+    def largest_ratio(self) -> Fraction:
+        """Return the largest ratio for inputs that are one step apart, before any remap."""
+        return Fraction(self.law.weights[0], self.law.weights[1])
+
+    def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
+        """Return the exact distribution of the report, for up to 2048 inputs."""
+        weights, unit = whole_weights(self.fitting_prior(prior))
+        sums = np.array(weights, dtype=object) @ self._matrix().astype(object)
+        return tuple(Fraction(mass, WHOLE * unit) for mass in sums.tolist())
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y), for up to 2048 inputs."""
+        matrix, law = self._matrix(), self.output_distribution(prior)
+        ends = zip(matrix.min(axis=0).tolist(), matrix.max(axis=0).tolist(), law, strict=True)
+        some = [(Fraction(a, WHOLE) / p, Fraction(b, WHOLE) / p) for a, b, p in ends if p]
+        return min(low for low, _ in some), max(high for _, high in some)
+
+
+class GeometricNoise(LatticeNoise):
+    """Two-sided geometric noise: each step further from the truth is e**epsilon times less likely.
+
+        Q[x, y] proportional to e**(-epsilon |x - y|)
+
+    On a line, what falls beyond an end is reported as the end (the truncated geometric mechanism),
+    followed by a remap the best mechanism on a line for every prior without a bound on its inputs.
+    On a grid, distances are walking distances, and noise along the two sides is independent.
+
+    Parameters
+    ----------
+    inputs
+        Equally spaced numbers in rising order, their number, or a grid; at least 2 points.
+    epsilon
+        Nats per unit of distance; from 1e-4 to 30 for each step.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Ghosh, Roughgarden and Sundararajan 2009.
+
+    Examples
+    --------
+    >>> ages = GeometricNoise(range(100), "0.5")
+    >>> ages
+    GeometricNoise(100 inputs, MetricPrivacy(epsilon=0.5, distance='absolute'), 6.644 bits a report)
+    >>> float(ages.probability(40, 40) / ages.probability(41, 40))  # e**0.5
+    1.6487212707001282
+    >>> low, high = ages.expected_loss(Prior.uniform(100), "absolute")
+    >>> round(low, 6) == round(high, 6)
+    True
+    """
+
+    name = "geometric-noise"
+    source = "Ghosh, Roughgarden and Sundararajan 2009"
+    distance = "manhattan"
+
+
+class PlanarLaplace(LatticeNoise):
+    """Planar Laplace noise on a grid: each unit further is e**epsilon times less likely.
+
+        Q[x, z] proportional to e**(-epsilon |x - z|), Euclidean
+
+    What falls beyond the grid is reported as its nearest point. This is geo-indistinguishability
+    exactly, on the grid: nothing is lost to rounding, as it is where a continuous draw is rounded.
+
+    Parameters
+    ----------
+    inputs
+        A grid, ``Domain.grid(rows, columns, spacing)``.
+    epsilon
+        Nats per unit of distance; from 1e-4 to 30 for each step.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Andres, Bordenabe, Chatzikokolakis and Palamidessi 2013.
+
+    Examples
+    --------
+    >>> city = PlanarLaplace(Domain.grid(16, 16, spacing=0.5), 2)
+    >>> reports = city.privatize([(3, 4), (12, 0)])
+    >>> city.leakage
+    2.0
+    >>> remapped = city.remapped(Prior.uniform(256))
+    >>> remapped.expected_loss(Prior.uniform(256)) < city.expected_loss(Prior.uniform(256))
+    True
+    """
+
+    name = "planar-laplace"
+    source = "Andres, Bordenabe, Chatzikokolakis and Palamidessi 2013"
+    distance = "euclidean"
+
+
+def _lattice(domain: Domain) -> tuple[tuple[int, int], Fraction]:
+    """Return the points along both sides and the distance of neighbors; a line has one row."""
+    if domain.grid_shape is not None and domain.spacing is not None:
+        return domain.grid_shape, domain.spacing
+    numbers = domain.numbers
+    if numbers is not None:
+        step = numbers[1] - numbers[0]
+        if step > 0 and all(b - a == step for a, b in pairwise(numbers)):
+            return (1, len(numbers)), step
+    expected = "a grid, or equally spaced numbers in rising order"
+    raise InputError("inputs", expected, repr(domain))

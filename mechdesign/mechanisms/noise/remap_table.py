@@ -1,0 +1,192 @@
+"""The remap of reported points: for each the point that loses least at the posterior.
+
+A remap is free post-processing, private whatever its table. So tables are computed in floats, and
+what a mechanism loses with one is enclosed in spite of their rounding: all terms of the sum are
+nonnegative, so that its relative error is at most the number of roundings of one term and of the
+additions that it takes part in, times 2**-53.
+
+Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017, for geo-indistinguishability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import fsum, inf, nextafter
+from typing import TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.mechanisms.noise.torus_law import TorusLaw
+
+__all__ = ["LOSSES", "Losses"]
+
+Point = tuple[int, int]
+
+WINDOW_NATS = 40
+"""Inputs further from a report than this, at which it is e**-40 as likely, do not move a remap."""
+
+
+class Losses:
+    """The losses of reports of a mechanism at a prior.
+
+    Parameters
+    ----------
+    law
+        The noise.
+    prior
+        ``(n_inputs,)`` probabilities of the points, row by row.
+    loss
+        One of :data:`LOSSES`.
+    step
+        The distance of neighbors.
+
+    Raises
+    ------
+    InputError
+        If the loss is not known.
+    """
+
+    def __init__(self, law: TorusLaw, prior: FloatArray, loss: str, step: float) -> None:
+        if loss not in LOSSES:
+            hint = did_you_mean(str(loss), LOSSES)
+            raise InputError("loss", f"one of {', '.join(LOSSES)}", shown(loss), hint)
+        self._law, self._prior, self._kind = law, prior.reshape(law.sides), LOSSES[loss]
+        down, right = (np.abs(np.arange(1 - size, size)) for size in law.sides)
+        self._loss = self._kind.table(step, down[:, None].astype(float), right.astype(float))
+        # weights of the displacements between points of the grid, as the noise has no direction
+        self._weights = np.ldexp(law.table[np.ix_(down, right)].astype(np.float64), -62)
+
+    def remap(self, exponent: float) -> Int64Array:
+        """Return for each report the number of a point whose posterior expected loss is least.
+
+        For the sum of distances along both sides, the squared distance and for the Hamming loss it
+        is least of all; the Euclidean one, a convex function of the point, is least among the point
+        and its eight neighbors.
+
+        Parameters
+        ----------
+        exponent
+            How far the noise falls at a step, which says how far from a report one has to look.
+        """
+        reach = int(WINDOW_NATS / exponent) + 1
+        m = self._law.sides[1]
+        found = np.empty(self._prior.shape, dtype=np.int64)
+        best = (0, 0)
+        for z in self._points():
+            window = tuple(
+                slice(max(0, y - reach), min(n, y + reach + 1))
+                for y, n in zip(z, self._law.sides, strict=True)
+            )
+            start = (window[0].start, window[1].start)
+            joint = self._joint(z)[window]
+            best = self._kind.best(self, joint, start, [z, best]) if joint.any() else z
+            found[z] = best[0] * m + best[1]
+        return found.ravel()
+
+    def expected(self, remap: Int64Array) -> tuple[float, float]:
+        """Return bounds on the expected loss with a table, in spite of all rounding."""
+        m = self._law.sides[1]
+        places = remap.reshape(self._prior.shape)
+        parts = [
+            float(np.einsum("ij,ij->", self._joint(z), self._around(divmod(int(places[z]), m))))
+            for z in self._points()
+        ]
+        found = fsum(parts)
+        # seven roundings of a term, at most, and one addition for each other term of its part;
+        # what underflows is less than the last summand
+        error = found * (self._prior.size + 8) * 2.0**-52 + 1e-300
+        return max(0.0, nextafter(found - error, -inf)), nextafter(found + error, inf)
+
+    def _points(self) -> Iterator[Point]:
+        n, m = self._law.sides
+        return ((y, z) for y in range(n) for z in range(m))
+
+    def _around(self, y: Point) -> FloatArray:
+        """Return the losses of one output at all points."""
+        (a, b), (n, m) = y, self._law.sides
+        return self._loss[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
+
+    def _joint(self, z: Point) -> FloatArray:
+        """Return the probabilities of each point together with one report."""
+        (a, b), (n, m) = z, self._law.sides
+        ends = any(
+            margin and y in (0, size - 1)
+            for y, size, margin in zip(z, self._law.sides, self._law.margins, strict=True)
+        )
+        if ends:
+            masses = self._law.masses((np.arange(n), np.arange(m)), z)
+            return np.asarray(self._prior * np.ldexp(masses.astype(np.float64), -62))
+        weights = self._weights[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
+        return np.asarray(self._prior * weights)
+
+    def _descend(self, joint: FloatArray, start: Point, near: list[Point]) -> Point:
+        """Return a point that none of its neighbors improves on, from the best of some."""
+        rows, columns = (slice(s, s + n) for s, n in zip(start, joint.shape, strict=True))
+        n, m = self._law.sides
+        known: dict[Point, float] = {}
+
+        def loss(point: Point) -> float:
+            if point not in known:
+                inside = 0 <= point[0] < n and 0 <= point[1] < m
+                around = self._around(point)[rows, columns] if inside else None
+                known[point] = inf if around is None else float(np.vdot(joint, around))
+            return known[point]
+
+        y = min(near, key=loss)
+        while True:
+            for steps in (SIDEWAYS, ACROSS):
+                best = min((loss((y[0] + a, y[1] + b)), (y[0] + a, y[1] + b)) for a, b in steps)
+                if best[0] < loss(y):
+                    y = best[1]
+                    break
+            else:
+                return y
+
+
+SIDEWAYS = [(-1, 0), (0, -1), (0, 1), (1, 0)]
+ACROSS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+
+Best: TypeAlias = Callable[[Losses, FloatArray, Point, list[Point]], Point]
+"""Returns the point of least loss, given joint probabilities on a window of the grid, the first
+point of the window, and points to begin with."""
+
+
+def _likeliest(_losses: Losses, joint: FloatArray, start: Point, _near: list[Point]) -> Point:
+    row, column = divmod(int(joint.argmax()), joint.shape[1])
+    return start[0] + row, start[1] + column
+
+
+def _mean(_losses: Losses, joint: FloatArray, start: Point, _near: list[Point]) -> Point:
+    sides = [(joint.sum(axis=1), start[0]), (joint.sum(axis=0), start[1])]
+    a, b = (first + side @ np.arange(len(side)) / side.sum() for side, first in sides)
+    return round(float(a)), round(float(b))
+
+
+def _medians(_losses: Losses, joint: FloatArray, start: Point, _near: list[Point]) -> Point:
+    halves = [joint.sum(axis=1).cumsum(), joint.sum(axis=0).cumsum()]
+    a, b = (int(np.searchsorted(sums, sums[-1] / 2)) for sums in halves)
+    return start[0] + a, start[1] + b
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A loss: a function of the step and of the steps between two points; and who minimizes it."""
+
+    table: Callable[[float, FloatArray, FloatArray], FloatArray]
+    best: Best
+
+
+LOSSES: dict[str, _Loss] = {
+    "absolute": _Loss(lambda step, down, right: step * (down + right), _medians),
+    "euclidean": _Loss(
+        lambda step, down, right: step * np.sqrt(down**2 + right**2), Losses._descend
+    ),
+    "squared": _Loss(lambda step, down, right: step**2 * (down**2 + right**2), _mean),
+    "hamming": _Loss(
+        lambda _step, down, right: ((down > 0) | (right > 0)).astype(np.float64), _likeliest
+    ),
+}
+"""The losses by name."""

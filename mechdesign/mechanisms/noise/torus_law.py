@@ -1,0 +1,272 @@
+"""The law of noise on a torus: integer weights that depend on the length of a displacement only.
+
+A grid of n_1 x n_2 points is laid on the torus Z_N1 x Z_N2, with N_i = n_i + 2 m_i and margins m_i.
+The length |a| of a displacement a is that of its shortest representative, so that lengths obey the
+triangle inequality, and that of z - x is at most the distance of z and x on the grid. With weights
+G(|a|) that sum to 2**62, the noise sends x to z with probability G(|z - x|) / 2**62: rows sum to 1
+by translation invariance, with nothing to normalize. If G(r) <= e**(eps (r' - r)) G(r') and the
+other way round for neighboring lengths r < r', then for all z, x and x'
+
+    G(|z - x|) <= e**(eps | |z - x| - |z - x'| |) G(|z - x'|) <= e**(eps |x - x'|) G(|z - x'|),
+
+so the noise is private for the distance, exactly. Points off the grid are then reported as the
+nearest point of it (a remap, which cannot harm).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import ceil, exp, isqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.channel import BITS
+from mechdesign.errors import UnsupportedError
+from mechdesign.exact import exp_lower_scaled, fraction_text
+
+__all__ = ["Coordinates", "TorusLaw"]
+
+Coordinates: TypeAlias = tuple[Any, Any]
+"""Coordinates along both sides: whole numbers, or arrays of them."""
+
+WHOLE = 1 << BITS
+
+SCALE_BITS = 160
+"""Bits beyond the point of the bounds on exponentials."""
+
+MARGIN_NATS, FLOOR_NATS = 20, 30
+"""How far e**(-eps r) falls on the way to the end of a margin, and where weights stop falling."""
+
+MOST_CELLS = 1 << 20
+"""Points of a torus, or four times those of the grid where these are more."""
+
+
+@dataclass(frozen=True)
+class TorusLaw:
+    """Integer weights on the displacements of a torus.
+
+    Attributes
+    ----------
+    sides
+        n_1 and n_2, the points along each side of the grid.
+    margins
+        m_1 and m_2; 0 along sides of fewer than three points, where every point is an end.
+    euclidean
+        Whether lengths are Euclidean; else they are sums of steps.
+    weights
+        The weight of each length that occurs, in rising order; lengths beyond the list have the
+        last weight.
+    """
+
+    sides: tuple[int, int]
+    margins: tuple[int, int]
+    euclidean: bool
+    weights: tuple[int, ...]
+
+    @classmethod
+    def of_budget(cls, sides: tuple[int, int], exponent: Fraction, euclidean: bool) -> TorusLaw:
+        """Return the law with weights near C e**(-exponent |a|), private for that exponent a step.
+
+        Raises
+        ------
+        UnsupportedError
+            If the weights of neighboring lengths differ by less than one unit.
+        """
+        margins = _margins(sides, float(exponent))
+        lengths = _Lengths(sides, margins, euclidean)
+        return cls(sides, margins, euclidean, tuple(_weights(lengths, exponent)))
+
+    @property
+    def torus(self) -> tuple[int, int]:
+        """N_1 and N_2."""
+        (n, m), (margin, other) = self.sides, self.margins
+        return n + 2 * margin, m + 2 * other
+
+    @cached_property
+    def table(self) -> Int64Array:
+        """``(N_1, N_2)`` weights of all displacements."""
+        lengths = _Lengths(self.sides, self.margins, self.euclidean)
+        place = np.minimum(lengths.place, len(self.weights) - 1)
+        quadrant = np.array(self.weights, dtype=np.int64)[place]
+        folded = [np.minimum(np.arange(N), N - np.arange(N)) for N in self.torus]
+        return quadrant[np.ix_(*folded)]
+
+    @cached_property
+    def cumulative(self) -> Int64Array:
+        """``(N_1 N_2,)`` sums of the table, row by row: the last is 2**62."""
+        return np.cumsum(self.table.ravel())
+
+    def steps(self, exponent: Fraction) -> float:
+        """Return the largest ln(ratio) of neighboring weights, as a share of what it may be."""
+        lengths = _Lengths(self.sides, self.margins, self.euclidean).sizes[: len(self.weights)]
+        weights = np.array(self.weights, dtype=np.float64)
+        small = np.minimum(weights[1:], weights[:-1])
+        differences = np.array(np.diff(np.array(self.weights, dtype=np.int64)), dtype=np.float64)
+        logs = np.log1p(np.abs(differences) / small)
+        steps = np.diff(lengths).astype(np.float64)
+        if self.euclidean:  # sqrt(s') - sqrt(s) = (s' - s) / (sqrt(s') + sqrt(s))
+            roots = np.sqrt(lengths.astype(np.float64))
+            steps /= roots[1:] + roots[:-1]
+        return float((logs / steps).max()) / float(exponent)
+
+    @cached_property
+    def _sums(self) -> npt.NDArray[np.uint64]:
+        """Sums of the table, unrolled once, over all rectangles that begin at its corner.
+
+        They overflow, and differences of them do not: integers modulo 2**64 that are below it.
+        """
+        (N, M), (n, m), (margin, other) = self.torus, self.sides, self.margins
+        rows, columns = np.arange(N + n - 1), np.arange(M + m - 1)
+        unrolled = self.table[
+            np.ix_((rows - margin - n + 1) % N, (columns - other - m + 1) % M)
+        ].view(np.uint64)
+        found = np.zeros((len(rows) + 1, len(columns) + 1), dtype=np.uint64)
+        np.cumsum(np.cumsum(unrolled, axis=0), axis=1, out=found[1:, 1:])
+        return found
+
+    def masses(self, inputs: Coordinates, reports: Coordinates) -> Int64Array:
+        """Return the masses of reports, points of the grid, in units of 2**-62.
+
+        Parameters
+        ----------
+        inputs, reports
+            Along each side, numbers or arrays of one length: coordinates of inputs and of reports.
+
+        Returns
+        -------
+        Int64Array
+            One mass for each choice of coordinates along the first side and along the second.
+        """
+        lows, highs = [], []
+        for x, y, n, margin in zip(inputs, reports, self.sides, self.margins, strict=True):
+            # the points that are reported as y, less x, counted from the least that there is
+            first, last = np.where(y == 0, -margin, y), np.where(y == n - 1, n - 1 + margin, y)
+            lows.append(np.atleast_1d(first - x + margin + n - 1))
+            highs.append(np.atleast_1d(last - x + margin + n))
+        S = self._sums
+        found = S[np.ix_(*highs)] - S[np.ix_(lows[0], highs[1])]
+        found += S[np.ix_(*lows)] - S[np.ix_(highs[0], lows[1])]
+        return np.asarray(found.view(np.int64))
+
+
+class _Lengths:
+    """The lengths of the displacements of one quadrant of a torus.
+
+    Attributes
+    ----------
+    sizes
+        ``(n_lengths,)`` squares of Euclidean lengths, or sums of steps, in rising order.
+    place
+        ``(N_1 // 2 + 1, N_2 // 2 + 1)`` the place of each displacement among them.
+    counts
+        ``(n_lengths,)`` how many displacements have the length.
+    """
+
+    def __init__(self, sides: tuple[int, int], margins: tuple[int, int], euclidean: bool) -> None:
+        self.euclidean = euclidean
+        along, times = [], []
+        for n, margin in zip(sides, margins, strict=True):
+            N = n + 2 * margin
+            steps = np.arange(N // 2 + 1)
+            along.append(steps * steps if euclidean else steps)
+            times.append(np.where((steps == 0) | (2 * steps == N), 1, 2))
+        size = along[0][:, None] + along[1]
+        self.sizes, place = np.unique(size, return_inverse=True)
+        self.place = place.reshape(size.shape)
+        counts = np.bincount(self.place.ravel(), weights=np.outer(*times).ravel())
+        self.counts = counts.astype(np.int64)
+
+    def lengths(self) -> FloatArray:
+        """Return the lengths."""
+        sizes = self.sizes.astype(np.float64)
+        return np.sqrt(sizes) if self.euclidean else sizes
+
+    def bounds(self, exponent: Fraction) -> list[int]:
+        """Return for neighboring lengths lower bounds on e**(exponent (r' - r)), over 2**160."""
+        if self.euclidean:
+            roots = [isqrt(size << 2 * SCALE_BITS) for size in self.sizes.tolist()]
+            # rounded down, the root of the shorter one is short by less than 1
+            steps = [after - before - 1 for before, after in pairwise(roots)]
+        else:
+            steps = [step << SCALE_BITS for step in np.diff(self.sizes).tolist()]
+        top, bottom = exponent.numerator, exponent.denominator
+        return [exp_lower_scaled(step * top // bottom, SCALE_BITS) for step in steps]
+
+
+def _margins(sides: tuple[int, int], exponent: float) -> tuple[int, int]:
+    """Return margins that the noise leaves rarely, as far as a torus of so many points allows."""
+    wanted = [ceil(MARGIN_NATS / exponent) if n > 2 else 0 for n in sides]
+    most_cells = max(MOST_CELLS, 4 * sides[0] * sides[1])
+    low, high = 0, max(wanted)
+    while low < high:
+        middle = (low + high + 1) // 2
+        N, M = (n + 2 * min(middle, most) for n, most in zip(sides, wanted, strict=True))
+        low, high = (low, middle - 1) if most_cells < N * M else (middle, high)
+    first, second = (min(low, most) for most in wanted)
+    return first, second
+
+
+def _weights(lengths: _Lengths, exponent: Fraction) -> list[int]:
+    """Return weights of the lengths that sum to 2**62 and fall no faster than they may.
+
+    From the weight of the shortest displacement but 0 each is the least integer that is private
+    beside the one before, down to a floor. Then all get the same number q more, and all from some
+    length on one more, which leaves to the displacement 0 what it may have at most, but for as many
+    units as displacements have one length, or the floor. Neither makes neighboring weights differ
+    by a larger ratio, as
+    weights are at least 1 / (e**(eps (r' - r)) - 1).
+    """
+    bounds, counts = lengths.bounds(exponent), lengths.counts.tolist()
+    one, cells = 1 << SCALE_BITS, sum(counts)
+    shape = np.exp(-np.minimum(float(exponent) * lengths.lengths(), FLOOR_NATS))
+    top = WHOLE / float(shape @ lengths.counts)
+    least = max(1 + one // (bound - one) for bound in bounds)
+    first = float(shape[1]) * top
+    while 1 <= first < WHOLE:
+        weights = _falling(int(first), bounds[1:], max(least, int(top * exp(-FLOOR_NATS))))
+        times = [*counts[1 : len(weights)], sum(counts[len(weights) :])]
+        rest = sum(n * w for n, w in zip(times, weights, strict=True))
+        # 2**62 - rest - (cells - 1) q <= bounds[0] (weights[0] + q), for the least q
+        over = ((WHOLE - rest) << SCALE_BITS) - bounds[0] * weights[0]
+        q = -(-over // (((cells - 1) << SCALE_BITS) + bounds[0]))
+        if q >= 1:
+            break
+        first *= (1 - 2.0**-30) * (1 + min(0.0, over / one / WHOLE))
+    else:
+        raise _too_small(exponent)
+    weights = [w + q - 1 for w in weights]
+    center = WHOLE - rest - (cells - 1) * (q - 1)
+    excess = center - (bounds[0] * weights[0] >> SCALE_BITS)
+    tail, j = 0, len(weights)
+    while j and tail < excess:
+        j -= 1
+        tail += times[j]
+    found = [center - tail, *(w + (n >= j) for n, w in enumerate(weights))]
+    pairs = zip(found, found[1:], bounds, strict=False)
+    if any(max(a, b) << SCALE_BITS > min(a, b) * bound for a, b, bound in pairs):
+        raise _too_small(exponent)
+    return found
+
+
+def _falling(first: int, bounds: list[int], least: int) -> list[int]:
+    """Return weights that fall as fast as they may, rounded up, as far as to the least."""
+    found = [max(first, least)]
+    for bound in bounds:
+        if found[-1] == least:
+            break
+        found.append(max(least, -(-(found[-1] << SCALE_BITS) // bound)))
+    return found
+
+
+def _too_small(exponent: Fraction) -> UnsupportedError:
+    return UnsupportedError(
+        "epsilon",
+        "a budget for which neighboring displacements differ by a unit of 2**-62 at least",
+        f"{fraction_text(exponent)} for one step of the grid",
+    )

@@ -1,0 +1,247 @@
+"""Geometric and planar Laplace noise: private to the last unit, drawn exactly, estimated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    Domain,
+    InputError,
+    MetricPrivacy,
+    Prior,
+    UnsupportedError,
+    estimate,
+    load_mechanism,
+    save,
+)
+from mechdesign.certify import verify
+from mechdesign.exact import exp_lower, sqrt_lower
+from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.mechanisms import GeometricNoise, PlanarLaplace, mechanism_for
+from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.sampling import Source
+from tests.mechanisms_support import (
+    check_draws,
+    check_lifts,
+    check_moments,
+    check_outputs,
+    check_ratios,
+    check_unbiased,
+    exact_table,
+)
+from tests.strategies import examples
+
+budgets = st.sampled_from(["0.3", "1", "2.5", "7"])
+
+
+@st.composite
+def noises(draw: st.DrawFn) -> LatticeNoise:
+    epsilon = draw(budgets)
+    if draw(st.booleans()):
+        first, step = draw(st.integers(-3, 3)), draw(st.integers(1, 3))
+        return GeometricNoise([first + step * n for n in range(draw(st.integers(2, 7)))], epsilon)
+    rows, columns = draw(st.tuples(st.integers(1, 4), st.integers(2, 4)))
+    kind = draw(st.sampled_from([GeometricNoise, PlanarLaplace]))
+    return kind(Domain.grid(rows, columns, draw(st.sampled_from(["0.5", 1, 3]))), epsilon)
+
+
+def least_distance(made: LatticeNoise, x: int, z: int) -> Fraction:
+    points = made.inputs.coordinates
+    steps = [abs(a - b) for a, b in zip(points[x], points[z], strict=True)]
+    if made.privacy.distance == "euclidean":
+        return sqrt_lower(sum((step**2 for step in steps), Fraction(0)))
+    return sum(steps, Fraction(0))
+
+
+@given(noises(), st.booleans())
+@examples(40)
+def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> None:
+    """All pairs, all reports, in rationals; and not private with a millionth less."""
+    if remap:
+        made = made.remapped(Prior.uniform(len(made.inputs)))
+    table, epsilon = exact_table(made), made.privacy.epsilon
+    k = len(table)
+    for x in range(k):
+        for z in range(k):
+            bound = exp_lower(epsilon * least_distance(made, x, z))
+            assert all(q <= bound * r for q, r in zip(table[x], table[z], strict=True))
+    leakage = made.privacy.leakage(made.dense())
+    assert made.leakage <= float(epsilon) * (1 + 1e-15)
+    assert leakage <= made.leakage * (1 + 1e-12)
+    if not remap:
+        assert leakage >= made.leakage * (1 - 1e-6)
+        less = made.privacy.at(epsilon * Fraction(999_999, 1_000_000))
+        assert not less.holds(made.dense())
+
+
+@given(noises(), st.booleans())
+@examples(30)
+def test_rows_columns_and_the_matrix_say_the_same(made: LatticeNoise, remap: bool) -> None:
+    k = len(made.inputs)
+    if remap:
+        made = made.remapped(Prior.from_counts(range(1, k + 1)), "squared")
+    table = np.array(exact_table(made)) * 2**62
+    assert (np.array([made.row(x) for x in range(k)]) == table).all()
+    assert (table == np.array([made.column(y) for y in range(k)]).T).all()
+    assert (made.dense().numerators == table).all()
+
+
+class Scripted(Source):
+    """A source whose words are given."""
+
+    simulated = True
+
+    def __init__(self, words: np.ndarray) -> None:
+        self._words = words
+
+    def bytes(self, count: int) -> np.ndarray:
+        raise NotImplementedError
+
+    def words(self, count: int) -> np.ndarray:
+        assert count == len(self._words)
+        return self._words.copy()
+
+
+@given(noises(), st.integers(0, 10**6), st.booleans())
+@examples(40)
+def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) -> None:
+    """Reports are constant between the sums of weights, and what leads to each is its mass."""
+    k = len(made.inputs)
+    if remap:
+        made = made.remapped(Prior.from_counts(range(1, k + 1)), "hamming")
+    x, ends = seed % k, [0, *made.law.cumulative.tolist()]
+    assert ends[-1] == 1 << 62
+    first, last = ends[:-1], [end - 1 for end in ends[1:]]
+    found: Counter[int] = Counter()
+    for chances in (first, last):
+        words = np.array(chances, dtype=np.uint64) << np.uint64(2)
+        drawn = made.draw(np.full(len(words), x), Scripted(words))
+        found.clear()
+        for y, (a, b) in zip(drawn.tolist(), pairwise(ends), strict=True):
+            found[y] += b - a
+        assert [found[y] for y in range(k)] == made.row(x).tolist()
+
+
+@pytest.mark.parametrize(
+    "made", [GeometricNoise(5, 1), PlanarLaplace(Domain.grid(2, 3, "0.5"), 3)], ids=repr
+)
+def test_it_is_a_mechanism_like_others(made: LatticeNoise) -> None:
+    check_outputs(made)
+    check_unbiased(made)
+    check_moments(made)
+    check_ratios(made)
+    check_draws(made, size=4000)
+    check_lifts(made, Prior.from_counts(range(1, len(made.inputs) + 1)))
+
+
+def test_geometric_noise_is_the_published_one() -> None:
+    """Ghosh et al. 2009: at the ends, all that falls beyond them."""
+    a = float(Decimal(-1).exp())
+    ends = 1 / (1 + a)
+    for x, row in enumerate(exact_table(GeometricNoise(5, 1))):
+        expected = [(1 - a) * ends * a ** abs(x - y) for y in range(5)]
+        expected[0], expected[4] = a**x * ends, a ** (4 - x) * ends
+        assert [float(q) for q in row] == pytest.approx(expected, abs=1e-8)
+
+
+@given(noises(), st.booleans())
+@examples(30)
+def test_files_hold_it(made: LatticeNoise, remap: bool) -> None:
+    if remap:
+        made = made.remapped(Prior.uniform(len(made.inputs)), "absolute")
+    assert len(verify(mechanism_document(made)).claims) == 2
+
+
+def test_a_file_brings_it_back(tmp_path: Path) -> None:
+    made = PlanarLaplace(Domain.grid(4, 5), 1).remapped(Prior.from_counts(range(1, 21)))
+    save(made, tmp_path / "noise.json")
+    again = load_mechanism(tmp_path / "noise.json").mechanism
+    assert again == made
+    assert (again.row(7) == made.row(7)).all()
+    assert again != PlanarLaplace(Domain.grid(4, 5), 1)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        PlanarLaplace(Domain.grid(256, 256), "0.35"),
+        GeometricNoise(100_000, "0.1"),
+        GeometricNoise(Domain.grid(300, 400), "0.1"),
+    ],
+    ids=repr,
+)
+def test_large_domains(made: LatticeNoise) -> None:
+    """No matrix: the proof from the file, rows that sum to 1, and draws."""
+    k = len(made.inputs)
+    document = mechanism_document(made)
+    verify(document)
+    assert len(document["law"]["weights"]) < 3000
+    for x in (0, k // 3, k - 1):
+        row = made.row(x)
+        assert row.sum() == 1 << 62
+        assert row[x] == made.column(x)[x] == made.mass(x, np.array([x])) * 2**62
+    reports = made.privatize(list(made.inputs)[:1000], rng=1)
+    assert len(reports) == 1000
+    with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
+        estimate(made, reports)
+
+
+def test_frequencies_are_estimated() -> None:
+    made = GeometricNoise(range(6), 1)
+    truth = np.array([0.3, 0.1, 0.1, 0.2, 0.2, 0.1])
+    records = np.repeat(np.arange(6), (truth * 200_000).astype(int))
+    reports = made.privatize(records, rng=5)
+    for method in ("unbiased", "maximum-likelihood", "projected"):
+        found = estimate(made, reports, method=method)
+        assert np.abs(found.values - truth).max() < 0.03
+
+
+def test_a_remap_hides_too_much_for_unbiased_estimates() -> None:
+    made = GeometricNoise(range(6), 1).remapped(Prior.uniform(6))
+    with pytest.raises(UnsupportedError, match="without a remap"):
+        estimate(made, made.privatize([1, 2, 3], rng=1))
+
+
+def test_it_is_made_for_a_notion() -> None:
+    grid = Domain.grid(2, 3)
+    assert mechanism_for("geometric-noise", grid, MetricPrivacy(1, "manhattan")) == GeometricNoise(
+        grid, 1
+    )
+    assert mechanism_for("planar-laplace", grid, MetricPrivacy(1, "euclidean")) == PlanarLaplace(
+        grid, 1
+    )
+    line = mechanism_for("geometric-noise", Domain.range(4), MetricPrivacy(1, "euclidean"))
+    assert line.privacy.distance == "euclidean"
+    assert line.parameters() == GeometricNoise(4, 1).parameters()
+
+
+WRONG = [
+    ("geometric-noise", Domain.grid(2, 3), MetricPrivacy(1, "euclidean"), "privacy.distance"),
+    ("planar-laplace", Domain.grid(2, 3), MetricPrivacy(1, "manhattan"), "privacy.distance"),
+    ("planar-laplace", Domain.range(4), MetricPrivacy(1, "absolute"), "inputs: expected a grid"),
+    ("geometric-noise", Domain(["a", "b"]), MetricPrivacy(1, "absolute"), "equally spaced"),
+    ("geometric-noise", Domain([0, 1, 3]), MetricPrivacy(1, "absolute"), "equally spaced"),
+    ("geometric-noise", Domain([1, 0]), MetricPrivacy(1, "absolute"), "rising order"),
+    ("geometric-noise", Domain.range(2), MetricPrivacy(1, [[0, 1], [1, 0]]), "privacy.distance"),
+    ("geometric-noise", Domain.range(4), MetricPrivacy("1e-5", "absolute"), "epsilon"),
+    ("geometric-noise", Domain.range(4), MetricPrivacy(31, "absolute"), "epsilon"),
+    ("geometric-noise", Domain.range(4), LDP(1), "under ldp"),
+    ("hadamard-response", Domain.range(4), MetricPrivacy(1, "absolute"), "under metric"),
+]
+
+
+@pytest.mark.parametrize(("kind", "domain", "notion", "words"), WRONG)
+def test_what_it_is_not_for_is_refused(
+    kind: str, domain: Domain, notion: object, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        mechanism_for(kind, domain, notion)
