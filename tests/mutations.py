@@ -64,6 +64,8 @@ SPARE: dict[str, Any] = {
     "levels": [0.0, 0.0, 0.0],
     "potential": [0.1, 0.1, 0.1],
     "search": "rays",
+    "representatives": [0, 0, 2],
+    "mixtures": [[[0, 1.0]], [], [[1, 0.5], [0, 0.5]]],
     "tree": [[0.5, [], [], []]],
     "estimator": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     "tangents": [1.0, 1.0, 1.0],

@@ -16,6 +16,7 @@ from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
 from mechdesign.certify.bounds.prices.chain import chain_bound
+from mechdesign.certify.bounds.representatives import representatives_bound
 from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
     binary,
@@ -47,6 +48,7 @@ from mechdesign.certify.schema import (
     DUALS,
     LOSSES,
     RAYS_DUAL,
+    REPRESENTATIVES_DUAL,
     RISK_DUALS,
     RISKS,
     ROWS_DUAL,
@@ -145,6 +147,7 @@ def _by_name(*kinds: Kind) -> dict[str, Kind]:
 BOUNDS = _by_name(
     Kind(ROWS_DUAL.says, (*LOSSES, ACCURACY), dual_bound),
     Kind(WEIGHTED_DUAL.says, WORST_LOSSES, dual_bound),
+    Kind(REPRESENTATIVES_DUAL.says, LOSSES, representatives_bound, RATIOS),
     Kind(CHAIN_DUAL.says, LOSSES, chain_bound, RATIOS),
     Kind(DECODERS_DUAL.says, (POSTERIOR,), decoder_bound),
     Kind(BAND_DUAL.says, (POSTERIOR,), band_bound, (*RATIOS, *LIFTS), alone=True),

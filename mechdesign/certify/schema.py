@@ -45,6 +45,7 @@ __all__ = [
     "MECHANISM_FILE",
     "PROBLEM",
     "RAYS_DUAL",
+    "REPRESENTATIVES_DUAL",
     "RISKS",
     "RISK_DUALS",
     "ROWS_DUAL",
@@ -222,6 +223,15 @@ WEIGHTED_DUAL = Table(
     {"weights": ListOf(SIZE), "rows": ListOf(ROWS)},
     {"information": INFORMATION},
 )
+REPRESENTATIVES_DUAL = Table(
+    "dual representatives",
+    {
+        **NO_WEIGHTS,
+        "rows": ListOf(ROWS),
+        "representatives": ListOf(INDEX),
+        "mixtures": ListOf(ListOf(Row([INDEX, SIZE]))),
+    },
+)
 CHAIN_DUAL = _search("chain", "chain", {})
 DECODERS_DUAL = Table(
     "dual decoders", {**NO_WEIGHTS, "rows": ListOf(ROWS), "decoders": ListOf(EXACT)}
@@ -236,6 +246,7 @@ DUALS = Variants(
     [
         ROWS_DUAL,
         WEIGHTED_DUAL,
+        REPRESENTATIVES_DUAL,
         CHAIN_DUAL,
         DECODERS_DUAL,
         BAND_DUAL,

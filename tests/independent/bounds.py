@@ -485,6 +485,10 @@ class Prover:
             must |= {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}.get(search, set())
         elif self.kind == "posterior":
             must |= {"decoders"}
+        elif "representatives" in stated:
+            need(self.kind in LOSSES, "an expected loss")
+            need(self.names & (RATIOS | SUMS), "pairs of inputs")
+            must |= {"representatives", "mixtures"}
         else:
             need(self.kind in LOSSES | {"worst loss", "bayes-accuracy"}, "a search")
             may |= {"information"}
@@ -493,6 +497,8 @@ class Prover:
         need((dual["weights"] is not None) == (self.kind == "worst loss"), "weights")
         for key, priors in self.table(dual.get("priors", {})).items():
             self.priors_of(self.problem.notions[self.notion_index(key)], priors)
+        if "representatives" in dual:
+            return self.representatives_bound(dual)
         if search is None:
             return self.decoder_bound(dual) if "decoders" in dual else self.row_bound(dual)
         need(not sequence(dual["rows"]), "potentials or rows")
@@ -619,6 +625,44 @@ class Prover:
             W, root_of_y = max(least)
             worst[root_of_y] = min(worst[root_of_y], W)
         return sum(u) + sum(worst)
+
+    def representatives_bound(self, dual: dict[str, Any]) -> Fraction:
+        """Bound a loss by that of the inputs that stand for others, q_x >= s q_r for private q."""
+        losses, k, most = self.problem.losses or [], self.k, 1 << 53
+        stands = [index(r, k) for r in sequence(dual["representatives"], k)]
+        need(all(stands[r] == r for r in stands), "inputs that stand for themselves")
+        blocks = [dict(block) for block in sequence(dual["rows"])]
+        outputs = [index(y, most) for block in blocks for y in sequence(block["output"])]
+        names = sorted(set(outputs))
+        for block in blocks:
+            need(block["side"] == "ratio", "rows on ratios")
+            inputs = [index(x, k) for x in sequence(block["x"]) + sequence(block["other"])]
+            need(all(stands[x] == x for x in inputs), "rows of inputs that stand for others")
+            block["output"] = [names.index(y) for y in block["output"]]
+        terms, _ = self.reduced({"rows": blocks}, len(names))
+        costs = [[] for _ in range(k)]
+        for y, stated in enumerate(sequence(dual["mixtures"], len(losses[0]))):
+            at = [ZERO] * k
+            for x, r in enumerate(stands):
+                at[r] += self.p[x] * self.least_share(x, r) * losses[x][y][0]
+            for entry in sequence(stated):
+                column, weight = sequence(entry, 2)
+                column, w = index(column, most), number(weight)
+                need(w >= 0, "weights >= 0")
+                for x in range(k):
+                    at[x] += w * terms[x][names.index(column)] if column in names else ZERO
+            for x in range(k):
+                costs[x].append(at[x])
+        return sum(min(c) for x, c in enumerate(costs) if stands[x] == x)
+
+    def least_share(self, x: int, r: int) -> Fraction:
+        """Return the largest s that a pair states with q_x >= s q_r."""
+        found = [ONE * (x == r)]
+        for notion in self.problem.notions:
+            row = None if notion.secret else notion.pairs.get((r, x))
+            if row is not None:
+                found.append(row.shrink(notion.epsilon)[0] / row.right[x])
+        return max(found)
 
     def decoder_bound(self, dual: dict[str, Any]) -> Fraction:
         """Interpolate multipliers between decoders s: the loss at s is P_x (f_x - s)^2."""

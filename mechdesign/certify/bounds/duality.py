@@ -12,7 +12,7 @@ is subtracted from above.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from operator import add, mul
@@ -50,7 +50,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import counted_apart, spend
 
-__all__ = ["decoder", "decoder_bound", "dual_bound", "value"]
+__all__ = ["BITS", "add_ratio_rows", "decoder", "decoder_bound", "dual_bound", "value"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 220
@@ -215,21 +215,26 @@ def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[in
     if block["side"].startswith(SIDE):
         _add_rows_on_secrets(read_sensitive_attribute(statement, table), block, reduced)
         return
+    if block["side"] == "ratio":
+        add_ratio_rows(statement, block, reduced, len(reduced[0]))
+        return
+    listed = linear_rows(statement, table) if is_linear(table) else []
+    rows = _rows(block, len(listed) if is_linear(table) else len(reduced), len(reduced[0]))
+    if block["side"] == NUMBERED:
+        _add_listed(listed, rows, reduced)
+    else:
+        _add_lifts(statement, block, rows, reduced)
+
+
+def _rows(block: dict[str, Any], n_rows: int, n_outputs: int) -> Rows:
+    """Return the rows of a block with their multipliers over ``2**BITS``."""
     weights = scaled_numbers(block["weight"], BITS)
     if min(weights, default=0) < 0:
         raise CertificateError("a dual weight is negative")
-    listed = linear_rows(statement, table) if is_linear(table) else []
     output, inputs, others = block["output"], block["x"], block["other"]
-    most = len(listed) if is_linear(table) else len(reduced)
-    for indices, size in ((output, len(reduced[0])), (inputs, most), (others, None)):
+    for indices, size in ((output, n_outputs), (inputs, n_rows), (others, None)):
         check_indices(indices, size, "a dual weight is on a row")
-    rows = _counted(zip(output, inputs, others, weights, strict=True))
-    if block["side"] == NUMBERED:
-        _add_listed(listed, rows, reduced)
-    elif block["side"] == "ratio":
-        _add_ratios(_RatioRows(ratio_bound(statement, table), len(reduced)), rows, reduced)
-    else:
-        _add_lifts(statement, block, rows, reduced)
+    return _counted(zip(output, inputs, others, weights, strict=True))
 
 
 def _add_rows_on_secrets(
@@ -276,9 +281,16 @@ class _RatioRows(dict[tuple[int, int], tuple[int, int, int]]):
         return found
 
 
-def _add_ratios(ratios: _RatioRows, rows: Rows, reduced: list[list[int]]) -> None:
-    """Add w (e**-a q_x - factor q_x')."""
-    for y, x, other, w in rows:
+def add_ratio_rows(
+    statement: Statement,
+    block: dict[str, Any],
+    reduced: Mapping[int, list[int]] | list[list[int]],
+    n_outputs: int,
+) -> None:
+    """Add w (e**-a q_x - factor q_x') to the reduced costs of each input, over ``2**BITS``."""
+    size = len(statement.labels)
+    ratios = _RatioRows(ratio_bound(statement, statement.privacy[block["notion"]]), size)
+    for y, x, other, w in _rows(block, size, n_outputs):
         shrink, top, bottom = ratios[x, other]
         reduced[x][y] += w * shrink >> BITS
         reduced[other][y] -= -(-w * top // bottom) if bottom > 1 else w * top

@@ -24,6 +24,7 @@ __all__ = [
     "lift_exponent",
     "lift_range",
     "ratio_ceiling",
+    "ratio_floor",
 ]
 
 
@@ -32,6 +33,11 @@ def ratio_ceiling(limit: Limit | None) -> Fraction | None:
     if limit is None or limit[0] > LARGEST_EXPONENT:
         return None
     return exp_upper(limit[0]) * limit[1]
+
+
+def ratio_floor(limit: Limit | None) -> Fraction:
+    """Return a rational at most q_z / q_x where ``q_x <= factor * e**a q_z``; 0 without a bound."""
+    return Fraction(0) if limit is None else exp_lower(-limit[0]) / limit[1]
 
 
 def lift_range(table: dict[str, Any]) -> tuple[Fraction, Fraction | None]:
