@@ -170,6 +170,27 @@ class ExcessConstraint(ChannelConstraint):
         shrink = math.exp(-float(self.epsilon))
         return np.array([shrink * float(e.plain) + float(e.scaled) for e in self.excesses])
 
+    def sums(self, Q: FloatArray) -> FloatArray:
+        """Return the sums of e**-epsilon left - right, to compare with :meth:`limits`.
+
+        Parameters
+        ----------
+        Q
+            ``(size, n_outputs)``.
+        """
+        largest = np.zeros((len(self.excesses), Q.shape[1]))
+        np.maximum.at(largest, self.members(), self.matrix() @ Q)
+        return np.asarray(largest.sum(axis=1))
+
+    @property
+    def on_pairs(self) -> bool:
+        """Whether each sum has one row, on two entries, and all have one limit."""
+        bounds = {(excess.plain, excess.scaled) for excess in self.excesses}
+        return len(bounds) == 1 and all(
+            len(excess.rows) == 1 and max(excess.rows[0][2:]) < self.size
+            for excess in self.excesses
+        )
+
     def part(self, sums: IntArray) -> ExcessConstraint:
         """Return the constraint on some of its sums only."""
         kept = [self.excesses[j] for j in sums.tolist()]
@@ -199,9 +220,7 @@ class ExcessConstraint(ChannelConstraint):
         by_output = np.zeros((len(self.excesses), found.output.max(initial=0) + 1))
         np.add.at(by_output, (sums, found.output), found.weight)
         of_sum = by_output.max(axis=1)
-        largest = np.zeros((len(self.excesses), len(channel.outputs)))
-        np.maximum.at(largest, self.members(), self.matrix() @ channel.matrix)
-        slack = 1 - largest.sum(axis=1) / self.limits()
+        slack = 1 - self.sums(channel.matrix) / self.limits()
         for j in np.flatnonzero(of_sum).tolist():
             excess = self.excesses[j]
             x, other = (shown(labels[n]) for n in excess.rows[0][:2])

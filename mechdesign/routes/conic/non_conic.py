@@ -6,13 +6,15 @@ output y:
     minimize  Sum_xy cost[x,y] Q[x,y]   with   s[j,y] >= rows_j . q_y,   Sum_y s[j,y] <= limit_j
 
 beside the rows on columns. Where the excesses are many, those that the last solution violates are
-added in rounds. A bound on mutual information is not linear: cvxpy solves it (`cvxpy_solver`),
-unless the other notions imply it.
+added in rounds, after a start that needs no program of this size (`strict_mixture`). A bound on
+mutual information is not linear: cvxpy solves it (`cvxpy_solver`), unless the other notions imply
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,8 +22,10 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.conic.strict_mixture import strict_mixture
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.chain import UNLIKELY, program_cost
@@ -75,12 +79,21 @@ def solve_non_conic(
         constraint is None or isinstance(constraint, ExcessConstraint)
         for constraint in problem.channel_constraints
     )
-    rounds, violated, done = 0, True, False
+    best, rounds, violated, done = _Best(), 0, True, False
+    start = strict_mixture(problem, cost, scale, limits) if all_linear else None
+    if start is not None:
+        best.take_channel(start.matrix, start.value)
+        best.take_bound([FamilyDual(0, (start.multipliers,))], start.input_multipliers, start.bound)
+        for some in sums:
+            some.add(start.multipliers)
+        done = limits.tell(0, best.value, best.bound)
     while violated and not done and rounds < ROUNDS:
         rounds += 1
         active = [(some.place, some.constraint.part(np.flatnonzero(some.active))) for some in sums]
         program = _ExcessProgram(problem, cost, worst_case, active)
         if program.A.nnz > MOST_ENTRIES:
+            if start is not None:
+                break
             most = f"a program of at most {MOST_ENTRIES} entries"
             given = f"{program.A.nnz}, for {k} inputs and {m} outputs"
             raise UnsupportedError("privacy", most, given)
@@ -90,20 +103,44 @@ def solve_non_conic(
         try:
             result = solve_lp(stated, method, limits)
         except SolverError:
-            if rounds > 1 and limits.over():
+            if best.families is not None and limits.over():
                 break
             raise
         matrix = result.primal[: k * m].reshape(k, m)
-        found, on_inputs = program.read_dual(np.maximum(-result.dual, 0.0), scale)
-        violated = sum(some.add_violated(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
         least = scale * float(program.cost @ result.primal)
-        done = limits.tell(rounds, least if all_linear and not violated else np.nan, least)
+        best.take_bound(*program.read_dual(np.maximum(-result.dual, 0.0), scale), least)
+        violated = sum(some.add_violated(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
+        if start is None or not violated:
+            best.take_channel(matrix, least if all_linear and not violated else np.nan)
+        done = limits.tell(rounds, best.value, best.bound)
         if rounds > FEW_ROUNDS:  # nearly all bind: for so large a program ipm is faster
             method = "ipm"
     notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []
-    outputs = problem.outputs or ()
-    evidence = Dual(tuple(found), on_inputs)
-    return RawSolution(matrix, outputs, evidence, f"conic: HiGHS {method}", notes)
+    route = f"conic: HiGHS {method}" if rounds else "conic: the strict optimum and the truth, mixed"
+    evidence = Dual(tuple(best.families or ()), best.on_inputs)
+    return RawSolution(best.matrix, problem.outputs or (), evidence, route, notes)
+
+
+@dataclass
+class _Best:
+    """The best channel and the best evidence so far, in the unit of the loss."""
+
+    matrix: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    value: float = np.nan
+    bound: float = -np.inf
+    families: list[FamilyDual] | None = None
+    on_inputs: FloatArray | None = None
+
+    def take_channel(self, matrix: FloatArray, value: float) -> None:
+        """Take a channel; its value may be unknown."""
+        self.matrix, self.value = matrix, value
+
+    def take_bound(
+        self, families: list[FamilyDual], on_inputs: FloatArray | None, bound: float
+    ) -> None:
+        """Take the evidence for a bound if it is the best."""
+        if bound > self.bound:
+            self.families, self.on_inputs, self.bound = families, on_inputs, bound
 
 
 def _excess_constraints(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
@@ -119,23 +156,22 @@ class _Excesses:
     """The excesses of one constraint; if many, only those once violated are in the program."""
 
     def __init__(self, place: int, constraint: ExcessConstraint, m: int) -> None:
-        self.place, self.constraint = place, constraint
-        self.matrix, self.members, self.limits = (
-            constraint.matrix(),
-            constraint.members(),
-            constraint.limits(),
-        )
-        few = len(self.members) * m <= ALL_AT_ONCE
+        self.place, self.constraint, self.limits = place, constraint, constraint.limits()
+        few = len(constraint.members()) * m <= ALL_AT_ONCE
         self.active: BoolArray = np.full(len(self.limits), few)
+
+    def add(self, found: Multipliers) -> None:
+        """Add the sums of rows that have multipliers."""
+        rows = set(zip(found.x.tolist(), found.other.tolist(), strict=True))
+        for j, excess in enumerate(self.constraint.excesses):
+            self.active[j] |= any((row.x, row.other) in rows for row in excess.rows)
 
     def add_violated(self, Q: FloatArray, add_all: bool) -> bool:
         """Add the most violated sum for each input on either side, or all that are violated.
 
         Returns whether there was any.
         """
-        largest = np.zeros((len(self.limits), Q.shape[1]))
-        np.maximum.at(largest, self.members, self.matrix @ Q)
-        over = largest.sum(axis=1) - self.limits
+        over = self.constraint.sums(Q) - self.limits
         violated = ~self.active & (over > VIOLATION * self.limits + LEAST_VIOLATION)
         order = np.flatnonzero(violated)[np.argsort(-over[violated], kind="stable")]
         seen: set[tuple[int, int]] = set()
