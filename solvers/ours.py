@@ -12,8 +12,8 @@ from mechdesign.designs import facade
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
-from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.starts.route import Start
 from solvers.base import (
     FailedError,
     FloatArray,
@@ -47,7 +47,7 @@ def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
                 raise UnsuitableError(str(error)) from None
             except SolverError as error:
                 raise FailedError(str(error)) from None
-            if solution.route.startswith(Fallback.name):  # the route itself had no answer
+            if solution.route.startswith(Start.name):  # the route itself had no answer
                 raise FailedError("; ".join(solution.notes))
             whole = seconds()
         proving = solution.timings["repair"] + solution.timings["certify"]

@@ -85,7 +85,9 @@ class Answers:
                 if not isinstance(error, MechdesignError | MemoryError):
                     raise error  # that of the user's own function: no solver took part
         elif verdict.recommended and not self.best.is_within(self._limits.gap):
-            self.attempt(Attempt(last, verdict.reason))
+            raw = self._solved(last)
+            if raw is not None and self.best.is_worse_than(raw.value):
+                self.take(raw, verdict.reason)
 
     def _next(self, attempts: Iterator[Attempt]) -> Attempt | None:
         """Return the next attempt; None if there is none, or it could not be chosen."""
@@ -99,14 +101,18 @@ class Answers:
 
     def attempt(self, attempt: Attempt) -> RawSolution | None:
         """Solve by a route and take its answer; return it, or None if that failed."""
+        raw = self._solved(attempt.route)
+        return raw if raw is not None and self.take(raw, attempt.why) else None
+
+    def _solved(self, route: Route) -> RawSolution | None:
+        """Return the answer of a route; None if it failed."""
         try:
             with self._stopwatch.phase("solve"):
-                raw = attempt.route.solve(self._problem, self._limits)
+                return route.solve(self._problem, self._limits)
         except Exception as error:
-            if not self._fails(attempt.route.name, error):
+            if not self._fails(route.name, error):
                 raise
             return None
-        return raw if self.take(raw, attempt.why) else None
 
     def take(self, raw: RawSolution, why: str) -> bool:
         """Repair and prove a raw answer; return whether that was possible.

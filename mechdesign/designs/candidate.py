@@ -26,6 +26,7 @@ from mechdesign.resources import STEPS_PER_ENTRY, Resources, allow, counted, ent
 from mechdesign.routes import Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.starts.remapping import remapped
 
 __all__ = ["Candidate"]
 
@@ -75,10 +76,11 @@ class Candidate:
         self.notes: list[str] = []
         self.steps = self.entries = 0
         with limits.stopwatch.phase("repair"):
-            rows, kept = repair(problem.cone, raw.matrix)
+            matrix, outputs = remapped(problem, raw.matrix, raw.outputs)
+            rows, kept = repair(problem.cone, matrix)
             if not problem.is_conic:
                 rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
-        labels = [raw.outputs[y] for y in kept]
+            rows, labels = remapped(problem, rows, [outputs[y] for y in kept])
         if problem.outputs is None:
             labels = list(range(len(kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
@@ -155,6 +157,11 @@ class Candidate:
         """Return whether the gap is what was asked for, or what counts as optimal if larger."""
         wanted = 0.999 * max(OPTIMAL_GAP, gap)
         return relative_gap(float(self.value), float(self.bound)) <= wanted
+
+    def is_worse_than(self, value: float | None) -> bool:
+        """Return whether a value in floating point is better than its own; True for None."""
+        sign = -1 if self.maximized else 1
+        return value is None or sign * value < sign * float(self.value)
 
     def merged(self, other: Candidate) -> Candidate:
         """Return the better channel of two with the better bound of the two."""

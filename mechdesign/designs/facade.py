@@ -16,8 +16,8 @@ from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, plan
-from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
+from mechdesign.routes.starts.route import Start
 
 if TYPE_CHECKING:
     from mechdesign.routes.conic.user_terms import UserTerms
@@ -160,7 +160,7 @@ def _answers(
     else:
         custom = own.route(route)
         attempts = iter([Attempt(custom, custom.check(problem).reason)])
-    answers.run(attempts, Fallback(None if own is None else own.constraints))
+    answers.run(attempts, Start(None if own is None else own.constraints))
     return answers, considered
 
 

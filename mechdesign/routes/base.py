@@ -160,6 +160,8 @@ class RawSolution:
         not know: it stands in the place of a proof. None where the dual is to be checked.
     path
         Where a warm start for a problem nearby begins; None for methods that have none.
+    value
+        The objective at the channel in floating point, where the route knows it.
     theorem
         A bound that the checker proves without data; None if the dual must do.
     theorem_data
@@ -173,5 +175,6 @@ class RawSolution:
     notes: Sequence[str] = field(default=())
     numeric_bound: Fraction | None = None
     path: Path | None = field(default=None, repr=False)
+    value: float | None = None
     theorem: str | None = None
     theorem_data: Mapping[str, Any] = field(default_factory=dict)

@@ -20,8 +20,8 @@ from mechdesign.designs.answers import Answers
 from mechdesign.errors import LimitError
 from mechdesign.notions import LDP, LIP, ContextAwareLDP, MetricPrivacy
 from mechdesign.resources import Resources, Work, counted
-from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.starts.route import Start
 from mechdesign.utilities import L2Risk, MutualInformation, PosteriorMeanSquaredError
 from tests.corpus import CASES, document_of
 from tests.documents import Document, sealed
@@ -42,7 +42,7 @@ def budgets(k: int) -> list[list[Any]]:
 def document(problem: Problem, certificate: Document) -> Document:
     """A file with the channel that ignores its input, and some certificate."""
     answers = Answers(problem, Limits())
-    answers.take(Fallback().solve(problem, Limits()), "a test")
+    answers.take(Start().solve(problem, Limits()), "a test")
     return sealed(answers.solution().document() | {"certificate": certificate})
 
 

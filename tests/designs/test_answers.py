@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -32,11 +33,13 @@ from mechdesign.designs import candidate, facade
 from mechdesign.designs.answers import Answers
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
 from mechdesign.routes.base import Dual
-from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.limits import Limits, Progress
+from mechdesign.routes.starts.route import Start
 from tests.faults_support import FAULTS, Faults
 
 PRIOR = [0.2, 0.5, 0.3]
+LEAST = 0.2 + 0.8 / (1 + math.e)
+"""The optimum of the problem below: the likeliest two inputs are told apart (Ghazi et al. 2021)."""
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +72,7 @@ class Failing(Route):
 
 def answered(*routes: Route, to: Problem | None = None) -> Answers:
     found = Answers(to or problem(), Limits())
-    found.run(iter([Attempt(route, "asked for") for route in routes]), Fallback())
+    found.run(iter([Attempt(route, "asked for") for route in routes]), Start())
     return found
 
 
@@ -91,7 +94,7 @@ FAILURES = [
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
 def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
-    good = Fallback().solve(problem(), Limits())
+    good = Start().solve(problem(), Limits())
     found = answered(Failing(error), Failing(raw=good))
     assert found.best is not None
     assert found.best.why == "asked for"
@@ -101,10 +104,11 @@ def test_a_failure_is_noted_and_the_next_route_tried(error: Exception) -> None:
 
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
-def test_where_all_fail_a_channel_with_equal_rows_is_left(error: Exception) -> None:
+def test_where_all_fail_the_start_is_left(error: Exception) -> None:
+    """Here it is randomized response on the two likeliest inputs, which is optimal."""
     solution = answered(Failing(error), Failing(error)).solution()
     assert solution.status == "bounded"
-    assert solution.value == 0.5
+    assert solution.value == pytest.approx(LEAST)
     verify(solution.document())
 
 
@@ -134,7 +138,8 @@ def test_what_no_route_takes_is_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         answered(Failing(error), Failing(UnsupportedError("a", "b", "c")))
     assert caught.value is error
-    assert answered(Failing(error), Failing(SolverError("no"))).solution().value == 0.5
+    solution = answered(Failing(error), Failing(SolverError("no"))).solution()
+    assert solution.value == pytest.approx(LEAST)
 
 
 def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
@@ -171,7 +176,7 @@ def test_a_router_that_fails_leaves_the_last_resort(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(facade, "plan", scarce)
     solution = design(problem())
     assert "the router: MemoryError" in solution.notes
-    assert solution.value == 0.5
+    assert solution.value == pytest.approx(LEAST)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), SolverError("no"), np.linalg.LinAlgError("no")])

@@ -11,7 +11,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
@@ -19,10 +18,8 @@ from mechdesign import (
     ApproximateLDP,
     BayesAccuracy,
     BoundedPriorLIP,
-    Channel,
     ColumnUtility,
     ContextAwareLDP,
-    Distortion,
     HammingLoss,
     L2Risk,
     MeanAbsoluteError,
@@ -37,14 +34,12 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.notions import Notion
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.routes.conic.non_conic import solve_non_conic
 from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.solve import solve_estimation
-from mechdesign.routes.fallback import Fallback
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
 from mechdesign.routes.lp.linear_program import HighsProgram
@@ -52,7 +47,6 @@ from mechdesign.routes.lp.solve import solve_linear
 from mechdesign.routes.rays import enumerate as rays
 from mechdesign.routes.rays.extreme_rays import solve_by_rays
 from solvers.base import FloatArray
-from tests.strategies import examples
 
 HISTOGRAM = PosteriorMeanSquaredError(histogram=True)
 SCALAR = PosteriorMeanSquaredError()
@@ -397,59 +391,3 @@ def test_an_interrupt_stops_what_is_next() -> None:
             solve(problem, "simplex", limits)
     with pytest.raises(SolverError, match="interrupted"):
         solve_conic(problem, "CLARABEL", limits)
-
-
-# --- the last resort ------------------------------------------------------------------------------
-
-
-@given(st.data())
-@examples(30)
-def test_the_last_resort_is_the_best_output(data: st.DataObject) -> None:
-    k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
-    entries = st.integers(0, 9).map(lambda n: Fraction(n, 3))
-    loss = data.draw(st.lists(st.lists(entries, min_size=m, max_size=m), min_size=k, max_size=k))
-    worst_case = data.draw(st.booleans())
-    problem = Problem(
-        range(k),
-        LDP(data.draw(st.sampled_from([0, 1, 20]))),
-        Distortion(loss, worst_case=worst_case),
-        outputs=range(m),
-        prior=uneven(k),
-    )
-    assert Fallback().check(problem).holds
-    raw = Fallback().solve(problem, Limits())
-    assert (raw.matrix == raw.matrix[0]).all()
-    sent = int(np.flatnonzero(raw.matrix[0])[0])
-    assert raw.matrix[0].sum() == raw.matrix[0, sent] == 1
-
-    def total(y: int) -> Fraction:
-        losses = [row[y] for row in loss]
-        if worst_case:
-            return max(losses)
-        return sum((p * v for p, v in zip(uneven(k), losses, strict=True)), Fraction(0))
-
-    assert total(sent) == pytest.approx(min(total(y) for y in range(m)))
-
-
-@pytest.mark.parametrize("risk", [L2Risk(), TVRisk(), L2Risk(worst_case=True)])
-@pytest.mark.parametrize("notion", [LDP(1), LDP("1e-6"), LIP("0.1"), ContextAwareLDP(budgets(5))])
-def test_the_last_resort_for_a_risk_tells_the_input_now_and_then(
-    notion: Notion, risk: L2Risk | TVRisk
-) -> None:
-    """It is private as it stands, its rows differ, and so its risk is finite."""
-    problem = Problem(range(5), notion, risk, prior=uneven(5))
-    raw = Fallback().solve(problem, Limits())
-    channel = Channel.from_matrix(raw.matrix, inputs=problem.domain)
-    assert problem.cone.holds(channel)
-    assert np.linalg.matrix_rank(raw.matrix, tol=1e-12) == 5
-    assert risk.value(channel, risk.reference(problem.prior)) > 0
-
-
-def test_the_last_resort_for_a_sum_of_ones_own() -> None:
-    gain = TwoGuesses()
-    own = Problem(range(3), LDP(1), gain, prior=uneven(3))
-    assert Fallback().check(own).holds
-    raw = Fallback().solve(own, Limits())
-    p = sorted(uneven(3))
-    assert raw.numeric_bound == pytest.approx(1)  # where X is told, one of two guesses is right
-    assert gain.gain(raw.matrix, own.prior.array)[0] == pytest.approx(float(p[1] + p[2]))

@@ -260,7 +260,7 @@ def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> Raw
     line = linearized(sign * loss, Q, best)
     if line is not None:  # each input gets its best output
         least = max(least, line[0] + float(line[1].min(axis=1).sum()))
-    route = "fallback: one output for all"
+    route = "start: one output for all"
     return RawSolution(best, outputs, None, route, numeric_bound=Fraction(sign * least))
 
 

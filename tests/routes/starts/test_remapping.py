@@ -1,0 +1,68 @@
+"""Optimal remapping: no column has a better output, and the loss is never larger."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import LDP, BayesAccuracy, Channel, Distortion, Domain, Problem
+from mechdesign.routes.starts.remapping import remapped
+from tests.strategies import examples
+
+WHOLE = 1 << 62
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 6), st.randoms(use_true_random=False))
+@examples(100)
+def test_every_column_gets_its_best_output(k: int, m: int, n: int, random: Any) -> None:
+    loss = [[Fraction(random.randint(0, 9), 3) for _ in range(m)] for _ in range(k)]
+    outputs = [f"output {y}" for y in range(m)]
+    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=outputs)
+    labels = [random.choice(outputs) for _ in range(min(n, m))]
+    labels = list(dict.fromkeys(labels))
+    shares = np.array([[random.randint(0, 9) for _ in labels] for _ in range(k)]) + 1
+    rows = (shares * (WHOLE // shares.sum(axis=1, keepdims=True))).astype(np.int64)
+    rows[:, 0] += WHOLE - rows.sum(axis=1)
+    before = Channel(rows, inputs=problem.domain, outputs=labels)
+    found, named = remapped(problem, rows, labels)
+    after = Channel(found, inputs=problem.domain, outputs=named)
+    value = problem.utility.value(after, problem.prior, outputs)
+    assert value <= problem.utility.value(before, problem.prior, outputs)
+    best = sum(
+        min(sum(row[y] * q for row, q in zip(loss, column, strict=True)) for y in range(m))
+        for column in before.columns()
+    )
+    assert float(value) == pytest.approx(float(Fraction(best, k * WHOLE)))
+    in_floats, same = remapped(problem, rows / WHOLE, labels)
+    assert same == named
+    assert in_floats == pytest.approx(found / WHOLE)
+
+
+def test_a_channel_that_is_best_stays_the_same_object() -> None:
+    """Also where another output is as good."""
+    problem = Problem(range(2), LDP(1), Distortion([[0, 1, 0], [1, 0, 1]]), outputs=list("abc"))
+    matrix = np.array([[0.5, 0.2, 0.3], [0.2, 0.6, 0.2]])
+    found, labels = remapped(problem, matrix, "abc")
+    assert found is matrix
+    assert labels == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "utility", [Distortion([[5, 0], [5, 0]], worst_case=True), BayesAccuracy()]
+)
+def test_other_losses_keep_their_channel(utility: Any) -> None:
+    problem = Problem(Domain.range(2), LDP(1), utility)
+    matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
+    assert remapped(problem, matrix, [0, 1])[0] is matrix
+
+
+def test_constraints_of_ones_own_may_speak_of_outputs() -> None:
+    problem = Problem(range(2), LDP(1), Distortion([[5, 0], [5, 0]]))
+    matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
+    assert remapped(problem, matrix, [0, 1])[0].shape == (2, 1)
+    problem.quoted = ("half of the reports are 0",)
+    assert remapped(problem, matrix, [0, 1])[0] is matrix
