@@ -261,9 +261,13 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     for name in ("lip", "lift", "pml"):
         for aim in ("information", "histogram", "posterior"):
             yield f"large {name}: {aim}", _as_if_large(three, CONIC[name], aims[aim], prior=PRIOR)
-    for name in ("ldp", "metric", "matrix", "high-low", "linear", "secret"):
+    for name in ("ldp", "metric", "matrix", "high-low", "block", "linear", "secret"):
         large = _as_if_large(three, CONIC[name], MutualInformation(), prior=PRIOR)
         yield f"large {name}: information", large
+    yield (
+        "large ldp: histogram",
+        _as_if_large(range(4), LDP(1), GAINS["histogram"], prior=["0.1", "0.3", "0.3", "0.3"]),
+    )
     yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
     yield "own constraint", lambda: _with_terms(own_objective=False)
     yield "own terms", lambda: _with_terms(own_objective=True)

@@ -52,6 +52,7 @@ from mechdesign.certify.schema import (
     RISK_DUALS,
     RISKS,
     ROWS_DUAL,
+    SETS_DUAL,
     SUMS_DUAL,
     WEIGHTED_DUAL,
 )
@@ -153,6 +154,7 @@ BOUNDS = _by_name(
     Kind(BAND_DUAL.says, (POSTERIOR,), band_bound, (*RATIOS, *LIFTS), alone=True),
     Kind(RAYS_DUAL.says, GAINS, potentials_bound),
     Kind(SUMS_DUAL.says, SPLIT_GAINS, potentials_bound, LIFTS, alone=True),
+    Kind(SETS_DUAL.says, SPLIT_GAINS, potentials_bound, RATIOS, alone=True),
     Kind(BOXES_DUAL.says, SPLIT_GAINS, potentials_bound),
     *(
         Kind(table.says, (RISKS[roots] + WORST * worst,), estimation_bound)

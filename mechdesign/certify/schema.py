@@ -49,6 +49,7 @@ __all__ = [
     "RISKS",
     "RISK_DUALS",
     "ROWS_DUAL",
+    "SETS_DUAL",
     "SUMS_DUAL",
     "WEIGHTED_DUAL",
 ]
@@ -194,6 +195,7 @@ INFORMATION = Table("information", {"multipliers": MapOf(SIZE), "levels": NUMBER
 CUT = Row([INDEX, NUMBER])
 LEAF = Row([NUMBER, ListOf(INDEX), ListOf(INDEX), ListOf(SIZE)])
 TREE = ListOf(AnyOf([CUT, LEAF], "cut or leaf"))
+INTERVALS = ListOf(Row([NUMBERS, NUMBERS]))
 
 
 def _search(name: str, search: str, keys: dict[str, Form], **optional: Form) -> Table:
@@ -239,6 +241,7 @@ DECODERS_DUAL = Table(
 BAND_DUAL = _search("bands", "decoders", {"decoders": ListOf(EXACT), "levels": NUMBERS})
 RAYS_DUAL = _search("rays", "rays", {}, **OF_PRIORS)
 SUMS_DUAL = _search("sums", "sums", {})
+SETS_DUAL = _search("sets", "sets", {"surplus": NUMBER, "intervals": INTERVALS})
 BOXES_DUAL = _search("boxes", "boxes", {"tree": TREE}, **OF_PRIORS)
 
 DUALS = Variants(
@@ -252,6 +255,7 @@ DUALS = Variants(
         BAND_DUAL,
         RAYS_DUAL,
         SUMS_DUAL,
+        SETS_DUAL,
         BOXES_DUAL,
         *RISK_DUALS.values(),
     ],

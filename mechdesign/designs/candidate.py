@@ -248,7 +248,7 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
     if dual.potentials is not None:
-        table["potential"], table["search"] = _listed(dual.potentials), dual.search
+        table |= {"potential": _listed(dual.potentials), "search": dual.search, **dual.evidence}
         if dual.decoder_potentials is not None:
             table["levels"] = _listed(dual.decoder_potentials)
         if dual.tree is not None:

@@ -99,10 +99,12 @@ class Dual:
         from 0 to 1.
     search
         How the checker finds the largest gain less its price at the potentials: ``"rays"``,
-        ``"classes"``, either of them with ``"ldp-"`` before it, ``"lifts"``, ``"decoders"``, or
-        ``"chain"`` for a linear loss on a line.
+        ``"classes"``, either of them with ``"ldp-"`` before it, ``"sums"``, ``"sets"``,
+        ``"boxes"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
+    evidence
+        What else the search needs, by the keys of a saved file.
     priors
         For a search over rays: the priors of a notion about a set whose rows are used.
     information
@@ -118,6 +120,7 @@ class Dual:
     decoder_potentials: FloatArray | None = None
     search: str = ""
     tree: Tree | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
     priors: Mapping[int, tuple[Weights, ...]] = field(default_factory=dict)
     estimation: EstimationData | None = None
     information: Information | None = None

@@ -482,7 +482,8 @@ class Prover:
                 need(len(self.names) > 0 and self.names <= notions, "a search for the notions")
                 need(not any(notion.secret for notion in self.problem.notions), "no secret")
             must |= {"potential", "search"}
-            must |= {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}.get(search, set())
+            more = {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}
+            must |= more.get(search, {"surplus", "intervals"} if search == "sets" else set())
         elif self.kind == "posterior":
             must |= {"decoders"}
         elif "representatives" in stated:
@@ -715,8 +716,34 @@ class Prover:
             need(law or reduced <= 0, "a bound on columns that never occur")
             if law:
                 most.append(reduced / law)
+        if search == "sets":  # a claim of the largest, which holds where it is
+            self.check_intervals(dual["intervals"])
+            most.append(number(dual["surplus"]))
         found = sum(u) + max(most)
         return found if self.maximized else offset - found
+
+    def check_intervals(self, stated: Any) -> None:
+        """Check that one budget protects inputs in blocks, and the intervals of P . q in each."""
+        (notion,), k = self.problem.notions, self.k
+        rows = notion.pairs.values()
+        need(len({(r.exponent(notion.epsilon), max(r.right)) for r in rows}) == 1, "one budget")
+        low, factor = next((r.shrink(notion.epsilon)[0], max(r.right)) for r in rows)
+        need(Fraction(1, 1 << 80) <= low < 1 and factor == 1, "a budget of its own")
+        blocks: dict[tuple[int, ...], list[int]] = {}
+        for x in range(k):
+            block = tuple(z for z in range(k) if z == x or (x, z) in notion.pairs)
+            if len(block) > 1:
+                blocks.setdefault(block, []).append(x)
+        members = list(itertools.chain(*blocks))
+        need(len(set(members)) == len(members), "blocks apart")
+        listed = [sequence(entry, 2) for entry in sequence(stated, len(blocks))]
+        for (inner, multipliers), (block, inputs) in zip(listed, blocks.items(), strict=True):
+            least = low * sum(self.p[z] for z in block)
+            most = least + (1 - low) * sum(self.p[x] for x in inputs)
+            ends = [number(t) for t in sequence(inner)]
+            need(sum(self.p[z] for z in block) > 0, "a block that occurs")
+            need(all(a <= b for a, b in itertools.pairwise([least, *ends, most])), "rising ends")
+            need(len([number(m) for m in sequence(multipliers)]) == len(ends) + 2, "multipliers")
 
     def risk_bound(self, dual: dict[str, Any], u: Vector) -> Fraction | None:
         problem, k = self.problem, self.k
@@ -780,6 +807,7 @@ SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
     "chain": (LOSSES, RATIOS | SUMS),
     "rays": (GAINS, None),
     "sums": ({"histogram", "mutual-information"}, LIFT_BOUNDS),
+    "sets": ({"histogram", "mutual-information"}, RATIOS | SUMS),
     "boxes": ({"histogram", "mutual-information"}, None),
     "decoders": ({"posterior"}, RATIOS | SUMS | LIFT_BOUNDS),
 }

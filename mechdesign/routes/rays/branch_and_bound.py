@@ -26,13 +26,19 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.errors import SolverError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT, LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import NO_ROWS, BoxNode, ColumnProgram, SurplusBound
+from mechdesign.routes.rays.box_tree import (
+    NO_ROWS,
+    BoxNode,
+    ColumnProgram,
+    NumberedTree,
+    SurplusBound,
+)
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["WORTH_ADDING", "BranchAndBound"]
@@ -60,6 +66,9 @@ SWEEPS = 2
 
 ROUNDING = 1e-9
 """A box counts as empty only if its ends cross by more than rounding explains."""
+
+STEPS_OF_A_BOX = 60, 4
+"""Of the checker for a box, times inputs: alone, and for each ratio of an entry."""
 
 NEAR_END = 1e-3
 """A cut this near an end of an entry, relative to the width, is moved to the middle."""
@@ -146,13 +155,25 @@ class BranchAndBound:
         """Return h_x(r_x) for each input."""
         return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
 
-    def proof_steps(self, alone: int, ratio: int) -> int:
-        """Return about how many steps it takes the checker to bound one box."""
+    @property
+    def steps_of_a_box(self) -> int:
+        """About how many steps it takes the checker to bound one box."""
+        alone, ratio = STEPS_OF_A_BOX
         return self.size * (alone + ratio * self.size * (self.ratios is not None))
 
-    def listed_priors(self) -> tuple[dict[int, tuple[Weights, ...]], dict[int, int]]:
-        """Return the priors whose rows were used, and their numbers in leaves, old and new."""
-        return ({}, {}) if self.program is None else self.program.priors()
+    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
+        """Return the potentials with the tree of boxes.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no tree.
+        """
+        if priced.tree is None:
+            raise UnsupportedError("objective", "a gain that can be priced", "another")
+        priors, numbers = ({}, {}) if self.program is None else self.program.priors()
+        tree = NumberedTree(priced.tree, numbers)
+        return Dual((), potentials=u, search="boxes", tree=tree, priors=priors)
 
     def root(self) -> Box:
         """Return the box of all columns.

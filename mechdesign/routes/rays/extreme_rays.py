@@ -8,7 +8,8 @@ is one ray. So maximizing the convex function is, exactly, the linear program
 Its dual has potentials u of the inputs. For any u, and columns scaled to P . r = 1, the gain of a
 channel is at most Sum_x u_x + max_r (g(r) - u . r), the sum and the largest surplus: that is the
 bound. Where the rays are few they are listed. For lifts between two bounds, whose rays are too many
-beyond some inputs, it is solved by column generation (`lift_polytope`). Where neither is possible,
+beyond some inputs, it is solved by column generation (`lift_polytope`), and so it is for the rays
+of one budget that are too many to list (`raised_sets`). Where neither is possible,
 rays are found by local search (`local_search`), and the bound is what branch and bound over boxes
 (`branch_and_bound`) can prove.
 """
@@ -33,6 +34,7 @@ from mechdesign.routes.rays.branch_and_bound import BranchAndBound
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.lift_polytope import LiftPolytope
 from mechdesign.routes.rays.local_search import LocalSearch, loss_of, search_rays_locally
+from mechdesign.routes.rays.raised_sets import RaisedSets
 from mechdesign.routes.rays.ray_generation import AnyCone, RayGeneration
 from mechdesign.utilities import ColumnUtility
 
@@ -69,12 +71,17 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     utility = utility.on(problem.domain)
     lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
-        found = _by_lifts(lifts, problem, limits)
+        found = _by_pricing(lifts, lifts.first_rays(limits), problem, utility, limits)
     else:
         try:
             found = _by_all_rays(problem, utility, limits)
         except UnsupportedError:
-            found = _by_local_search(problem, utility, limits)
+            sets = RaisedSets.of(problem, utility)
+            if sets is not None:
+                first, center = sets.first_rays(), np.zeros(sets.size)
+                found = _by_pricing(sets, first, problem, utility, limits, center)
+            else:
+                found = _by_local_search(problem, utility, limits)
     used = found.theta > USED
     matrix = found.rays[:, used] * found.theta[used]
     bound = None
@@ -112,11 +119,17 @@ def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _F
     return _Found(rays, theta, dual, most, notes)
 
 
-def _by_lifts(lifts: LiftPolytope, problem: Problem, limits: Limits) -> _Found:
-    first = lifts.first_rays(limits)
-    program = RestrictedMaster(first, lifts.gain(first))
-    loss = partial(loss_of, problem, lifts.utility)
-    search = RayGeneration(lifts, program, loss, limits)
+def _by_pricing(
+    pricer: LiftPolytope | RaisedSets,
+    first: FloatArray,
+    problem: Problem,
+    utility: ColumnUtility,
+    limits: Limits,
+    center: FloatArray | None = None,
+) -> _Found:
+    program = RestrictedMaster(first, pricer.gain(first))
+    loss = partial(loss_of, problem, utility)
+    search = RayGeneration(pricer, program, loss, limits, center)
     search.run()
     return _Found(program.rays, search.theta, search.dual(), search.upper, search.notes())
 

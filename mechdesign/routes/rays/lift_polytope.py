@@ -21,9 +21,11 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays.box_tree import SurplusBound
 from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
+from mechdesign.routes.rays.ray_generation import Pace
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LiftPolytope"]
@@ -35,11 +37,7 @@ MOST_ENTRIES = 10_000_000
 ROUNDING = 1e-12
 """A sum of counts this far beyond a whole number is that number."""
 
-MOST_BOXES_IN_ALL = 400_000
-"""Without a time limit the rounds end after so many boxes."""
-
-PATIENCE = 12
-"""After so many rounds that save little of the gap, more boxes are allowed."""
+PACE = Pace(patience=12, most_boxes=400_000)
 
 TRIED = 3
 """For each input in between, the most vertices that are returned."""
@@ -56,12 +54,14 @@ class LiftPolytope:
         Whole numbers that the prior is in proportion to, if they are small; else None.
     """
 
-    patience, most_boxes = PATIENCE, MOST_BOXES_IN_ALL
+    pace = PACE
 
     def __init__(self, boxes: BranchAndBound, counts: list[int] | None) -> None:
         self.boxes, self.counts = boxes, counts
         self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
         self.utility, self.size = boxes.utility, boxes.size
+        self.how = "dynamic programming over sums" if counts else "branch and bound"
+        self.steps_of_a_box = 0 if counts else boxes.steps_of_a_box
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> LiftPolytope | None:
@@ -133,6 +133,12 @@ class LiftPolytope:
         if self.counts:
             return self._by_sums(u, goal)
         return self.boxes.price(u, goal, boxes, limits)
+
+    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
+        """Return what tells the checker how to bound the surplus."""
+        if self.counts:
+            return Dual((), potentials=u, search="sums")
+        return self.boxes.dual(u, priced)
 
     def _by_sums(self, u: FloatArray, goal: float) -> SurplusBound:
         """Find the best vertex for each input in between, by dynamic programming over counts."""

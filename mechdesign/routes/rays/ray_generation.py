@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -21,33 +22,25 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.routes.base import Dual
 from mechdesign.routes.column_generation.master import RestrictedMaster
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import NumberedTree, SurplusBound
+from mechdesign.routes.limits import OPTIMAL, Limits
+from mechdesign.routes.rays.box_tree import SurplusBound
 from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
 from mechdesign.routes.rays.local_search import LocalSearch
 
-__all__ = ["AnyCone", "RayGeneration"]
+__all__ = ["AnyCone", "Pace", "RayGeneration"]
 
 
 ROUNDS = 1000
-GOAL, ENOUGH = 3e-7, 0.4
-"""Relative to the value: what the rounds aim at, or this share of the gap that is wanted. They end
-within twice as much."""
+ENOUGH = 0.4
+"""The share of a gap that the user wants which the rounds aim at."""
 
 LEAST_GOAL = 1e-13
-FIRST_BOXES, MOST_ENTRIES = 64, 600_000
-"""Boxes that branch and bound looks at in a round, few at first, more as potentials settle; and how
-many they can become, times inputs."""
+FIRST_BOXES = 64
+"""Boxes that pricing looks at in a round at first; more as potentials settle."""
 
-MOST_BOXES_IN_ALL = 100_000
-"""Without a time limit the rounds end after so many boxes, each with a linear program."""
-
-STEPS_A_SECOND, STEPS_OF_A_BOX = 400_000, (60, 4)
+STEPS_A_SECOND = 400_000
 """For each second of a time limit, the checker's steps for a proof, so that it takes less than half
-of the time; and its steps for a box times inputs, alone and for each ratio of an entry."""
-
-KEPT = 0.4
-"""The share of a time limit that is kept for the proof."""
+of the time."""
 
 SMOOTHING = 0.5
 """The share of the best potentials so far in those that are priced."""
@@ -55,27 +48,50 @@ SMOOTHING = 0.5
 SAME = 1e-9
 """Potentials that differ by less, relative to the largest, are not priced again."""
 
-PATIENCE, BETTER = 3, 0.05
-"""Rounds of any cone that save less than this share of the gap, before more boxes are allowed."""
-
-LAST_PATIENCE = 12
-"""The same where no more are."""
+BETTER = 0.05
+"""A round that saves less than this share of the gap saves little."""
 
 ASCENTS = 40
 """The most columns of a round from which the local search goes on."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the rounds go on.
+
+    Attributes
+    ----------
+    goal
+        Relative to the value: what they aim at. They end within twice as much.
+    patience
+        After so many rounds that save little of the gap, more boxes are allowed.
+    last_patience
+        The same where no more are: then the rounds end.
+    most_entries
+        Boxes that pricing may look at in a round, times inputs.
+    most_boxes
+        Without a time limit the rounds end after so many boxes.
+    kept
+        The share of a time limit that is kept for the proof.
+    """
+
+    goal: float = 3e-7
+    patience: float = 3
+    last_patience: float = 12
+    most_entries: int = 600_000
+    most_boxes: int = 100_000
+    kept: float = 0.4
 
 
 class Pricer(Protocol):
     """What finds columns of positive surplus and bounds that of all others."""
 
     size: int
-    counts: list[int] | None
-    """Whole numbers that the prior is in proportion to, where sums of them are the search."""
-    boxes: BranchAndBound
-    patience: int
-    """After so many rounds that save little of the gap, more boxes are allowed."""
-    most_boxes: int
-    """Without a time limit the rounds end after so many boxes."""
+    how: str
+    """The search, in a few words."""
+    pace: Pace
+    steps_of_a_box: int
+    """About how many steps it takes the checker to bound one box; 0 if there are none."""
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -85,15 +101,18 @@ class Pricer(Protocol):
     ) -> SurplusBound:
         """Return a bound on the surplus of all columns, and columns with a positive one."""
 
+    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
+        """Return the potentials, and what tells the checker how to bound the surplus at them."""
+
 
 class AnyCone:
     """Columns of any cone whose gain splits by inputs: branch and bound, then local search."""
 
-    counts: list[int] | None = None
-    patience, most_boxes = PATIENCE, MOST_BOXES_IN_ALL
+    how, pace = "branch and bound", Pace()
 
     def __init__(self, boxes: BranchAndBound, local: LocalSearch) -> None:
         self.boxes, self.local, self.size = boxes, local, boxes.size
+        self.steps_of_a_box = boxes.steps_of_a_box
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -112,6 +131,10 @@ class AnyCone:
         rays = [ray for n in best for ray in self.local.ascend(priced.rays[n], u)]
         return SurplusBound(priced.surplus, rays, priced.boxes, priced.tree)
 
+    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
+        """Return the potentials with the tree of boxes."""
+        return self.boxes.dual(u, priced)
+
 
 class RayGeneration:
     """The rounds.
@@ -126,6 +149,8 @@ class RayGeneration:
         The objective at a sum of gains, as a loss.
     limits
         When to stop.
+    center
+        The first potentials that are priced; default those of the first program.
     """
 
     def __init__(
@@ -134,7 +159,9 @@ class RayGeneration:
         program: RestrictedMaster,
         loss: Callable[[float], float],
         limits: Limits,
+        center: FloatArray | None = None,
     ) -> None:
+        self.center = center
         self.pricer, self.program, self.loss, self.limits = pricer, program, loss, limits
         self.theta: FloatArray = np.zeros(len(program.gain))
         self.rounds = self.boxes = 0
@@ -145,18 +172,20 @@ class RayGeneration:
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
         boxes, idle = FIRST_BOXES, 0
+        pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
+        wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
         if math.isfinite(self.limits.seconds):
-            kept = 0.0 if self.pricer.counts else KEPT * self.limits.seconds
+            kept = pace.kept * self.limits.seconds if of_box else 0.0
             self.limits.reserve = max(self.limits.reserve, kept)
-        of_box = self.pricer.boxes.proof_steps(*STEPS_OF_A_BOX)
-        most = self.limits.steps(MOST_ENTRIES // self.pricer.size, STEPS_A_SECOND / of_box)
+        most = pace.most_entries // self.pricer.size
+        most = self.limits.steps(most, STEPS_A_SECOND / max(1, of_box))
         most = max(FIRST_BOXES, most)
-        in_all = self.pricer.most_boxes if math.isinf(self.limits.seconds) else math.inf
+        in_all = pace.most_boxes if math.isinf(self.limits.seconds) else math.inf
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potentials = self.program.solve()
             value = float(self.program.gain @ self.theta)
             loss = self.loss(value)
-            goal = max(max(GOAL, ENOUGH * self.limits.gap) * abs(loss), LEAST_GOAL)
+            goal = max(max(pace.goal, wanted) * abs(loss), LEAST_GOAL)
             before = self.upper
             smoothed = self._smoothed(potentials)
             priced = self._try(smoothed, goal, boxes)
@@ -171,8 +200,8 @@ class RayGeneration:
             idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
             if self.boxes > in_all:
                 break
-            if not useful or idle >= (self.pricer.patience if boxes < most else LAST_PATIENCE):
-                if self.pricer.counts or (boxes >= most and priced.boxes < boxes):
+            if not useful or idle >= (pace.patience if boxes < most else pace.last_patience):
+                if not of_box or (boxes >= most and priced.boxes < boxes):
                     return  # rounding is all that is left
                 if boxes >= most:
                     break
@@ -186,7 +215,7 @@ class RayGeneration:
 
     def _smoothed(self, potentials: FloatArray) -> FloatArray:
         if self._best is None:
-            return potentials
+            return potentials if self.center is None else self.center
         return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potentials
 
     def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
@@ -212,16 +241,9 @@ class RayGeneration:
         """Return the best potentials met, and what tells the checker how to bound the surplus."""
         if self._best is None:
             raise UnsupportedError("objective", "a gain that can be priced", "another")
-        u, priced = self._best
-        if self.pricer.counts:
-            return Dual((), potentials=u, search="sums")
-        if priced.tree is None:
-            raise UnsupportedError("objective", "a gain that can be priced", "another")
-        priors, numbers = self.pricer.boxes.listed_priors()
-        tree = NumberedTree(priced.tree, numbers)
-        return Dual((), potentials=u, search="boxes", tree=tree, priors=priors)
+        return self.pricer.dual(*self._best)
 
     def notes(self) -> list[str]:
         """Return what was done, in a sentence."""
-        how = "dynamic programming over sums" if self.pricer.counts else "branch and bound"
-        return [f"{self.rounds} rounds of pricing by {how}, {len(self.theta)} rays in the program"]
+        rounds = f"{self.rounds} rounds of pricing by {self.pricer.how}"
+        return [f"{rounds}, {len(self.theta)} rays in the program"]
