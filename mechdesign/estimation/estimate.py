@@ -14,7 +14,7 @@ from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
 from mechdesign.estimation.options import choose
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
-from mechdesign.estimation.result import Estimate
+from mechdesign.estimation.result import Deviation, Estimate
 from mechdesign.estimation.scores import Scores
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource, Tally
@@ -37,28 +37,33 @@ class EstimationTask(ABC):
         """Return the unbiased estimate."""
 
     @abstractmethod
-    def distinct(self) -> DistinctReports:
+    def observed(self) -> DistinctReports:
         """Return the distinct reports, with their counts and likelihoods."""
 
     def maximum_likelihood(self) -> Estimate:
         """Return the maximum-likelihood estimate, with its optimality gap and standard errors."""
-        observed = self.distinct()
+        observed = self.observed()
         found = fit(observed, self.tolerance, self.progress)
-        inverse, inside = observed_information(observed, found.distribution, found.gradient)
-        deviation = _InverseDeviation(found.distribution, inverse, observed.total, self.target)
+        deviation: Deviation = _unknown
         notes = [
             f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
             f"{found.iterations} steps",
-            "standard errors from the observed information: approximate",
+            "standard errors are not known for so many inputs",
         ]
-        if not inside.any():
-            notes[1] = "standard errors are not known: other distributions are as likely"
-        elif not inside.all():
-            notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
+        if observed.is_written:
+            inverse, inside = observed_information(observed, found.distribution, found.gradient)
+            deviation = _InverseDeviation(found.distribution, inverse, observed.total, self.target)
+            notes[1] = "standard errors from the observed information: approximate"
+            if not inside.any():
+                notes[1] = "standard errors are not known: other distributions are as likely"
+            elif not inside.all():
+                notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
+        k = len(self.inputs)
+        errors = deviation(np.eye(k)) if observed.is_written else np.full(k, np.nan)
         return Estimate(
             inputs=self.inputs,
             values=found.distribution,
-            standard_errors=deviation(np.eye(len(self.inputs))),
+            standard_errors=errors,
             reports=observed.total,
             method="maximum-likelihood",
             unbiased=False,
@@ -103,7 +108,7 @@ def estimate(
         differ.
     tolerance
         For maximum likelihood, the gap to stop at, in nats per report; default
-        min(1e-9, 1e-3 / n).
+        min(1e-9, 1e-3 / n), and 1e-2 for noise on more inputs than a matrix is written out for.
     progress
         For maximum likelihood, called at every step with the number of steps and the gap.
 
@@ -144,6 +149,11 @@ class _ScoreDeviation:
         truth, _ = self.scores.combinations(self.tally, weights**2)
         moments = Moments(square, mean**2, truth)
         return np.sqrt(check_target(self.target)(moments, self.tally.total))
+
+
+def _unknown(weights: FloatArray) -> FloatArray:
+    """Return standard errors that are not known."""
+    return np.full(len(weights), np.nan)
 
 
 @dataclass(frozen=True)
@@ -189,9 +199,9 @@ class SourceTask(EstimationTask):
             deviation=_ScoreDeviation(scores, tally, self.target),
         )
 
-    def distinct(self) -> DistinctReports:
+    def observed(self) -> DistinctReports:
         """Return the distinct reports of the model."""
-        return self.model.distinct(self.reports)
+        return self.model.observed(self.reports)
 
 
 METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {

@@ -68,7 +68,7 @@ class GroupTask(EstimationTask):
             deviation=found,
         )
 
-    def distinct(self) -> DistinctReports:
+    def observed(self) -> DistinctReports:
         """Return the distinct reports of all groups, for the population."""
         if self.target not in BORROWING:
             raise InputError(
@@ -77,7 +77,7 @@ class GroupTask(EstimationTask):
         pairs = zip(self.models, self.reports, strict=True)
         each = [model.distinct(reports) for model, reports in pairs]
         return DistinctReports(
-            np.hstack([one.columns for one in each]),
+            np.hstack([one.matrix for one in each]),
             np.concatenate([one.counts for one in each]),
             any(one.simulated for one in each),
         )

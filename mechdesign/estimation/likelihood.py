@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import InputError, SolverError, shown
@@ -22,15 +23,22 @@ from mechdesign.outside import called, check_product, checked
 __all__ = ["Fit", "Progress", "fit", "likelihood_gap", "observed_information"]
 
 
+Columns: TypeAlias = FloatArray | LinearOperator
+
 Progress = Callable[[int, float], None]
 """Called with the number of steps so far and the gap."""
 
-LARGEST_TOLERANCE, LEAST_TOLERANCE = 1e-9, 1e-13
+LARGEST_TOLERANCE, LEAST_TOLERANCE, FAST_TOLERANCE = 1e-9, 1e-13, 1e-2
+"""The last is for columns that are not written out: what EM reaches by itself."""
 
 EM_CYCLES = 60
 """Accelerated EM cycles before Newton's method takes over."""
 
 MOST_CYCLES, MOST_NEWTON = 20_000, 200
+
+MOST_FAST_CYCLES = 500
+"""Accelerated EM cycles where the columns are not written out: there inputs are so many that the
+maximum itself is mostly noise."""
 
 MOST_NEWTON_INPUTS = 4000
 """Above it a Newton step, cubic in the number of inputs, costs more than it gains."""
@@ -58,7 +66,7 @@ class Fit:
     iterations: int
 
 
-def likelihood_gap(columns: FloatArray, share: FloatArray, p: FloatArray) -> float:
+def likelihood_gap(columns: Columns, share: FloatArray, p: FloatArray) -> float:
     """Return ln max_x D_x, an upper bound on the distance of L(p) from its maximum.
 
     With h the shares of the distinct reports, the log-likelihood per report is
@@ -74,7 +82,7 @@ def likelihood_gap(columns: FloatArray, share: FloatArray, p: FloatArray) -> flo
     Parameters
     ----------
     columns
-        ``(n_inputs, n_distinct)`` columns of the channel.
+        ``(n_inputs, n_distinct)`` columns of the channel, or what multiplies as they do.
     share
         ``(n_distinct,)`` shares of the reports, which sum to 1.
     p
@@ -100,7 +108,7 @@ def fit(
         The reports.
     tolerance
         The gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), which is small beside
-        the sampling error of n reports.
+        the sampling error of n reports, and 1e-2 where columns are not written out.
     progress
         Called at every step.
 
@@ -112,13 +120,14 @@ def fit(
         If the gap is not reached.
     """
     share = observed.shares
-    wanted = _wanted_gap(tolerance, observed.total)
+    wanted = _wanted_gap(tolerance, observed)
     search = _Maximizer(observed.columns, share, wanted, progress)
-    k = len(observed.columns)
-    use_newton = k <= MOST_NEWTON_INPUTS
-    p = search.accelerated_em(np.full(k, 1 / k), EM_CYCLES if use_newton else MOST_CYCLES)
+    k = observed.columns.shape[0]
+    use_newton = observed.is_written and k <= MOST_NEWTON_INPUTS
+    cycles = MOST_CYCLES if observed.is_written else MOST_FAST_CYCLES
+    p = search.accelerated_em(np.full(k, 1 / k), EM_CYCLES if use_newton else cycles)
     if search.gap(p) > wanted and use_newton:
-        p = search.interior_point(p)
+        p = search.interior_point(observed.matrix, p)
     gap = search.gap(p)
     if not gap <= wanted:
         raise SolverError(
@@ -132,7 +141,7 @@ class _Maximizer:
     """The two iterations on one likelihood, which count their steps and report their progress."""
 
     def __init__(
-        self, columns: FloatArray, share: FloatArray, wanted: float, progress: Progress | None
+        self, columns: Columns, share: FloatArray, wanted: float, progress: Progress | None
     ) -> None:
         self.columns, self.share, self.wanted, self.progress = columns, share, wanted, progress
         self.steps = 0
@@ -186,7 +195,7 @@ class _Maximizer:
         ahead /= ahead.sum()
         return ahead if self.log_likelihood(ahead) > self.log_likelihood(twice) else twice
 
-    def interior_point(self, start: FloatArray) -> FloatArray:
+    def interior_point(self, columns: FloatArray, start: FloatArray) -> FloatArray:
         """Follow the central path p_x z_x = mu to mu = 0 by Newton steps on p and z = 1 - D.
 
         The constraint Sum_x p_x = 1 is replaced by the penalty -Sum_x p_x: as Sum_x p_x D_x = 1
@@ -195,11 +204,11 @@ class _Maximizer:
         k = len(start)
         p = np.maximum(start, 1e-9)
         p /= p.sum()
-        z = np.maximum(1 - _gradient(self.columns, self.share, p), 1e-3)
+        z = np.maximum(1 - _gradient(columns, self.share, p), 1e-3)
         best = start
         for _ in range(MOST_NEWTON):
-            outputs = p @ self.columns
-            gradient = self.columns @ (self.share / outputs)
+            outputs = p @ columns
+            gradient = columns @ (self.share / outputs)
             gap = self.gap(p / p.sum())
             self._report(gap)
             if gap < self.gap(best):
@@ -208,7 +217,7 @@ class _Maximizer:
                 break
             self.steps += 1
             mu = 0.1 * float(p @ z) / k
-            scaled = self.columns * (np.sqrt(self.share) / outputs)
+            scaled = columns * (np.sqrt(self.share) / outputs)
             # scaled by sqrt(p) on both sides, the matrix is near the identity where p is small
             root = np.sqrt(p)
             H = root[:, None] * (scaled @ scaled.T) * root
@@ -245,7 +254,8 @@ def observed_information(
     k = len(p)
     inside = p > np.maximum(1 - gradient, 1e-12)
     inverse = np.full((k, k), np.nan)
-    scaled = observed.columns[inside] * (np.sqrt(observed.shares) / (p @ observed.columns))
+    columns = observed.matrix
+    scaled = columns[inside] * (np.sqrt(observed.shares) / (p @ columns))
     size = 1 / np.sqrt((scaled**2).sum(axis=1))
     H = size[:, None] * (scaled @ scaled.T) * size
     s, U = called("LAPACK", scipy.linalg.eigh, H)
@@ -258,7 +268,7 @@ def observed_information(
     return inverse, inside
 
 
-def _gradient(columns: FloatArray, share: FloatArray, p: FloatArray) -> FloatArray:
+def _gradient(columns: Columns, share: FloatArray, p: FloatArray) -> FloatArray:
     return np.asarray(columns @ (share / (p @ columns)))
 
 
@@ -274,9 +284,11 @@ def _step_length(value: FloatArray, step: FloatArray) -> float:
     return min(1.0, 0.995 * float((-value[down] / step[down]).min()))
 
 
-def _wanted_gap(tolerance: Any, total: int) -> float:
+def _wanted_gap(tolerance: Any, observed: DistinctReports) -> float:
     if tolerance is None:
-        return max(LEAST_TOLERANCE, min(LARGEST_TOLERANCE, 1e-3 / total))
+        if not observed.is_written:
+            return FAST_TOLERANCE
+        return max(LEAST_TOLERANCE, min(LARGEST_TOLERANCE, 1e-3 / observed.total))
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
         raise InputError("tolerance", "a number > 0, in nats per report", shown(tolerance))
     return float(tolerance)

@@ -130,7 +130,7 @@ class _PosteriorDeviation:
 
 def _posterior(observed: DistinctReports, p: FloatArray) -> FloatArray:
     """Return P(x|y) for the distinct reports, ``(n_inputs, n_distinct)``."""
-    joint = p[:, None] * observed.columns
+    joint = p[:, None] * observed.matrix
     outputs = joint.sum(axis=0)
     if (outputs <= 0).any():
         raise InputError(

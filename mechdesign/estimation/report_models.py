@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
@@ -41,16 +42,29 @@ class DistinctReports:
     ----------
     columns
         ``(n_inputs, n_distinct)`` probabilities Q(y|x) of the distinct reports, each column up to a
-        factor, on which neither a likelihood ratio nor a posterior depends.
+        factor, on which neither a likelihood ratio nor a posterior depends; or what multiplies
+        vectors as they do.
     counts
         ``(n_distinct,)`` how often each was sent, all above 0.
     simulated
         Whether any of them was drawn from a seed.
     """
 
-    columns: FloatArray
+    columns: FloatArray | LinearOperator
     counts: FloatArray
     simulated: bool
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the columns are written out."""
+        return isinstance(self.columns, np.ndarray)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The columns, where they are written out."""
+        if not isinstance(self.columns, np.ndarray):
+            raise UnsupportedError("reports", "reports whose columns are written out", "too many")
+        return self.columns
 
     @property
     def total(self) -> int:
@@ -109,6 +123,10 @@ class ReportModel(ABC):
             If a structured mechanism has more than 4096 inputs, or more than 2**21 probabilities of
             the reports that were sent.
         """
+
+    def observed(self, reports: ReportData) -> DistinctReports:
+        """Return the same, where need be with columns that are not written out."""
+        return self.distinct(reports)
 
     @abstractmethod
     def scores(self, prior: Prior | None = None) -> Scores:
@@ -180,13 +198,9 @@ class MechanismModel(ReportModel):
 
     def distinct(self, reports: ReportData) -> DistinctReports:
         """Return the exact probabilities of each distinct report."""
-        tally = self.tally(reports)
-        if isinstance(reports, Reports):
-            distinct, counts = np.unique(reports.data, axis=0, return_counts=True)
-        else:
-            distinct, counts = self._counted_reports(tally)
+        tally, distinct, counts = self._sent(reports)
         k = len(self.inputs)
-        if k > MOST_INPUTS or k * len(distinct) > MOST_ENTRIES:
+        if not self._fits(len(distinct)):
             raise UnsupportedError(
                 "mechanism",
                 f"at most {MOST_INPUTS} inputs, and {MOST_ENTRIES} probabilities to write out",
@@ -195,6 +209,38 @@ class MechanismModel(ReportModel):
             )
         each = [self._column(distinct[n : n + 1]) for n in range(len(distinct))]
         return DistinctReports(np.array(each).T, counts.astype(np.float64), tally.simulated)
+
+    def observed(self, reports: ReportData) -> DistinctReports:
+        """Return the distinct reports, as an operator where they are too many to write out."""
+        operator = self.mechanism.operator()
+        tally, sent, counts = self._sent(reports)
+        if operator is None or self._fits(len(sent)):
+            return self.distinct(reports)
+        k = operator.shape[0]
+
+        def means(r: FloatArray) -> FloatArray:
+            placed = np.zeros(operator.shape[1])
+            placed[sent] = r.ravel()
+            return np.asarray(operator.matvec(placed))
+
+        def outputs(p: FloatArray) -> FloatArray:
+            return np.asarray(operator.rmatvec(p))[sent]
+
+        columns = LinearOperator((k, len(sent)), means, outputs, dtype=np.float64)
+        return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
+
+    def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
+        """Return the tally, the distinct reports, and how often each was sent."""
+        tally = self.tally(reports)
+        if isinstance(reports, Reports):
+            distinct, counts = np.unique(reports.data, axis=0, return_counts=True)
+            return tally, distinct, counts
+        return tally, *self._counted_reports(tally)
+
+    def _fits(self, distinct: int) -> bool:
+        """Return whether the columns of so many reports are written out."""
+        k = len(self.inputs)
+        return k <= MOST_INPUTS and k * distinct <= MOST_ENTRIES
 
     def scores(self, prior: Prior | None = None) -> Scores:
         """Return the scores of the mechanism, which do not depend on the prior."""

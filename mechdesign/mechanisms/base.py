@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
@@ -232,6 +233,10 @@ class Mechanism(ABC):
             given = f"counts up to {counts.max()}, with the sum {counts.sum()}"
             raise InputError("tally", f"counts of {tally.total} reports", given)
         return counts.astype(np.float64), tally.total
+
+    def operator(self) -> LinearOperator | None:
+        """Return the matrix as what multiplies vectors quickly, in floats; None if nothing does."""
+        return None
 
     def _each(self) -> list[AnyArray]:
         self._check_listable()

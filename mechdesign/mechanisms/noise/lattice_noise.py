@@ -10,6 +10,7 @@ from math import inf, nextafter
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import BITS, Channel
@@ -234,8 +235,24 @@ class LatticeNoise(Mechanism):
     def _matrix(self) -> Int64Array:
         if len(self.inputs) > MOST_INPUTS:
             expected = f"at most {MOST_INPUTS} inputs, to write the matrix out"
-            raise UnsupportedError("mechanism", expected, f"{len(self.inputs)}")
+            hint = "distributions are estimated by maximum likelihood"
+            raise UnsupportedError("mechanism", expected, f"{len(self.inputs)}", hint)
         return np.array([self.row(x) for x in range(len(self.inputs))])
+
+    def operator(self) -> LinearOperator:
+        """Return the matrix as what multiplies vectors, by fast Fourier transforms on the torus."""
+        k, remap = len(self.inputs), self.remap
+
+        def outputs(p: FloatArray) -> FloatArray:
+            found = self.law.spread(p.ravel())
+            if remap is None:
+                return found
+            return np.bincount(remap, weights=found, minlength=k).astype(np.float64)
+
+        def means(r: FloatArray) -> FloatArray:
+            return self.law.gathered(r.ravel() if remap is None else r.ravel()[remap])
+
+        return LinearOperator((k, k), matvec=means, rmatvec=outputs, dtype=np.float64)
 
     @cached_property
     def _scores(self) -> FloatArray:

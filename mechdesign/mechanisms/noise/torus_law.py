@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import scipy.fft
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.channel import BITS
@@ -153,6 +154,43 @@ class TorusLaw:
         found = S[np.ix_(*highs)] - S[np.ix_(lows[0], highs[1])]
         found += S[np.ix_(*lows)] - S[np.ix_(highs[0], lows[1])]
         return np.asarray(found.view(np.int64))
+
+    @cached_property
+    def _spectrum(self) -> npt.NDArray[np.complex128]:
+        """The transform of the probabilities of displacements, which have no direction."""
+        return np.asarray(scipy.fft.rfft2(np.ldexp(self.table.astype(np.float64), -BITS)))
+
+    def spread(self, p: FloatArray) -> FloatArray:
+        """Return the probabilities of reports if ``(n_inputs,)`` p is the law of the inputs."""
+        placed = np.zeros(self.torus)
+        placed[self._grid] = p.reshape(self.sides)
+        found = self._convolved(placed)
+        for axis, (n, margin) in enumerate(zip(self.sides, self.margins, strict=True)):
+            lines = np.moveaxis(found, axis, 0)
+            kept = lines[margin : margin + n].copy()
+            kept[0] += lines[:margin].sum(axis=0)
+            kept[-1] += lines[margin + n :].sum(axis=0)
+            found = np.moveaxis(kept, 0, axis)
+        # no probability is less than one unit: what is, is rounding
+        return np.asarray(np.maximum(found.ravel(), 2.0**-BITS * p.sum()))
+
+    def gathered(self, r: FloatArray) -> FloatArray:
+        """Return for each input the mean of ``(n_inputs,)`` r over its reports."""
+        places = (
+            np.clip(np.arange(N) - margin, 0, n - 1)
+            for N, n, margin in zip(self.torus, self.sides, self.margins, strict=True)
+        )
+        extended = r.reshape(self.sides)[np.ix_(*places)]
+        return np.asarray(self._convolved(extended)[self._grid].ravel())
+
+    @property
+    def _grid(self) -> tuple[slice, slice]:
+        (n, m), (margin, other) = self.sides, self.margins
+        return slice(margin, margin + n), slice(other, other + m)
+
+    def _convolved(self, values: FloatArray) -> FloatArray:
+        spectrum = scipy.fft.rfft2(values) * self._spectrum
+        return np.asarray(scipy.fft.irfft2(spectrum, self.torus))
 
 
 class _Lengths:

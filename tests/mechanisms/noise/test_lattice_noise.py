@@ -18,6 +18,7 @@ from mechdesign import (
     InputError,
     MetricPrivacy,
     Prior,
+    SolverError,
     UnsupportedError,
     estimate,
     load_mechanism,
@@ -203,6 +204,44 @@ def test_frequencies_are_estimated() -> None:
     for method in ("unbiased", "maximum-likelihood", "projected"):
         found = estimate(made, reports, method=method)
         assert np.abs(found.values - truth).max() < 0.03
+
+
+@given(noises(), st.booleans(), st.integers(0, 2**32 - 1))
+@examples(30)
+def test_the_operator_multiplies_as_the_matrix_does(
+    made: LatticeNoise, remap: bool, seed: int
+) -> None:
+    k = len(made.inputs)
+    if remap:
+        made = made.remapped(Prior.uniform(k))
+    vector = np.random.default_rng(seed).random(k)
+    matrix, operator = made.dense().matrix, made.operator()
+    assert np.allclose(operator @ vector, matrix @ vector, rtol=0, atol=1e-13)
+    assert np.allclose(vector @ operator, vector @ matrix, rtol=0, atol=1e-12)
+
+
+def test_many_inputs_are_estimated_by_maximum_likelihood() -> None:
+    """By transforms: the gap is what it says, and standard errors are said not to be known."""
+    made = PlanarLaplace(Domain.grid(50, 60), 1)
+    rng = np.random.default_rng(2)
+    truth = np.zeros(3000)
+    truth[rng.integers(0, 3000, 20)] = 1 / 20
+    truth /= truth.sum()
+    records = rng.choice(3000, 30_000, p=truth)
+    reports = made.privatize([made.inputs.labels[x] for x in records], rng=3)
+    found = estimate(made, reports, method="maximum-likelihood")
+    assert 0 <= found.gap <= 0.01
+    assert found.values.sum() == pytest.approx(1)
+    counts = made.tally(reports).counts
+    shares = counts / counts.sum()
+    assert np.abs(found.values - truth).sum() < 0.7 * np.abs(shares - truth).sum()
+    assert np.isnan(found.standard_errors).all()
+    assert any("not known for so many" in note for note in found.notes)
+    likelihood = [shares @ np.log(p @ made.operator()) for p in (found.values, truth)]
+    assert likelihood[0] >= likelihood[1] - found.gap
+    assert "3000 inputs" in repr(found)
+    with pytest.raises(SolverError, match="ask for less by tolerance"):
+        estimate(made, reports, method="maximum-likelihood", tolerance=1e-12)
 
 
 def test_a_remap_hides_too_much_for_unbiased_estimates() -> None:
