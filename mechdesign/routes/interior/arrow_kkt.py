@@ -36,6 +36,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.outside import called, checked
 from mechdesign.routes.interior.arrow_rows import ArrowRows, Layout, read_arrow
+from mechdesign.routes.interior.newton import OutputGroup, output_groups
 from mechdesign.routes.lp.extended_formulation import ExtendedFormulation
 
 __all__ = ["ArrowKKT"]
@@ -136,6 +137,12 @@ class ArrowKKT:
             above = np.where(np.isfinite(above), above, below + 1)
             v[:, self.size + j] = (below + above) / 2
         return v
+
+    def groups(
+        self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
+    ) -> list[OutputGroup]:
+        """Return the groups of outputs."""
+        return output_groups(self, cost, counts, start, target)
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v: ``(b, n_vars, m)`` to ``(b, n_rows, m)``."""

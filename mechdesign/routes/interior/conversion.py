@@ -33,6 +33,9 @@ __all__ = ["by_interior", "merge_rare_outputs", "solve_interior_batch"]
 INSIDE = 1e-9
 """The least slack of all rows at the start: with less the cone counts as flat."""
 
+MANY = 100_000
+"""Rows of all columns from which on kernels made for them save more than it takes to load them."""
+
 RARE = 1e-7
 """An output of which no input sends more than this may be merged with another."""
 
@@ -68,7 +71,10 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
         return Answer(matrix, tuple(rows.duals(multipliers)), "interior: no blocks")
     arrow = ArrowKKT.of([rows.blocks], k)
     blocks: KKTBlocks
-    if arrow is None:
+    pairs = _pairs(rows, m) if arrow is None else None
+    if pairs is not None:
+        blocks, places, kind = pairs, np.arange(len(rows)), "pair"
+    elif arrow is None:
         (blocks, places), kind = _dense(rows), "dense"
     else:
         blocks, places, kind = arrow, arrow.places, "arrow"
@@ -85,6 +91,24 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
     multipliers[places] = found.multipliers[0]
     duals = tuple(rows.duals(multipliers))
     return Answer(found.matrix[0], duals, f"interior: {kind} blocks", path=found.path)
+
+
+def _pairs(rows: ColumnRows, n_outputs: int) -> KKTBlocks | None:
+    """Return the blocks of many bounds on ratios of entries; None for other rows, or for few.
+
+    Raises
+    ------
+    UnsupportedError
+        If one bound is 1, or nearly so.
+    """
+    if len(rows) * n_outputs < MANY or rows.equal.any():
+        return None
+    from mechdesign.routes.interior.pair_output import PairBlocks  # numba on demand
+
+    blocks = PairBlocks.of(rows.matrix())
+    if blocks is not None and blocks.g.max() > 1 - INSIDE:
+        raise UnsupportedError("privacy", "a cone with an inside", "one that is flat")
+    return blocks
 
 
 def _dense(rows: ColumnRows) -> tuple[DenseKKT, IntArray]:

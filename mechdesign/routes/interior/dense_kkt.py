@@ -11,16 +11,10 @@ from scipy.linalg import lapack
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import called, checked
+from mechdesign.routes.interior.kernel import REGULARIZATIONS
+from mechdesign.routes.interior.newton import OutputGroup, output_groups
 
 __all__ = ["DenseKKT"]
-
-
-REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
-"""Added to a diagonal of 1: the first with which there is a Cholesky factor.
-
-The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
-nearly singular block, so that iterative refinement converges.
-"""
 
 
 class DenseKKT:
@@ -52,6 +46,12 @@ class DenseKKT:
     def share(self) -> DenseKKT:
         """Return the same rows with room for another factor."""
         return copy(self)
+
+    def groups(
+        self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
+    ) -> list[OutputGroup]:
+        """Return the groups of outputs."""
+        return output_groups(self, cost, counts, start, target)
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v."""

@@ -18,7 +18,14 @@ import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray
 
-__all__ = ["FRACTION_TO_BOUNDARY", "Stagnation", "centering", "dual_change", "longest_step"]
+__all__ = [
+    "FRACTION_TO_BOUNDARY",
+    "REGULARIZATIONS",
+    "Stagnation",
+    "centering",
+    "dual_change",
+    "longest_step",
+]
 
 
 FRACTION_TO_BOUNDARY = 0.995
@@ -27,6 +34,13 @@ exactly 0: then the Newton system divides by 0, and the iterate can never return
 
 LEAST_CENTERING = 1e-6
 """The least centering: what a very good predictor leaves is rounding, not worth a smaller aim."""
+
+REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
+"""Added to a diagonal of 1: the first with which there is a Cholesky factor.
+
+The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
+nearly singular block, so that iterative refinement converges.
+"""
 
 
 def longest_step(relative: Any, most: float = 1.0) -> Any:

@@ -18,7 +18,7 @@ and, by weak duality, a bound, for any w >= 0: as Sum_y n_y q_xy = 1,
     Sum_y n_y c_y . q_y  >=  Sum_y n_y (c_y + A' w_y) . q_y  >=  Sum_x min_y (c_y + A' w_y)_x,
 
 so that it may end at any step. Near the optimum, rounding violates the dual equations, and the
-bound suffers: dual feasibility is restored, see :meth:`OutputGroup.restore_dual_feasibility`.
+bound suffers: dual feasibility is restored, see :meth:`Group.restore_dual_feasibility`.
 
 Source: Mehrotra 1992 (predictor and corrector); Gondzio 1996 and Colombo and Gondzio 2008 (weighted
 centrality correctors).
@@ -27,11 +27,11 @@ centrality correctors).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -47,13 +47,13 @@ from mechdesign.routes.interior.kernel import (
     centering,
     longest_step,
 )
-from mechdesign.routes.interior.newton import Direction, KKTBlocks, OutputGroup, per_problem
+from mechdesign.routes.interior.newton import Group, KKTBlocks
 from mechdesign.routes.limits import Limits
 
 __all__ = ["InteriorResult", "interior_point"]
 
-GroupMap = Callable[..., list[Any]]
-"""Calls a function on every group, and on lists of something for every group."""
+GroupMap = Callable[[Callable[[Any], Any]], list[Any]]
+"""Calls a function on every group."""
 
 MOST_STEPS = 400
 PATIENCE, BETTER = 10, 0.9
@@ -74,9 +74,6 @@ REFINED_BELOW = 1e-2
 
 DUAL_ERROR = 1e-2
 """Dual feasibility is restored when its error could cost the bound this share of the gap."""
-
-GROUP = 1 << 18
-"""About so many entries of the rows make a group: with fewer, threads cost more than they give."""
 
 RIDGE = 1e-15
 """Added to the scaled Schur complement, whose diagonal is 1: it may be singular to rounding."""
@@ -148,32 +145,46 @@ def interior_point(
     m = cost.shape[2]
     counts = np.ones(m) if counts is None else counts
     orbit = np.arange(cost.shape[1]) if orbit is None else orbit
-    n_groups = min(m, -(-blocks.batch * blocks.n_rows * m // GROUP))
-    with _threads(n_groups) as on_groups:
-        method = _PrimalDualMethod(blocks, cost, limits, counts, orbit, n_groups, on_groups)
+    start = 1 / float(counts.sum())
+    target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
+    groups = blocks.groups(cost, counts, start, target)
+    with _threads(groups) as on_groups:
+        method = _PrimalDualMethod(blocks, groups, float(counts.sum()), limits, orbit, on_groups)
+        method.set_potentials(target)
         if path is not None:
             method.start_from(path)
         return method.run()
 
 
 @contextmanager
-def _threads(n_groups: int) -> Iterator[GroupMap]:
+def _threads(groups: Sequence[Group]) -> Iterator[GroupMap]:
     """Yield a map over groups, in threads of ours; those within the linear algebra stand still.
 
     The factors are many and small: threads within one cost more than they give. What is not finite
     is found where steps are assessed, and warned of nowhere.
     """
-
-    def quietly(task: Callable[..., Any], *args: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return task(*args)
+    workers = min(len(groups), os.cpu_count() or 1)
 
     with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
-        if n_groups == 1:
-            yield lambda task, *lists: [task(*(one[0] for one in lists))]
+        if workers == 1:
+            yield lambda task: [task(group) for group in groups]
             return
-        with ThreadPoolExecutor(min(n_groups, os.cpu_count() or 1)) as pool:
-            yield lambda task, *lists: list(pool.map(partial(quietly, task), *lists))
+
+        def work(task: Callable[[Any], Any], left: Iterator[int], found: list[Any]) -> None:
+            with np.errstate(all="ignore"):
+                for n in left:
+                    found[n] = task(groups[n])
+
+        with ThreadPoolExecutor(workers) as pool:
+
+            def on_groups(task: Callable[[Any], Any]) -> list[Any]:
+                left, found = iter(range(len(groups))), [None] * len(groups)
+                jobs = [pool.submit(work, task, left, found) for _ in range(workers)]
+                for job in jobs:
+                    job.result()
+                return found
+
+            yield on_groups
 
 
 class _PrimalDualMethod:
@@ -182,37 +193,30 @@ class _PrimalDualMethod:
     def __init__(
         self,
         blocks: KKTBlocks,
-        cost: FloatArray,
+        groups: Sequence[Group],
+        count: float,
         limits: Limits,
-        counts: FloatArray,
         orbit: IntArray,
-        n_groups: int,
         on_groups: GroupMap,
     ) -> None:
-        b, self.k, m = cost.shape
+        self.k = blocks.size
         self.correctors = 0 if blocks.cheap else CORRECTORS
-        self.limits, self.orbit, self.on_groups = limits, orbit, on_groups
+        self.blocks, self.groups, self.limits, self.orbit = blocks, groups, limits, orbit
+        self._map = on_groups
         self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
         self.members[orbit, np.arange(self.k)] = 1
         self.sizes = self.members.sum(axis=1)
-        start = 1 / float(counts.sum())
-        target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
-        self.groups = [
-            OutputGroup(blocks.share(), cost[:, :, mine], counts[mine], start, target)
-            for mine in np.array_split(np.arange(m), n_groups)
-        ]
-        self.n_products = (blocks.n_rows + self.k) * float(counts.sum())
-        self._set_potentials(target)
+        self.n_products = (blocks.n_rows + self.k) * count
         self.path: Path | None = None
-        self.value: FloatArray = np.full(b, np.inf)
-        self.bound: FloatArray = np.full(b, -np.inf)
+        self.value: FloatArray = np.full(blocks.batch, np.inf)
+        self.bound: FloatArray = np.full(blocks.batch, -np.inf)
 
-    def _set_potentials(self, target: FloatArray) -> None:
+    def set_potentials(self, target: FloatArray) -> None:
         """Set the largest potentials at which every product q z is at least the target."""
-        least = [(group.z - per_problem(target) / group.q).min(axis=2) for group in self.groups]
-        self.potentials: FloatArray = self._least_by_orbit(np.min(least, axis=0))
-        for group in self.groups:
-            group.z = group.z - self._spread(self.potentials)[:, :, None]
+        highest = np.min(self._map(lambda group: group.highest_potentials(target)), axis=0)
+        self.potentials: FloatArray = self._least_by_orbit(highest)
+        potentials = self._spread(self.potentials)
+        self._map(lambda group: group.set_reduced_costs(potentials))
         self.best_potentials = self.potentials
 
     def start_from(self, path: Path) -> None:
@@ -222,26 +226,17 @@ class _PrimalDualMethod:
         is central for the smaller cone is then nearly so for the larger one.
         """
         b, n, m = path.v.shape
-        first = self.groups[0].blocks
-        outputs = sum(group.v.shape[2] for group in self.groups)
-        same = (b, n, m) == (first.batch, first.n_vars, outputs)
+        first, sizes = self.blocks, [group.n_outputs for group in self.groups]
+        same = (b, n, m) == (first.batch, first.n_vars, sum(sizes))
         if not same or path.products.shape[1] != first.n_rows:
             return
-        ends = np.cumsum([group.v.shape[2] for group in self.groups])[:-1]
-        places = np.split(np.arange(m), ends)
-        slacks = [
-            -group.blocks.rows(path.v[:, :, y])
-            for group, y in zip(self.groups, places, strict=True)
-        ]
-        if min(float(s.min()) for s in slacks) <= 0:
+        places = np.split(np.arange(m), np.cumsum(sizes)[:-1])
+        starts = list(zip(self.groups, places, strict=True))
+        if min(group.least_slack_at(path.v[:, :, y]) for group, y in starts) <= 0:
             return
-        for group, y, s in zip(self.groups, places, slacks, strict=True):
-            group.start_from(path.v[:, :, y], s, path.products[:, :, y] / s)
-        self._set_potentials(path.products.mean(axis=(1, 2)))
-
-    def _map(self, task: Callable[..., Any], *lists: list[Any]) -> list[Any]:
-        """Call a function on every group, and on the group's entry of each list."""
-        return self.on_groups(task, self.groups, *lists)
+        for group, y in starts:
+            group.start_at(path.v[:, :, y], path.products[:, :, y])
+        self.set_potentials(path.products.mean(axis=(1, 2)))
 
     def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
         """Return the least in each orbit of what there is for each input."""
@@ -253,8 +248,9 @@ class _PrimalDualMethod:
         """Return for each input what there is for its orbit."""
         return by_orbit[:, self.orbit]
 
-    def _summed(self, by_group: list[FloatArray]) -> FloatArray:
-        return np.asarray(np.sum(by_group, axis=0))
+    def _sum(self, task: Callable[[Any], FloatArray]) -> FloatArray:
+        """Return the sum over the groups of what a function returns for them."""
+        return reduce(np.add, self._map(task))
 
     @property
     def gap(self) -> FloatArray:
@@ -283,8 +279,8 @@ class _PrimalDualMethod:
                 break
             steps += 1
             stagnant = stagnation.ends(self.gap, ~self.lost)
-        matrix = np.concatenate([group.best_q for group in self.groups], axis=2)
-        multipliers = np.concatenate([group.best_w for group in self.groups], axis=2)
+        matrix = np.concatenate([group.best_columns for group in self.groups], axis=2)
+        multipliers = np.concatenate([group.best_multipliers for group in self.groups], axis=2)
         potentials = self._spread(self.best_potentials)
         return InteriorResult(
             matrix, multipliers, potentials, self.value, self.bound, steps, self.path
@@ -297,16 +293,16 @@ class _PrimalDualMethod:
         """
         potentials = self._spread(self.potentials)
         errors = self._map(lambda group: group.measure_dual(potentials))
-        value = self._summed(self._map(OutputGroup.value))
+        value = self._sum(lambda group: group.value())
         bound = self._bound()
         # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
         if (self.k * np.max(errors, axis=0) > DUAL_ERROR * np.abs(value - bound)).any():
             self._map(lambda group: group.restore_dual_feasibility(potentials))
             bound = self._bound()
-        missing = 1 - self._summed(self._map(OutputGroup.row_sums))
-        self.missing = missing @ self.members.T
-        self.products = self._summed(self._map(OutputGroup.complementarity))
-        slack = np.min(self._map(lambda group: group.s.min(axis=(1, 2))), axis=0)
+        self.missing = (1 - self._sum(lambda group: group.row_sums())) @ self.members.T
+        products = self._map(lambda group: group.products())
+        self.products = reduce(np.add, [own for own, _ in products])
+        slack = np.min([own for _, own in products], axis=0)
         self.lost = ~(np.isfinite(value) & np.isfinite(bound) & (slack > 0))
         sums = np.abs(self.missing / self.sizes).max(axis=1) < ROW_SUM
         lower, higher = ~self.lost & sums & (value < self.value), ~self.lost & (bound > self.bound)
@@ -315,9 +311,8 @@ class _PrimalDualMethod:
         self.best_potentials = np.where(higher[:, None], self.potentials, self.best_potentials)
         self._map(lambda group: group.keep(lower, higher))
         if self.path is None and (self.gap <= PATH).all():
-            v = np.concatenate([group.v for group in self.groups], axis=2)
-            products = np.concatenate([group.w * group.s for group in self.groups], axis=2)
-            self.path = Path(v, products)
+            points = zip(*(group.point() for group in self.groups), strict=True)
+            self.path = Path(*(np.concatenate(arrays, axis=2) for arrays in points))
 
     def _bound(self) -> FloatArray:
         """Return Sum_x min_y (c_y + A' w_y)_x, less the error on auxiliary variables.
@@ -332,56 +327,53 @@ class _PrimalDualMethod:
         """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
         mu = self.products / self.n_products
         stay = self.ended
-        found = self._map(lambda group: group.factor(stay))
-        schur = self.members @ self._summed(found) @ self.members.T
+        found = self._sum(lambda group: group.factor(stay))
+        found = np.tril(found) + np.swapaxes(np.tril(found, -1), 1, 2)
+        schur = self.members @ found @ self.members.T
         # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
         self.system = (schur, unit)
         self.refined = bool((self.gap < REFINED_BELOW).any())
-        sums = self._map(OutputGroup.state_predictor)
-        predictor = self._newton(sums, self.missing)
-        a, b = self._lengths(predictor[1])
-        left = self._map(lambda group, d: group.complementarity_after(d, a, b), predictor[1])
+        self.change: FloatArray = np.zeros_like(self.potentials)
+        sums = self._sum(lambda group: group.state_predictor())
+        a, b = self._add(self._newton(sums, self.missing), (1.0,))
+        left = self._sum(lambda group: group.products_after(a, b))
         # what the predictor would leave says how hard the boundary is to avoid
-        target = centering(self._summed(left) / self.products) * mu
-        sums = self._map(lambda group, d: group.state_corrector(d, target), predictor[1])
-        potentials, found, a, b = self._with(predictor, self._newton(sums))
+        target = centering(left / self.products) * mu
+        sums = self._sum(lambda group: group.state_corrector(target))
+        a, b = self._add(self._newton(sums))
         for _ in range(self.correctors):
             if (np.minimum(a, b) > LONG).all():
                 break
             t, u = np.minimum(1, a + LONGER), np.minimum(1, b + LONGER)
-            sums = self._map(
-                lambda group, d, t=t, u=u: group.state_centrality_corrector(d, t, u, target), found
-            )
-            more = self._with((potentials, found), self._newton(sums))
-            if not (more[2] + more[3] > a + b + WORTH).any():
+            sums = self._sum(lambda group, t=t, u=u: group.state_centrality_corrector(t, u, target))
+            before = self.lengths
+            a, b = self._add(self._newton(sums), least=a + b + WORTH)
+            if self.lengths is before:
                 break
-            potentials, found, a, b = more
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * step) for step in (a, b))
-        self._map(lambda group, d: group.move(d, a, b), found)
-        self.potentials = self.potentials + b[:, None] * potentials
+        self._map(lambda group: group.move(a, b))
+        self.potentials = self.potentials + b[:, None] * self.change
 
-    def _newton(
-        self, sums: list[FloatArray], missing: FloatArray | None = None
-    ) -> tuple[FloatArray, list[Direction]]:
+    def _newton(self, sums: FloatArray, missing: FloatArray | None = None) -> FloatArray:
         """Solve the system that the groups have stated; row sums are to grow by ``missing``.
 
         With dv_y = B_y**-1 (right_y + d pi on the column), the row sums ask for
-        (Sum_y n_y B_y**-1) d pi = missing - Sum_y n_y B_y**-1 right_y, and ``sums`` has the latter.
+        (Sum_y n_y B_y**-1) d pi = missing - Sum_y n_y B_y**-1 right_y, and ``sums`` is the latter.
         """
         wanted = np.zeros_like(self.missing) if missing is None else missing
-        potentials = self._solve_schur(wanted - self._summed(sums) @ self.members.T)
+        potentials = self._solve_schur(wanted - sums @ self.members.T)
         change = potentials
         for last in (False, True) if self.refined else (True,):
             more = self._spread(change)
-            got = self._summed(self._map(lambda group, c=more: group.advance(c)))
+            got = self._sum(lambda group, c=more: group.advance(c))
             if not last:
                 spread = self._spread(potentials)
-                rest = self._map(lambda group, c=spread: group.measure_rest(c))
-                change = self._solve_schur(wanted - (got + self._summed(rest)) @ self.members.T)
+                rest = self._sum(lambda group, c=spread: group.measure_rest(c))
+                change = self._solve_schur(wanted - (got + rest) @ self.members.T)
                 potentials = potentials + change
-        return potentials, self._map(OutputGroup.direction)
+        return potentials
 
     def _solve_schur(self, right: FloatArray) -> FloatArray:
         matrix, unit = self.system
@@ -390,38 +382,26 @@ class _PrimalDualMethod:
         solved = checked("LAPACK", found, wanted.shape, finite=False)
         return np.asarray(unit * solved[:, :, 0])
 
-    def _lengths(self, found: list[Direction]) -> tuple[FloatArray, FloatArray]:
-        """Return how far v and s, and w and z, can go until one of them is 0, at most 1."""
-
-        def lowest(group: OutputGroup, d: Direction) -> list[FloatArray]:
-            return [ratio.min(axis=(1, 2)) for ratio in group.relative(d)]
-
-        return _longest_steps(np.min(self._map(lowest, found), axis=0))
-
-    def _with(
+    def _add(
         self,
-        step: tuple[FloatArray, list[Direction]],
-        corrector: tuple[FloatArray, list[Direction]],
-    ) -> tuple[FloatArray, list[Direction], FloatArray, FloatArray]:
-        """Add the share of a corrector that lets each problem go farthest."""
+        potentials: FloatArray,
+        shares: Sequence[float] = SHARES,
+        least: FloatArray | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add the share of what was solved for that lets each problem go farthest to the step.
 
-        def lowest(group: OutputGroup, d: Direction, e: Direction) -> list[list[FloatArray]]:
-            ratios = list(zip(group.relative(d), group.relative(e), strict=True))
-            return [[(p + t * q).min(axis=(1, 2)) for p, q in ratios] for t in SHARES]
-
-        lows = np.min(self._map(lowest, step[1], corrector[1]), axis=0)
-        lengths = [_longest_steps(low) for low in lows]
-        best = np.argmax([a * b for a, b in lengths], axis=0)
-        share = np.array(SHARES)[best]
-        found = self.on_groups(lambda d, e: d.plus(e, share), step[1], corrector[1])
-        n = np.arange(len(best))
-        a, b = (np.array([pair[i] for pair in lengths])[best, n] for i in (0, 1))
-        return step[0] + share[:, None] * corrector[0], found, a, b
-
-
-def _longest_steps(lowest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the longest steps of (s, q) and of (w, z) from their least relative changes."""
-    return (
-        longest_step(np.minimum(lowest[0], lowest[1])),
-        longest_step(np.minimum(lowest[2], lowest[3])),
-    )
+        Returns how far v and s, and w and z, can then go until one of them is 0, at most 1. With
+        ``least`` nothing is added where no sum of the two lengths is above that.
+        """
+        given = np.array(shares)
+        lows = np.min(self._map(lambda group: group.lengths(given)), axis=0)
+        lengths = longest_step(lows)  # (n_shares, 2, batch)
+        best = np.argmax(lengths[:, 0] * lengths[:, 1], axis=0)
+        a, b = np.take_along_axis(lengths, best[None, None, :], axis=0)[0]
+        if least is not None and not (a + b > least).any():
+            return self.lengths
+        share = given[best]
+        self._map(lambda group: group.take(share))
+        self.change = self.change + share[:, None] * potentials
+        self.lengths = a, b
+        return self.lengths

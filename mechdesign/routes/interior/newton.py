@@ -11,6 +11,7 @@ and z from their linearization leaves B dv = right, B = A' diag(w / s) A + diag(
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +20,15 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.routes.interior.kernel import dual_change
 
-__all__ = ["Direction", "KKTBlocks", "OutputGroup", "per_problem"]
+__all__ = [
+    "MOST_CHANGE",
+    "RESTORING_ROUNDS",
+    "Group",
+    "KKTBlocks",
+    "OutputGroup",
+    "output_groups",
+    "per_problem",
+]
 
 
 NEAR, FAR = 0.1, 10.0
@@ -28,8 +37,102 @@ NEAR, FAR = 0.1, 10.0
 MOST_CHANGE = 0.5
 """The largest share of a multiplier that restoring dual feasibility may take away."""
 
+GROUP = 1 << 18
+"""About so many entries of the rows make a group: with fewer, threads cost more than they give."""
+
 RESTORING_ROUNDS = 3
 """How often the restoring step is solved: each round refines what rounding left of the last."""
+
+
+class Group(Protocol):
+    """The columns of some outputs, their multipliers, and Newton steps on them.
+
+    A step is stated as goals for the complementarity products, solved for together with the other
+    groups, measured, and taken or not; what is taken adds up until the group moves. Numbers for
+    each problem are ``(batch,)`` arrays, those for each input ``(batch, size)``.
+    """
+
+    n_outputs: int
+    least_reduced: FloatArray
+    """``(batch, size)``: the least entry of A' w + c - pi on each input."""
+    auxiliary_error: FloatArray
+    """``(batch,)``: what the dual residual on auxiliary variables could cost the bound."""
+
+    def least_slack_at(self, v: FloatArray) -> float:
+        """Return the least slack of columns ``(batch, n_vars, m)``."""
+
+    def start_at(self, v: FloatArray, products: FloatArray) -> None:
+        """Set the columns, and multipliers such that the products w s are those given."""
+
+    def point(self) -> tuple[FloatArray, FloatArray]:
+        """Return the columns and the products w s, as a path keeps them."""
+
+    def highest_potentials(self, target: FloatArray) -> FloatArray:
+        """Return for each input the highest potential at which all products q z are the target."""
+
+    def set_reduced_costs(self, potentials: FloatArray) -> None:
+        """Set z to A' w + c - pi."""
+
+    def value(self) -> FloatArray:
+        """Return the loss."""
+
+    def row_sums(self) -> FloatArray:
+        """Return what each input's entries sum to."""
+
+    def products(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sum of the complementarity products w s and q z, and the least slack."""
+
+    def measure_dual(self, potentials: FloatArray) -> FloatArray:
+        """Return the largest entry of the dual residual A' w + c - pi - z, and keep it."""
+
+    def restore_dual_feasibility(self, potentials: FloatArray) -> None:
+        """Change multipliers and reduced costs until the dual residual is 0 again."""
+
+    def keep(self, lower: BoolArray, higher: BoolArray) -> None:
+        """Keep the columns with the best value so far, and the multipliers with the best bound."""
+
+    @property
+    def best_columns(self) -> FloatArray:
+        """``(batch, size, m)``."""
+
+    @property
+    def best_multipliers(self) -> FloatArray:
+        """``(batch, n_rows, m)``."""
+
+    def factor(self, ended: BoolArray) -> FloatArray:
+        """Factor every B; return Sum_y n_y B_y**-1, of which the lower triangle counts."""
+
+    def state_predictor(self) -> FloatArray:
+        """State the Newton step to products of 0; return the row sums of dv at d pi = 0."""
+
+    def state_corrector(self, target: FloatArray) -> FloatArray:
+        """State the correction of the predictor, which aims at products of the target."""
+
+    def state_centrality_corrector(
+        self, a: FloatArray, b: FloatArray, target: FloatArray
+    ) -> FloatArray:
+        """State a correction for products that longer steps a and b would leave far from target."""
+
+    def advance(self, more: FloatArray) -> FloatArray:
+        """Solve for the rest of the right side and for more d pi; return the row sums of dv."""
+
+    def measure_rest(self, change: FloatArray) -> FloatArray:
+        """Set the rest of the right side to right - B dv; return the row sums it would yet add."""
+
+    def lengths(self, shares: FloatArray) -> FloatArray:
+        """Return ``(n_shares, 2, batch)``: the least relative changes of primal and dual variables.
+
+        They are those of the step with each of the shares of what was stated last.
+        """
+
+    def take(self, share: FloatArray) -> None:
+        """Add a share of what was stated last to the step."""
+
+    def products_after(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return what the sum of the products is after a step a for v and s, b for w and z."""
+
+    def move(self, a: FloatArray, b: FloatArray) -> None:
+        """Step by a in v and s, by b in w and z."""
 
 
 class KKTBlocks(Protocol):
@@ -46,11 +149,32 @@ class KKTBlocks(Protocol):
     cheap: bool
     """Whether a factor costs no more than a few products with the rows."""
 
+    def groups(
+        self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
+    ) -> Sequence[Group]:
+        """Return the outputs in groups.
+
+        Parameters
+        ----------
+        cost
+            ``(batch, size, m)``.
+        counts
+            ``(m,)``: how many outputs each column stands for.
+        start
+            The entries to begin with.
+        target
+            ``(batch,)``: what the complementarity products begin at, about.
+        """
+
+
+class SparseBlocks(KKTBlocks, Protocol):
+    """Blocks for :class:`OutputGroup`, which are products with the rows and with inverses."""
+
+    def share(self) -> Any:
+        """Return the same rows with room for another factor."""
+
     def start(self) -> FloatArray:
         """Return ``(batch, n_vars)``: a column of ones, and auxiliary variables with A v < 0."""
-
-    def share(self) -> KKTBlocks:
-        """Return the same rows with room for another factor."""
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v, shape ``(batch, n_rows, m)``, for v of shape ``(batch, n_vars, m)``."""
@@ -102,7 +226,7 @@ def _least(ratios: FloatArray) -> FloatArray:
 
 
 class OutputGroup:
-    """The columns of some outputs, their multipliers, and Newton steps on them.
+    """The columns of some outputs with any rows: a :class:`Group`.
 
     Parameters
     ----------
@@ -120,22 +244,44 @@ class OutputGroup:
 
     def __init__(
         self,
-        blocks: KKTBlocks,
+        blocks: SparseBlocks,
         cost: FloatArray,
         counts: FloatArray,
         start: float,
         target: FloatArray,
     ) -> None:
         self.blocks, self.cost, self.counts, self.k = blocks, cost, counts, blocks.size
+        self.n_outputs = cost.shape[2]
         v = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
         s = -blocks.rows(v)
-        self.start_from(v, s, per_problem(target) / s)
+        self._start(v, s, per_problem(target) / s)
 
-    def start_from(self, v: FloatArray, s: FloatArray, w: FloatArray) -> None:
+    def _start(self, v: FloatArray, s: FloatArray, w: FloatArray) -> None:
         """Set columns, slacks and multipliers; and reduced costs for potentials of 0."""
         self.v, self.s, self.w = v, s, w
         self.z: FloatArray = self.cost + self.blocks.columns(w)[:, : self.k]
-        self.best_q, self.best_w = self.q, self.w
+        self.best_columns, self.best_multipliers = self.q, self.w
+
+    def least_slack_at(self, v: FloatArray) -> float:
+        """Return the least slack of columns ``(batch, n_vars, m)``."""
+        return float(-self.blocks.rows(v).max())
+
+    def start_at(self, v: FloatArray, products: FloatArray) -> None:
+        """Set the columns, and multipliers such that the products w s are those given."""
+        s = -self.blocks.rows(v)
+        self._start(v, s, products / s)
+
+    def point(self) -> tuple[FloatArray, FloatArray]:
+        """Return the columns and the products w s, as a path keeps them."""
+        return self.v, self.w * self.s
+
+    def highest_potentials(self, target: FloatArray) -> FloatArray:
+        """Return for each input the highest potential at which all products q z are the target."""
+        return np.asarray((self.z - per_problem(target) / self.q).min(axis=2))
+
+    def set_reduced_costs(self, potentials: FloatArray) -> None:
+        """Set z to A' w + c - pi, from those at potentials of 0."""
+        self.z = self.z - potentials[:, :, None]
 
     @property
     def q(self) -> FloatArray:
@@ -148,13 +294,13 @@ class OutputGroup:
         rows = np.einsum("brm,brm,m->b", w, s, self.counts)
         return np.asarray(rows + np.einsum("bkm,bkm,m->b", q, z, self.counts))
 
-    def complementarity(self) -> FloatArray:
-        """Return the sum of the complementarity products w s and q z."""
-        return self._complementarity(self.w, self.s, self.q, self.z)
+    def products(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sum of the complementarity products w s and q z, and the least slack."""
+        return self._complementarity(self.w, self.s, self.q, self.z), self.s.min(axis=(1, 2))
 
-    def complementarity_after(self, d: Direction, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return what that sum is after a step of length a for v and s, of length b for w and z."""
-        t, u = per_problem(a), per_problem(b)
+    def products_after(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return what the sum of the products is after a step a for v and s, b for w and z."""
+        d, t, u = self.step, per_problem(a), per_problem(b)
         q, z = self.q + t * d.v[:, : self.k], self.z + u * d.z
         return self._complementarity(self.w + u * d.w, self.s + t * d.s, q, z)
 
@@ -207,8 +353,12 @@ class OutputGroup:
 
     def keep(self, lower: BoolArray, higher: BoolArray) -> None:
         """Keep the columns with the best value so far, and the multipliers with the best bound."""
-        self.best_q = self.q if lower.all() else np.where(per_problem(lower), self.q, self.best_q)
-        self.best_w = self.w if higher.all() else np.where(per_problem(higher), self.w, self.best_w)
+        for name, now, taken in (
+            ("best_columns", self.q, lower),
+            ("best_multipliers", self.w, higher),
+        ):
+            best = getattr(self, name)
+            setattr(self, name, now if taken.all() else np.where(per_problem(taken), now, best))
 
     def factor(self, ended: BoolArray) -> FloatArray:
         """Factor every B; return Sum_y n_y B_y**-1, the group's part of the Schur complement.
@@ -223,22 +373,24 @@ class OutputGroup:
 
     def state_predictor(self) -> FloatArray:
         """State the Newton step to products of 0 and to a dual residual of 0."""
+        nothing = (np.zeros_like(array) for array in (self.v, self.s, self.w, self.z))
+        self.step = Direction(*nothing)
         return self._state(-self.w * self.s, -self.q * self.z, self.dual_residual)
 
-    def state_corrector(self, d: Direction, target: FloatArray) -> FloatArray:
-        """State the correction of the predictor d, to be added to it.
+    def state_corrector(self, target: FloatArray) -> FloatArray:
+        """State the correction of the predictor, to be added to it.
 
         The predictor ignores the terms dw ds and dq dz of the products; this takes them away, and
         adds the target that the products should have.
         """
-        t = per_problem(target)
+        d, t = self.step, per_problem(target)
         return self._state(t - d.w * d.s, t - d.v[:, : self.k] * d.z)
 
     def state_centrality_corrector(
-        self, d: Direction, a: FloatArray, b: FloatArray, target: FloatArray
+        self, a: FloatArray, b: FloatArray, target: FloatArray
     ) -> FloatArray:
         """State a correction for products that longer steps a and b would leave far from target."""
-        t, u, aim = per_problem(a), per_problem(b), per_problem(target)
+        d, t, u, aim = self.step, per_problem(a), per_problem(b), per_problem(target)
         rows = (self.w + u * d.w) * (self.s + t * d.s)
         entries = (self.q + t * d.v[:, : self.k]) * (self.z + u * d.z)
         return self._state(_towards(rows, aim), _towards(entries, aim))
@@ -276,25 +428,44 @@ class OutputGroup:
         self.rest = self.right - applied
         return self._sums(self.blocks.solve(self.rest))
 
-    def direction(self) -> Direction:
-        """Return the whole change that goes with that of the columns."""
+    def lengths(self, shares: FloatArray) -> FloatArray:
+        """Return the least relative changes with shares of what was stated last in the step."""
         rows, entries = self.goals
         ds, dq = -self.blocks.rows(self.dv), self.dv[:, : self.k]
         dw = dual_change(rows, self.s, self.w, ds)
-        return Direction(self.dv, ds, dw, dual_change(entries, self.q, self.z, dq))
+        self.more = Direction(self.dv, ds, dw, dual_change(entries, self.q, self.z, dq))
+        now, more = self._relative(self.step), self._relative(self.more)
+        least = [[_least(d + t * e) for d, e in zip(now, more, strict=True)] for t in shares]
+        return np.array([[np.minimum(s, q), np.minimum(w, z)] for s, q, w, z in least])
 
-    def relative(self, d: Direction) -> tuple[FloatArray, ...]:
+    def take(self, share: FloatArray) -> None:
+        """Add a share of what was stated last to the step."""
+        self.step = self.step.plus(self.more, share)
+
+    def _relative(self, d: Direction) -> tuple[FloatArray, ...]:
         """Return the change of s, q, w and z relative to what they are."""
         return d.s / self.s, d.v[:, : self.k] / self.q, d.w / self.w, d.z / self.z
 
-    def move(self, d: Direction, a: FloatArray, b: FloatArray) -> None:
+    def move(self, a: FloatArray, b: FloatArray) -> None:
         """Step by a in v and s, by b in w and z.
 
         Slacks are computed anew, not added up: else rounding would let A v + s drift from 0.
         """
-        t, u = per_problem(a), per_problem(b)
+        d, t, u = self.step, per_problem(a), per_problem(b)
         self.v, self.w = self.v + t * d.v, self.w + u * d.w
         self.s, self.z = -self.blocks.rows(self.v), self.z + u * d.z
+
+
+def output_groups(
+    blocks: SparseBlocks, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
+) -> list[OutputGroup]:
+    """Return groups of outputs of about :data:`GROUP` entries each."""
+    m = len(counts)
+    n_groups = min(m, -(-blocks.batch * blocks.n_rows * m // GROUP))
+    return [
+        OutputGroup(blocks.share(), cost[:, :, mine], counts[mine], start, target)
+        for mine in np.array_split(np.arange(m), n_groups)
+    ]
 
 
 def _towards(products: FloatArray, aim: FloatArray) -> FloatArray:
