@@ -32,6 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ def interior_point(
     target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
     groups = blocks.groups(cost, counts, start, target)
     with _threads(groups) as on_groups:
-        method = _PrimalDualMethod(blocks, groups, float(counts.sum()), limits, orbit, on_groups)
+        method = _PrimalDualMethod(blocks, groups, limits, orbit, on_groups)
         method.set_potentials(target)
         if path is not None:
             method.start_from(path)
@@ -194,7 +195,6 @@ class _PrimalDualMethod:
         self,
         blocks: KKTBlocks,
         groups: Sequence[Group],
-        count: float,
         limits: Limits,
         orbit: IntArray,
         on_groups: GroupMap,
@@ -202,21 +202,21 @@ class _PrimalDualMethod:
         self.k = blocks.size
         self.correctors = 0 if blocks.cheap else CORRECTORS
         self.blocks, self.groups, self.limits, self.orbit = blocks, groups, limits, orbit
-        self._map = on_groups
+        self._on_groups = on_groups
         self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
         self.members[orbit, np.arange(self.k)] = 1
         self.sizes = self.members.sum(axis=1)
-        self.n_products = (blocks.n_rows + self.k) * count
         self.path: Path | None = None
+        self.lengths: tuple[FloatArray, FloatArray] = (np.zeros(0), np.zeros(0))
         self.value: FloatArray = np.full(blocks.batch, np.inf)
         self.bound: FloatArray = np.full(blocks.batch, -np.inf)
 
     def set_potentials(self, target: FloatArray) -> None:
         """Set the largest potentials at which every product q z is at least the target."""
-        highest = np.min(self._map(lambda group: group.highest_potentials(target)), axis=0)
+        highest = np.min(self._map("highest_potentials", target), axis=0)
         self.potentials: FloatArray = self._least_by_orbit(highest)
         potentials = self._spread(self.potentials)
-        self._map(lambda group: group.set_reduced_costs(potentials))
+        self._map("set_reduced_costs", potentials)
         self.best_potentials = self.potentials
 
     def start_from(self, path: Path) -> None:
@@ -248,9 +248,13 @@ class _PrimalDualMethod:
         """Return for each input what there is for its orbit."""
         return by_orbit[:, self.orbit]
 
-    def _sum(self, task: Callable[[Any], FloatArray]) -> FloatArray:
-        """Return the sum over the groups of what a function returns for them."""
-        return reduce(np.add, self._map(task))
+    def _map(self, method: str, *args: Any) -> list[Any]:
+        """Call a method of every group."""
+        return self._on_groups(methodcaller(method, *args))
+
+    def _sum(self, method: str, *args: Any) -> FloatArray:
+        """Call a method of every group; return the sum of what it returns."""
+        return reduce(np.add, self._map(method, *args))
 
     @property
     def gap(self) -> FloatArray:
@@ -292,15 +296,15 @@ class _PrimalDualMethod:
         The best channel and the best multipliers may be of different steps: each is feasible.
         """
         potentials = self._spread(self.potentials)
-        errors = self._map(lambda group: group.measure_dual(potentials))
-        value = self._sum(lambda group: group.value())
+        errors = self._map("measure_dual", potentials)
+        value = self._sum("value")
         bound = self._bound()
         # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
         if (self.k * np.max(errors, axis=0) > DUAL_ERROR * np.abs(value - bound)).any():
-            self._map(lambda group: group.restore_dual_feasibility(potentials))
+            self._map("restore_dual_feasibility", potentials)
             bound = self._bound()
-        self.missing = (1 - self._sum(lambda group: group.row_sums())) @ self.members.T
-        products = self._map(lambda group: group.products())
+        self.missing = (1 - self._sum("row_sums")) @ self.members.T
+        products = self._map("products")
         self.products = reduce(np.add, [own for own, _ in products])
         slack = np.min([own for _, own in products], axis=0)
         self.lost = ~(np.isfinite(value) & np.isfinite(bound) & (slack > 0))
@@ -309,7 +313,7 @@ class _PrimalDualMethod:
         self.value = np.where(lower, value, self.value)
         self.bound = np.where(higher, bound, self.bound)
         self.best_potentials = np.where(higher[:, None], self.potentials, self.best_potentials)
-        self._map(lambda group: group.keep(lower, higher))
+        self._map("keep", lower, higher)
         if self.path is None and (self.gap <= PATH).all():
             points = zip(*(group.point() for group in self.groups), strict=True)
             self.path = Path(*(np.concatenate(arrays, axis=2) for arrays in points))
@@ -325,9 +329,9 @@ class _PrimalDualMethod:
 
     def _step(self) -> None:
         """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
-        mu = self.products / self.n_products
+        mu = self.products / sum(group.n_products for group in self.groups)
         stay = self.ended
-        found = self._sum(lambda group: group.factor(stay))
+        found = self._sum("factor", stay)
         found = np.tril(found) + np.swapaxes(np.tril(found, -1), 1, 2)
         schur = self.members @ found @ self.members.T
         # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
@@ -336,24 +340,25 @@ class _PrimalDualMethod:
         self.system = (schur, unit)
         self.refined = bool((self.gap < REFINED_BELOW).any())
         self.change: FloatArray = np.zeros_like(self.potentials)
-        sums = self._sum(lambda group: group.state_predictor())
+        sums = self._sum("state_predictor")
         a, b = self._add(self._newton(sums, self.missing), (1.0,))
-        left = self._sum(lambda group: group.products_after(a, b))
+        left = self._sum("products_after", a, b)
         # what the predictor would leave says how hard the boundary is to avoid
         target = centering(left / self.products) * mu
-        sums = self._sum(lambda group: group.state_corrector(target))
+        sums = self._sum("state_corrector", target)
         a, b = self._add(self._newton(sums))
         for _ in range(self.correctors):
             if (np.minimum(a, b) > LONG).all():
                 break
             t, u = np.minimum(1, a + LONGER), np.minimum(1, b + LONGER)
-            sums = self._sum(lambda group, t=t, u=u: group.state_centrality_corrector(t, u, target))
+            sums = self._sum("state_centrality_corrector", t, u, target)
             before = self.lengths
             a, b = self._add(self._newton(sums), least=a + b + WORTH)
             if self.lengths is before:
                 break
+        a = np.minimum(a, longest_step(np.min(self._map("blocked"), axis=0)))
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * step) for step in (a, b))
-        self._map(lambda group: group.move(a, b))
+        self._map("move", a, b, target)
         self.potentials = self.potentials + b[:, None] * self.change
 
     def _newton(self, sums: FloatArray, missing: FloatArray | None = None) -> FloatArray:
@@ -367,10 +372,10 @@ class _PrimalDualMethod:
         change = potentials
         for last in (False, True) if self.refined else (True,):
             more = self._spread(change)
-            got = self._sum(lambda group, c=more: group.advance(c))
+            got = self._sum("advance", more)
             if not last:
                 spread = self._spread(potentials)
-                rest = self._sum(lambda group, c=spread: group.measure_rest(c))
+                rest = self._sum("measure_rest", spread)
                 change = self._solve_schur(wanted - (got + rest) @ self.members.T)
                 potentials = potentials + change
         return potentials
@@ -394,14 +399,14 @@ class _PrimalDualMethod:
         ``least`` nothing is added where no sum of the two lengths is above that.
         """
         given = np.array(shares)
-        lows = np.min(self._map(lambda group: group.lengths(given)), axis=0)
+        lows = np.min(self._map("lengths", given), axis=0)
         lengths = longest_step(lows)  # (n_shares, 2, batch)
         best = np.argmax(lengths[:, 0] * lengths[:, 1], axis=0)
         a, b = np.take_along_axis(lengths, best[None, None, :], axis=0)[0]
         if least is not None and not (a + b > least).any():
             return self.lengths
         share = given[best]
-        self._map(lambda group: group.take(share))
+        self._map("take", share)
         self.change = self.change + share[:, None] * potentials
         self.lengths = a, b
         return self.lengths

@@ -58,6 +58,10 @@ class Group(Protocol):
     auxiliary_error: FloatArray
     """``(batch,)``: what the dual residual on auxiliary variables could cost the bound."""
 
+    @property
+    def n_products(self) -> float:
+        """How many complementarity products there are, those of outputs alike counted for each."""
+
     def least_slack_at(self, v: FloatArray) -> float:
         """Return the least slack of columns ``(batch, n_vars, m)``."""
 
@@ -131,8 +135,11 @@ class Group(Protocol):
     def products_after(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return what the sum of the products is after a step a for v and s, b for w and z."""
 
-    def move(self, a: FloatArray, b: FloatArray) -> None:
-        """Step by a in v and s, by b in w and z."""
+    def blocked(self) -> FloatArray:
+        """Return ``(batch,)``: the least relative change of slacks of rows left out so far."""
+
+    def move(self, a: FloatArray, b: FloatArray, target: FloatArray) -> None:
+        """Step by a in v and s, by b in w and z; rows that join have products of the target."""
 
 
 class KKTBlocks(Protocol):
@@ -142,12 +149,21 @@ class KKTBlocks(Protocol):
     ``size`` variables are the column; the others are auxiliary variables, which are free.
     """
 
-    size: int
-    n_vars: int
-    n_rows: int
     batch: int
     cheap: bool
     """Whether a factor costs no more than a few products with the rows."""
+
+    @property
+    def size(self) -> int:
+        """Inputs."""
+
+    @property
+    def n_vars(self) -> int:
+        """Inputs and free auxiliary variables."""
+
+    @property
+    def n_rows(self) -> int:
+        """Inequalities on one column, those on single entries aside."""
 
     def groups(
         self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
@@ -252,6 +268,7 @@ class OutputGroup:
     ) -> None:
         self.blocks, self.cost, self.counts, self.k = blocks, cost, counts, blocks.size
         self.n_outputs = cost.shape[2]
+        self.n_products = (blocks.n_rows + self.k) * float(counts.sum())
         v = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
         s = -blocks.rows(v)
         self._start(v, s, per_problem(target) / s)
@@ -446,7 +463,11 @@ class OutputGroup:
         """Return the change of s, q, w and z relative to what they are."""
         return d.s / self.s, d.v[:, : self.k] / self.q, d.w / self.w, d.z / self.z
 
-    def move(self, a: FloatArray, b: FloatArray) -> None:
+    def blocked(self) -> FloatArray:
+        """Return zeros: no row is left out."""
+        return np.zeros(len(self.v))
+
+    def move(self, a: FloatArray, b: FloatArray, _target: FloatArray) -> None:
         """Step by a in v and s, by b in w and z.
 
         Slacks are computed anew, not added up: else rounding would let A v + s drift from 0.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "PREDICTOR",
     "apply",
     "assemble",
+    "blocking",
     "columns",
     "lengths",
     "move",
@@ -43,10 +44,8 @@ ignores; products near the target after a longer step."""
 NEAR, FAR = 0.1, 10.0
 """A centrality corrector leaves products between these multiples of the target as they are."""
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _compiled(function: F) -> F:
+def _compiled(function: Callable[..., Any]) -> Any:
     """Compile a function that lets other threads run; keep the machine code where that can be."""
     options = {"nogil": True, "fastmath": {"contract", "nsz", "arcp", "reassoc", "nnan"}}
     try:
@@ -129,7 +128,7 @@ def products(
     return total, least
 
 
-@numba.njit(inline="always")
+@_compiled
 def _goal(
     kind: int, product: float, rs: float, rw: float, a: float, b: float, target: float
 ) -> float:
@@ -213,8 +212,30 @@ def lengths(
 
 
 @_compiled
+def blocking(
+    first: Any, other: Any, g: Any, q: Any, dq: Any, states: Any, threshold: float
+) -> tuple[float, int]:
+    """Look at the rows that are left out: their state is 0.
+
+    Returns the least relative change of their slacks, and of how many rows the slack falls by more
+    than the threshold relative to itself and to the entry: their state is set to 2.
+    """
+    least, found = 0.0, 0
+    for x in range(len(first) - 1):
+        for p in range(first[x], first[x + 1]):
+            if states[p] == 0:
+                j = other[p]
+                change = (dq[j] - g[p] * dq[x]) / (q[j] - g[p] * q[x])
+                least = min(least, change)
+                if change - min(0.0, dq[j] / q[j]) < -threshold:
+                    states[p] = 2
+                    found += 1
+    return least, found
+
+
+@_compiled
 def restoring(first: Any, other: Any, g: Any, w: Any, u: Any, rw: Any) -> float:
-    """Set ``rw`` to w (A u), the relative change that restores dual feasibility; return its least."""
+    """Set ``rw`` to w (A u), which restores dual feasibility, and return its least entry."""
     least = 0.0
     for x in range(len(first) - 1):
         for p in range(first[x], first[x + 1]):

@@ -25,7 +25,7 @@ from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["solve_interior"]
 
-HEAVY = 1_000_000
+HEAVY = 20_000_000
 """Rows of all columns from which a step takes seconds."""
 
 ROUGH = 1e-5
