@@ -64,6 +64,7 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.utilities import Utility
+from tests.documents import by_multipliers
 
 Document = dict[str, Any]
 
@@ -135,6 +136,16 @@ class Largest(ColumnUtility):
 def _solved(*stated: Any, route: str = "auto", **keys: Any) -> Callable[[], Document]:
     def solve() -> Document:
         return design(Problem(*stated, **keys), route=route).document()
+
+    return solve
+
+
+def _by_multipliers(*stated: Any, **keys: Any) -> Callable[[], Document]:
+    """Prove by multipliers of rows what prices would prove, as files of older versions do."""
+
+    def solve() -> Document:
+        with by_multipliers():
+            return design(Problem(*stated, **keys), route="linear-program").document()
 
     return solve
 
@@ -235,7 +246,7 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     yield "grid accuracy", _solved(grid, MetricPrivacy(1, "manhattan"), BayesAccuracy())
     yield "grid blocks", _solved(grid, BlockLDP(1, block_rows=1, block_columns=2), HammingLoss())
     yield "words", _solved(["a", "b", "c"], HighLowLDP(1, ["a"]), HammingLoss(), prior=PRIOR)
-    yield "line", _solved(range(6), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+    yield "line", _solved(range(5), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
     yield "outputs", _solved(three, LDP(1), MeanAbsoluteError(), outputs=[0, 0.5, 2.5])
     routes = {
         "linear-program": ("ldp", "absolute"),
@@ -268,6 +279,10 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         "large ldp: histogram",
         _as_if_large(range(4), LDP(1), GAINS["histogram"], prior=["0.1", "0.3", "0.3", "0.3"]),
     )
+    for name in ("ldp", "lip", "pml", "metric", "high-low"):
+        for aim in ("absolute", "worst", "accuracy"):
+            stated = (three, CONIC[name], (LOSSES | GAINS)[aim])
+            yield f"multipliers {name}: {aim}", _by_multipliers(*stated, prior=PRIOR)
     yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
     yield "own constraint", lambda: _with_terms(own_objective=False)
     yield "own terms", lambda: _with_terms(own_objective=True)

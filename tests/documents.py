@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -11,6 +13,11 @@ from mechdesign import CertificateError
 from mechdesign.certify import digest, verify
 
 Document = dict[str, Any]
+
+
+def by_multipliers() -> AbstractContextManager[Any]:
+    """Prove by multipliers of rows in the block what prices would prove."""
+    return mock.patch("mechdesign.routes.presolve.chain.price_search", return_value="")
 
 
 def sealed(document: Document) -> Document:

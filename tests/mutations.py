@@ -26,7 +26,7 @@ NAMES = {
     "maximal-leakage",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
     "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk custom mine",
-    "search": "rays sums sets boxes chain decoders classes",
+    "search": "rays sums sets boxes chain one-budget lifts decoders classes",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
     "simplicial uniform-subsets uniform-lift subset-selection",
     "side": "ratio upper lower row positive excess excess-upper excess-lower largest "

@@ -355,6 +355,8 @@ class Optimum:
     row_weights: np.ndarray
     """``(n_rows, n_outputs)``, >= 0."""
     input_weights: np.ndarray | None
+    potentials: np.ndarray
+    """``(k,)``: the multipliers of the row sums."""
 
 
 def lp_optimum(problem: Problem) -> Optimum:
@@ -394,6 +396,7 @@ def lp_optimum(problem: Problem) -> Optimum:
         found.x[: k * m].reshape(k, m),
         weight[:n].reshape(len(G), m),
         weight[n:] if worst else None,
+        found.eqlin.marginals,
     )
 
 

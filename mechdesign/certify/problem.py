@@ -36,6 +36,7 @@ __all__ = [
     "number",
     "plain_label",
     "read_domain",
+    "read_masses",
     "read_potentials",
     "read_statement",
     "scaled_numbers",
@@ -282,6 +283,26 @@ def read_potentials(statement: Statement, dual: dict[str, Any]) -> list[Fraction
     if len(found) != len(statement.prior):
         raise CertificateError("the certificate has not one potential for each input")
     return found
+
+
+def read_masses(statement: Statement, dual: dict[str, Any]) -> tuple[list[int], int]:
+    """Return the masses of the inputs in a mean of their losses, integers over one denominator.
+
+    They are the prior; for a worst case over x, which is at least any mean, the weights of a
+    certificate over their sum.
+
+    Raises
+    ------
+    CertificateError
+        If the weights are no distribution.
+    """
+    if not statement.is_worst_case:
+        return statement.masses
+    weights = [number(w) for w in dual["weights"]]
+    if len(weights) != len(statement.prior) or min(weights) < 0 or not any(weights):
+        raise CertificateError("the dual weights on the inputs are no distribution")
+    parts, _ = over_one_denominator(weights)
+    return parts, sum(parts)
 
 
 def scaled_numbers(values: Collection[Any], bits: int) -> list[int]:

@@ -16,6 +16,8 @@ from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
 from mechdesign.certify.bounds.prices.chain import chain_bound
+from mechdesign.certify.bounds.prices.lifts import lifts_bound
+from mechdesign.certify.bounds.prices.one_budget import one_budget_bound
 from mechdesign.certify.bounds.representatives import representatives_bound
 from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
@@ -43,10 +45,10 @@ from mechdesign.certify.schema import (
     BAND_DUAL,
     BOXES_DUAL,
     CERTIFICATES,
-    CHAIN_DUAL,
     DECODERS_DUAL,
     DUALS,
     LOSSES,
+    PRICE_DUALS,
     RAYS_DUAL,
     REPRESENTATIVES_DUAL,
     RISK_DUALS,
@@ -59,7 +61,7 @@ from mechdesign.certify.schema import (
 from mechdesign.errors import CertificateError
 from mechdesign.resources import counted_apart
 
-__all__ = ["BOUNDS", "THEOREMS", "Kind", "prove"]
+__all__ = ["BOUNDS", "PRICES", "THEOREMS", "Kind", "prove"]
 
 HISTOGRAM = "histogram"
 """The posterior-mean squared error of the histogram, whose name in a file is that of the scalar."""
@@ -145,11 +147,21 @@ def _by_name(*kinds: Kind) -> dict[str, Kind]:
     return {kind.name: kind for kind in kinds}
 
 
+PRICES: dict[str, tuple[Callable[..., Fraction], tuple[str, ...], bool]] = {
+    "chain": (chain_bound, RATIOS, False),
+    "one-budget": (one_budget_bound, RATIOS, True),
+    "lifts": (lifts_bound, LIFTS, True),
+}
+"""What completes potentials for a linear loss, for which notions, and whether for one alone."""
+
 BOUNDS = _by_name(
     Kind(ROWS_DUAL.says, (*LOSSES, ACCURACY), dual_bound),
     Kind(WEIGHTED_DUAL.says, WORST_LOSSES, dual_bound),
     Kind(REPRESENTATIVES_DUAL.says, LOSSES, representatives_bound, RATIOS),
-    Kind(CHAIN_DUAL.says, LOSSES, chain_bound, RATIOS),
+    *(
+        Kind(table.says, WORST_LOSSES if worst else (*LOSSES, ACCURACY), *PRICES[search])
+        for (search, worst), table in PRICE_DUALS.items()
+    ),
     Kind(DECODERS_DUAL.says, (POSTERIOR,), decoder_bound),
     Kind(BAND_DUAL.says, (POSTERIOR,), band_bound, (*RATIOS, *LIFTS), alone=True),
     Kind(RAYS_DUAL.says, GAINS, potentials_bound),

@@ -36,13 +36,13 @@ __all__ = [
     "BARE_CHANNEL_FILE",
     "BOXES_DUAL",
     "CERTIFICATES",
-    "CHAIN_DUAL",
     "CHANNEL_FILE",
     "DECODERS_DUAL",
     "DUALS",
     "KNOWN_OBJECTIVES",
     "LOSSES",
     "MECHANISM_FILE",
+    "PRICE_DUALS",
     "PROBLEM",
     "RAYS_DUAL",
     "REPRESENTATIVES_DUAL",
@@ -234,7 +234,21 @@ REPRESENTATIVES_DUAL = Table(
         "mixtures": ListOf(ListOf(Row([INDEX, SIZE]))),
     },
 )
-CHAIN_DUAL = _search("chain", "chain", {})
+PRICE_DUALS = {
+    (search, worst): Table(
+        f"dual{' weighted' * worst} {search}",
+        {
+            "weights": ListOf(SIZE) if worst else Fixed(None),
+            "rows": Fixed([]),
+            "potential": NUMBERS,
+            "search": Fixed(search),
+        },
+    )
+    for search in ("chain", "one-budget", "lifts")
+    for worst in (False, True)
+}
+"""Those of linear losses that are potentials alone: by the form of the cone, and the case."""
+
 DECODERS_DUAL = Table(
     "dual decoders", {**NO_WEIGHTS, "rows": ListOf(ROWS), "decoders": ListOf(EXACT)}
 )
@@ -250,7 +264,7 @@ DUALS = Variants(
         ROWS_DUAL,
         WEIGHTED_DUAL,
         REPRESENTATIVES_DUAL,
-        CHAIN_DUAL,
+        *PRICE_DUALS.values(),
         DECODERS_DUAL,
         BAND_DUAL,
         RAYS_DUAL,

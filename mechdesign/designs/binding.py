@@ -7,10 +7,10 @@ ones on other rows too, which are left out here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,7 @@ from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
 
-__all__ = ["BindingRow", "Columns", "binding_rows"]
+__all__ = ["BindingRow", "Block", "Columns", "binding_rows", "blocks_of"]
 
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
@@ -37,6 +37,9 @@ ROUNDING = 1e-12
 """The share that floating point may be off by."""
 
 INFORMATION = "information"
+
+Block: TypeAlias = tuple[int, Multipliers, tuple[Weights, ...]]
+"""The number of a notion, multipliers on its rows, and the priors that they refer to."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def binding_rows(
     constraints: Sequence[ChannelConstraint | None],
     domain: Domain,
     channel: Channel,
-    dual: Mapping[str, Any],
+    blocks: Iterable[Block],
     columns: Columns,
 ) -> tuple[BindingRow, ...]:
     """Return the rows that bind at a channel, the largest multiplier first.
@@ -115,13 +118,13 @@ def binding_rows(
         The notions, the rows of each, and what each asks of the whole channel, if anything.
     domain, channel
         The inputs, and the exact channel on them.
-    dual
-        The dual variables, as a certificate has them, with the priors of every block on lifts.
+    blocks
+        The multipliers.
     columns
         The columns of the channel, and those of the other outputs allowed.
     """
     found = []
-    for n, multipliers, priors in _blocks(dual):
+    for n, multipliers, priors in blocks:
         notion, constraint = notions[n], constraints[n]
         labels = notion.protected(domain).labels
         rows: Iterator[tuple[str, int | None, float]]
@@ -138,12 +141,21 @@ def binding_rows(
     return tuple(sorted(found, key=lambda row: -row.multiplier))
 
 
-def _blocks(dual: Mapping[str, Any]) -> Iterator[tuple[int, Multipliers, tuple[Weights, ...]]]:
-    """Yield the number of a notion, multipliers on its rows, and the priors that they refer to."""
+def blocks_of(dual: Mapping[str, Any], own_prior: Weights) -> Iterator[Block]:
+    """Yield the multipliers of a certificate.
+
+    Parameters
+    ----------
+    dual
+        The dual variables, as a certificate has them.
+    own_prior
+        The prior of the problem, to which blocks on lifts refer that name no other.
+    """
     for block in dual["rows"]:
         output, x, other = (np.array(block[k], dtype=np.intp) for k in ("output", "x", "other"))
         weight = np.array(block["weight"], dtype=np.float64)
-        priors = tuple(tuple(map(Fraction, prior)) for prior in block.get("priors", ()))
+        named = tuple(tuple(map(Fraction, prior)) for prior in block.get("priors", ()))
+        priors = named or (own_prior,)
         yield block["notion"], Multipliers(block["side"], output, x, other, weight), priors
     zero = np.zeros(1, dtype=np.intp)
     for n, weight in dual.get("information", {}).get("multipliers", {}).items():

@@ -87,7 +87,7 @@ class Candidate:
         self.certificate: dict[str, Any] = {
             "theorem": raw.theorem,
             **raw.theorem_data,
-            "dual": None if raw.dual is None else _dual_table(problem, raw.dual),
+            "dual": None if raw.dual is None else _dual_table(problem, self._feasible(raw.dual)),
         }
         if raw.numeric_bound is not None:
             self.certificate = {"theorem": None, "dual": None, "numeric": True}
@@ -100,6 +100,13 @@ class Candidate:
         columns = self.channel.columns()
         self._columns, self._used = columns, used
         self._prove()
+
+    def _feasible(self, dual: Dual) -> Dual:
+        """Return dual variables whose prices, if that is what they are, have been made feasible."""
+        from mechdesign.routes.column_generation.feasible_prices import feasible_prices  # scipy
+
+        with self.limits.stopwatch.phase("certify"):
+            return feasible_prices(self.problem, dual)
 
     def _prove(self) -> None:
         """Compute the value, and the bound of the first certificate that is proved in time.
@@ -247,7 +254,7 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
         table["information"] = {"multipliers": multipliers, "levels": levels}
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
-    if dual.potentials is not None:
+    if dual.potentials is not None and dual.search:
         table |= {"potential": _listed(dual.potentials), "search": dual.search, **dual.evidence}
         if dual.decoder_potentials is not None:
             table["levels"] = _listed(dual.decoder_potentials)

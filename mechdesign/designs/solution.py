@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
+from mechdesign.certify.proof import PRICES
 from mechdesign.channel import Channel
-from mechdesign.designs.binding import BindingRow, Columns, binding_rows
+from mechdesign.designs.binding import BindingRow, Block, Columns, binding_rows, blocks_of
 from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
 from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
@@ -26,6 +27,9 @@ __all__ = ["PrivacyClaim", "Solution"]
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
+
+MOST_PRICED = 30_000
+"""Entries of the columns up to which binding rows are found from prices."""
 
 SHORTEST = 0.005
 """Seconds from which on the report names a phase."""
@@ -111,21 +115,37 @@ class Solution:
         """The rows of the notions that bind, with their multipliers, the largest first.
 
         They are read from the dual variables of the certificate: rows with a multiplier > 0 that
-        hold with equality. Empty where the bound is proved otherwise, by a theorem or by potentials
-        of the inputs. At an output that is allowed and never sent every row is 0 <= 0: such rows
-        are named only where no other row binds, as they then are the reason why it is not sent.
+        hold with equality; or, where prices of the inputs prove the bound of a linear loss, from
+        these. Empty where it is proved otherwise, and where prices leave more than
+        :data:`MOST_PRICED` entries to go through. At an output that is allowed and never sent every
+        row is 0 <= 0: such rows are named only where no other row binds, as they then are the
+        reason why it is not sent.
         """
         dual = self.certificate.get("dual")
-        if dual is None or not (dual["rows"] or dual.get("information")):
+        if dual is None:
             return ()
         problem = self.problem
-        own = {"priors": [problem.prior.probabilities]}
-        named = {**dual, "rows": [own | block for block in dual["rows"]]}
         asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
-        sent, unused = self._columns(dual.get("decoders")).divided()
-        return binding_rows(*asked, problem.domain, self.channel, named, sent) or binding_rows(
-            *asked, problem.domain, self.channel, named, unused
-        )
+        for part in self._columns(dual.get("decoders")).divided():
+            columns, blocks = part, blocks_of(dual, problem.prior.probabilities)
+            if dual.get("search") in PRICES:
+                columns, blocks = self._priced(dual, part)
+            found = binding_rows(*asked, problem.domain, self.channel, blocks, columns)
+            if found:
+                return found
+        return ()
+
+    def _priced(self, dual: dict[str, Any], part: Columns) -> tuple[Columns, Iterator[Block]]:
+        """Return some columns, and the multipliers that prices imply at them."""
+        from mechdesign.routes.column_generation.feasible_prices import row_multipliers  # scipy
+
+        allowed = part.places.argmax(axis=0).tolist()
+        columns = replace(part, places=np.eye(len(allowed)))
+        if not 0 < part.matrix.size <= MOST_PRICED:
+            return columns, iter(())
+        weights = None if dual["weights"] is None else np.array(dual["weights"])
+        found = row_multipliers(self.problem, np.array(dual["potential"]), weights, allowed)
+        return columns, ((d.notion, m, d.priors) for d in found for m in d.multipliers)
 
     def _columns(self, decoders: Sequence[str] | None) -> Columns:
         """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.

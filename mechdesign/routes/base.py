@@ -92,7 +92,8 @@ class Dual:
         For a posterior-mean squared error, the decoders that the outputs in the multipliers
         stand for, in rising order; else None.
     potentials
-        For a sum of gains, ``(n_inputs,)`` dual variables of the equations that rows sum to 1.
+        ``(n_inputs,)`` dual variables of the equations that rows sum to 1: for a sum of gains, and
+        for a linear loss where they prove the bound.
     decoder_potentials
         For a posterior-mean squared error with potentials, ``(n_decoders,)``: for each decoder that
         of P . r = 1 for the column r. Decoders and potentials are then in units in which f runs
@@ -100,7 +101,8 @@ class Dual:
     search
         How the checker finds the largest gain less its price at the potentials: ``"rays"``,
         ``"classes"``, either of them with ``"ldp-"`` before it, ``"sums"``, ``"sets"``,
-        ``"boxes"``, ``"decoders"``, or ``"chain"`` for a linear loss on a line.
+        ``"boxes"`` or ``"decoders"``; or the least reduced cost of a linear loss: ``"chain"``,
+        ``"one-budget"`` or ``"lifts"``. Empty where potentials are no evidence.
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     evidence

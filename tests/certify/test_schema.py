@@ -303,7 +303,7 @@ def test_a_label_is_text_or_a_number_or_a_list_of_them(label: Any) -> None:
 
 
 def test_rows_say_nothing_that_is_not_read() -> None:
-    name = "lip: absolute"
+    name = "multipliers lip: absolute"
     dual = document_of(name)["certificate"]["dual"]
     assert dual["rows"][0]["side"] in ("upper", "lower")
     assert not any(dual["rows"][0]["other"])

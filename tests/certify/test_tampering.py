@@ -52,7 +52,7 @@ from mechdesign.utilities import (
     MeanSquaredDistance,
     PosteriorMeanSquaredError,
 )
-from tests.documents import refused, sealed
+from tests.documents import by_multipliers, refused, sealed
 
 Document = dict[str, Any]
 Change = Callable[[Document], None]
@@ -90,7 +90,8 @@ PROBLEMS: dict[str, Problem] = {
 
 
 def as_saved(problem: Problem) -> Document:
-    document: Document = json.loads(json.dumps(design(problem).document()))
+    with by_multipliers():
+        document: Document = json.loads(json.dumps(design(problem).document()))
     return document
 
 

@@ -476,7 +476,8 @@ class Prover:
             need(isinstance(search, str) and search in SEARCHES, "a search")
             objectives, notions = SEARCHES[search]
             need(self.kind in objectives, "a search for the objective")
-            if search == "chain":
+            if search in PRICES:
+                need(len(self.problem.notions) == 1 or search == "chain", "a single notion")
                 need(self.names & (notions or set()), "pairs of inputs")
             elif notions is not None:
                 need(len(self.names) > 0 and self.names <= notions, "a search for the notions")
@@ -506,7 +507,7 @@ class Prover:
         u = tuple(number(v) for v in sequence(dual["potential"], self.k))
         if self.problem.objective in RISKS:
             return self.risk_bound(dual, u)
-        return self.chain(u) if search == "chain" else self.ray_bound(dual, u)
+        return self.prices(dual, u) if search in PRICES else self.ray_bound(dual, u)
 
     def table(self, stated: Any) -> dict[str, Any]:
         need(isinstance(stated, dict), "a table")
@@ -612,20 +613,59 @@ class Prover:
         free = sum((min(c[x]) for x in range(self.k) if not self.p[x]), ZERO)
         return sum(self.p[x] * b[x] for x in some) - v * ln(max(sums))[1] - spent + free
 
-    def chain(self, u: Vector) -> Fraction:
-        """Bound a loss by potentials: c . q >= W q_x for private q, at the root x of an output."""
-        problem = self.problem
-        need(problem.losses is not None and not problem.worst, "an expected loss")
+    def prices(self, dual: dict[str, Any], u: Vector) -> Fraction:
+        """Bound a linear loss by potentials, and one less an accuracy by that of the best guess."""
+        problem, k, mass = self.problem, self.k, self.p
+        losses = problem.losses or [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
+        if problem.worst:
+            weights = [number(v) for v in sequence(dual["weights"], k)]
+            need(min(weights) >= 0 and sum(weights) > 0, "weights of inputs")
+            mass = tuple(w / sum(weights) for w in weights)
+
+        def costs() -> list[Vector]:
+            outputs = range(len(losses[0]))
+            return [tuple(mass[x] * losses[x][y][0] - u[x] for x in range(k)) for y in outputs]
+
+        alone = {q.index(max(q)) for q in self.rays() if sum(map(bool, q)) == 1}
+        if dual["search"] == "lifts":
+            alone = {x for x in alone if not self.p[x]}
+        if dual["search"] != "chain":  # where an entry may be above 0 alone, no cost is below 0
+            least = [min(ZERO, *(c[x] for c in costs())) if x in alone else ZERO for x in range(k)]
+            u = tuple(v + less for v, less in zip(u, least, strict=True))
+        prove = {"chain": self.chain, "one-budget": self.one_budget, "lifts": self.lifts}
+        found = sum(u) + prove[dual["search"]](costs())
+        return 1 - found if problem.objective == "bayes-accuracy" else found
+
+    def chain(self, costs: list[Vector]) -> Fraction:
+        """Bound c . q >= W q_x for private q, at the root x of an output."""
         worst = [ZERO] * self.k
-        for y in range(len((problem.losses or [[]])[0])):
-            c = tuple(self.p[x] * (problem.losses or [])[x][y][0] - u[x] for x in range(self.k))
-            least = []
-            for x in range(self.k):
-                need(all(q[x] for q in self.rays()), "columns above 0")
-                least.append((min(dot(c, q) / q[x] for q in self.rays()), x))
-            W, root_of_y = max(least)
+        need(all(map(all, self.rays())), "columns above 0")
+        for c in costs:
+            W, root_of_y = max(
+                (min(dot(c, q) / q[x] for q in self.rays()), x) for x in range(self.k)
+            )
             worst[root_of_y] = min(worst[root_of_y], W)
-        return sum(u) + sum(worst)
+        return sum(worst)
+
+    def one_budget(self, costs: list[Vector]) -> Fraction:
+        """Bound c . q >= W t, with t the least entry in a block, which sums to 1 at most."""
+        blocks: dict[tuple[bool, ...], Fraction] = {}
+        tall = {max(q) / min(v for v in q if v) for q in self.rays() if sum(map(bool, q)) > 1}
+        need(len(tall) <= 1, "one budget")
+        for q in self.rays():
+            block, t = tuple(map(bool, q)), min(v for v in q if v)
+            W = min(dot(c, q) / t for c in costs)
+            blocks[block] = min(blocks.get(block, ZERO), W)
+        for a, b in itertools.combinations([block for block in blocks if sum(block) > 1], 2):
+            need(not any(x and z for x, z in zip(a, b, strict=True)), "blocks apart")
+        return sum(blocks.values())
+
+    def lifts(self, costs: list[Vector]) -> Fraction:
+        """Bound c . q >= K (P . q), whose sum over the outputs is K."""
+        (notion,) = self.problem.notions
+        need(notion.members is None or set(notion.members) == {self.p}, "the lift for the prior")
+        likely = [q for q in self.rays() if dot(self.p, q)]
+        return min(dot(c, q) / dot(self.p, q) for c in costs for q in likely)
 
     def representatives_bound(self, dual: dict[str, Any]) -> Fraction:
         """Bound a loss by that of the inputs that stand for others, q_x >= s q_r for private q."""
@@ -803,8 +843,12 @@ THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | N
 }
 """What proves a bound, for which objectives, and one of which notions there has to be."""
 
+PRICED = LOSSES | {"worst loss", "bayes-accuracy"}
+PRICES = ("chain", "one-budget", "lifts")
 SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
-    "chain": (LOSSES, RATIOS | SUMS),
+    "chain": (PRICED, RATIOS | SUMS),
+    "one-budget": (PRICED, RATIOS | SUMS),
+    "lifts": (PRICED, LIFT_BOUNDS),
     "rays": (GAINS, None),
     "sums": ({"histogram", "mutual-information"}, LIFT_BOUNDS),
     "sets": ({"histogram", "mutual-information"}, RATIOS | SUMS),

@@ -44,6 +44,7 @@ from mechdesign.certify.problem import (
     Statement,
     check_indices,
     number,
+    read_masses,
     scaled_numbers,
 )
 from mechdesign.errors import CertificateError
@@ -146,18 +147,13 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     worst case is at least any mean. ``dual["rows"]``: multipliers of rows of the notions, by
     output. ``dual["information"]``: a multiplier of the information, if a notion bounds it.
     """
-    mass = statement.prior
-    if statement.is_worst_case:
-        mass = [number(w) for w in dual["weights"]]
-        if min(mass) < 0 or sum(mass) <= 0 or len(mass) != len(statement.prior):
-            raise CertificateError("the dual weights on the inputs are no distribution")
-        mass = [w / sum(mass) for w in mass]
-    losses, scaled = statement.losses, [scaled_down(m, BITS) for m in mass]
+    losses, (masses, whole) = statement.losses, read_masses(statement, dual)
+    scaled = [(p << BITS) // whole for p in masses]
     costs = [
         [m * loss // losses.denominator for m, loss in zip(scaled, losses.lower(y), strict=True)]
         for y in range(losses.n_outputs)
     ]
-    spend(5 * len(costs) * len(mass), "reduced costs")
+    spend(5 * len(costs) * len(masses), "reduced costs")
     reduced = [list(row) for row in zip(*costs, strict=True)]
     owed = 0
     for block in dual["rows"]:

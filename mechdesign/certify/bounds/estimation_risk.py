@@ -23,8 +23,9 @@ from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.inverse_information import Inverse, inverse_information
+from mechdesign.certify.bounds.one_budget import one_budget
 from mechdesign.certify.bounds.outward import implied_ldp_budget
-from mechdesign.certify.bounds.sums.rays import all_rays, one_budget, single_budget_rays
+from mechdesign.certify.bounds.sums.rays import all_rays, single_budget_rays
 from mechdesign.certify.bounds.sums.reduced_gains import reduced_gain_by_rays
 from mechdesign.certify.fixed_point import (
     dot,

@@ -22,7 +22,6 @@ which takes the mean found off v until no ray has a negative cost (Dinkelbach 19
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -30,81 +29,14 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
-from mechdesign.routes.column_generation.pricing import PricedColumns, Start, ratio_lengths
+from mechdesign.routes.column_generation.pricing import PricedColumns, Start
+from mechdesign.routes.cones.input_line import InputLine
 
-__all__ = ["ChainPricer", "InputLine"]
+__all__ = ["ChainPricer"]
 
-
-FOLLOWS = 1e-12
-"""A bound may be this much tighter, relative to it, than what neighbors imply."""
-
-SHORTEST, LONGEST = 1e-9, 700.0
-"""Neighbors nearer than this, both ways together, are as good as one input; and e to more than
-that is no float."""
 
 NEAR, MOST_TURNS = 1e-14, 30
 """Dinkelbach's method ends when the mean changes by less; it converges faster than linearly."""
-
-MARGIN = 1e-15
-"""Potentials are lowered by this, relative to them, so that rounding leaves no reduced cost below
-0 and the checker accepts them."""
-
-
-@dataclass(frozen=True)
-class InputLine:
-    """The inputs in an order in which bounds on ratios of neighbors imply all others.
-
-    Attributes
-    ----------
-    order
-        ``(k,)``: the inputs from one end to the other.
-    up, down
-        ``(k - 1,)``: how much ln q may rise, and fall, from each input to the next.
-    """
-
-    order: IntArray
-    up: FloatArray
-    down: FloatArray
-
-    @classmethod
-    def of(cls, E: FloatArray, order: IntArray) -> Self | None:
-        """Return the line in some order if bounds E on ln(q_x / q_x') amount to it; else None."""
-        x, z = order[:-1], order[1:]
-        up, down = E[z, x], E[x, z]
-        if max(up.max(), down.max()) > LONGEST or (up + down).min() < SHORTEST:
-            return None
-        rise = np.concatenate([[0.0], np.cumsum(up)])
-        fall = np.concatenate([[0.0], np.cumsum(down)])
-        after = np.tri(len(order), k=-1, dtype=bool)
-        implied = np.where(after, rise[:, None] - rise, fall - fall[:, None])
-        slack = E[np.ix_(order, order)] - implied
-        np.fill_diagonal(slack, 0.0)
-        return cls(order, up, down) if (slack >= -FOLLOWS * np.abs(implied)).all() else None
-
-    def rays(self) -> FloatArray:
-        """Return for each place z the least column that is 1 there, ``(k, k)``, in this order."""
-        k = len(self.order)
-        rise = np.concatenate([[0.0], np.cumsum(self.up)])
-        fall = np.concatenate([[0.0], np.cumsum(self.down)])
-        ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls, at most as it may
-        return np.asarray(np.exp(np.where(ahead, fall - fall[:, None], rise[:, None] - rise)))
-
-    def change(self) -> sp.csr_array:
-        """Return the inverse of :meth:`rays`, three entries a row.
-
-        It maps a ray to 0 at an input where the ray rises, or falls, on both sides: only peaks and
-        valleys leave an entry.
-        """
-        rise, fall = np.exp(-self.up), np.exp(-self.down)
-        gap = -np.expm1(-(self.up + self.down))  # 1 - rise * fall
-        after = np.append(1 / gap, 1.0)
-        before = np.insert(rise * fall / gap, 0, 0.0)
-        x = np.arange(len(self.order))
-        rows = np.concatenate([x, x[1:], x[:-1]])
-        columns = np.concatenate([x, x[:-1], x[1:]])
-        values = np.concatenate([after + before, -fall / gap, -rise / gap])
-        return sp.csr_array((values, (rows, columns)), shape=(len(x), len(x)))
 
 
 class ChainPricer:
@@ -116,32 +48,19 @@ class ChainPricer:
         How the inputs lie.
     cost
         ``(n_inputs, n_outputs)``.
-    scale
-        The unit of the costs.
     """
 
     route = "dynamic programming along the line"
 
-    def __init__(self, line: InputLine, cost: FloatArray, scale: float) -> None:
-        self.line, self.scale = line, scale
+    def __init__(self, line: InputLine, cost: FloatArray) -> None:
+        self.line = line
         self._cost = cost[line.order]
 
     @classmethod
-    def of(cls, problem: Problem, cost: FloatArray, scale: float) -> Self | None:
-        """Return it if the inputs of a problem lie on a line.
-
-        They are taken in the order of their numbers, or as they come, as the checker does.
-        """
-        E = ratio_lengths(problem.cone)
-        if E is None or len(E) < 2:
-            return None
-        points = problem.domain.coordinates
-        in_line = points is not None and len(points[0]) == 1
-        order = (
-            sorted(range(len(E)), key=points.__getitem__) if in_line and points else range(len(E))
-        )
-        line = InputLine.of(E, np.array(order, dtype=np.intp))
-        return None if line is None else cls(line, cost, scale)
+    def of(cls, problem: Problem, cost: FloatArray) -> Self | None:
+        """Return it if the inputs of a problem lie on a line."""
+        line = InputLine.of_problem(problem)
+        return None if line is None else cls(line, cost)
 
     def start(self) -> Start:
         """Return the least columns that are 1 at one input."""
@@ -153,17 +72,13 @@ class ChainPricer:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
         v = self._cost - potentials[self.line.order][:, None]
         best = _BestRays(self.line, v)
-        shift = min(0.0, float(best.mean.min())) - MARGIN * float(1 + np.abs(potentials).max())
 
         def rays(outputs: IntArray) -> FloatArray:
             found = np.empty((len(v), len(outputs)))
             found[self.line.order] = best.rays(outputs)
             return found
 
-        def dual() -> Dual:
-            return Dual((), potentials=(potentials + shift) * self.scale, search="chain")
-
-        return PricedColumns(best.mean, len(v) * shift, rays, dual)
+        return PricedColumns(best.mean, len(v) * min(0.0, float(best.mean.min())), rays)
 
 
 class _BestRays:

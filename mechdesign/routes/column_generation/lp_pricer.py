@@ -15,15 +15,15 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions import Cone
-from mechdesign.routes.base import Dual
+from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.column_generation.pricing import (
     PricedColumns,
     Start,
     closure_start,
     inverse,
-    ratio_lengths,
 )
 from mechdesign.routes.column_generation.warm_column import WarmColumn
+from mechdesign.routes.cones.input_line import ratio_lengths
 
 __all__ = ["LPPricer"]
 
@@ -94,10 +94,10 @@ class LPPricer:
         def rays(outputs: IntArray) -> FloatArray:
             return found[:, outputs]
 
-        def dual() -> Dual:
-            return Dual(self._first.families(known, self.scale))
+        def multipliers_of_rows() -> tuple[FamilyDual, ...]:
+            return self._first.families(known, self.scale)
 
-        return PricedColumns(reduced, shortfall, rays, dual)
+        return PricedColumns(reduced, shortfall, rays, multipliers_of_rows)
 
     def _column(self, y: int) -> WarmColumn:
         """Return the program of an output; a new one starts where it pays most to be truthful."""

@@ -16,12 +16,11 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.outside import called, checked
-from mechdesign.routes.base import Dual
+from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.presolve.shortest_paths import closure
 
-__all__ = ["PricedColumns", "Pricer", "Start", "closure_start", "inverse", "ratio_lengths"]
+__all__ = ["PricedColumns", "Pricer", "Start", "closure_start", "inverse"]
 
 
 NOTHING = 1e-13
@@ -62,14 +61,15 @@ class PricedColumns:
         where the search was cut short.
     rays
         Returns the rays of some outputs, ``(n_inputs, n)``, of any size.
-    dual
-        Returns the dual variables that prove the shortfall, in the unit of the loss.
+    multipliers
+        Returns multipliers of rows that prove the shortfall, in the unit of the loss; none where
+        the potentials do (:mod:`mechdesign.routes.cones.price_search`).
     """
 
     reduced: FloatArray
     shortfall: float
     rays: Callable[[IntArray], FloatArray]
-    dual: Callable[[], Dual]
+    multipliers: Callable[[], tuple[FamilyDual, ...]] = tuple
 
 
 class Pricer(Protocol):
@@ -91,20 +91,6 @@ class Pricer(Protocol):
         over
             Tells whether to cut the search short.
         """
-
-
-def ratio_lengths(cone: Cone) -> FloatArray | None:
-    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf where there is no bound.
-
-    None where a family has other rows than those on ratios of two entries.
-    """
-    found = np.full((cone.size, cone.size), np.inf)
-    for family in cone.families:
-        pairs = family.ratio_rows()
-        if pairs is None:
-            return None
-        np.minimum(found, pairs.lengths(), out=found)
-    return found
 
 
 def closure_start(E: FloatArray) -> Start:

@@ -27,11 +27,12 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.column_generation.chain_pricer import ChainPricer
+from mechdesign.routes.column_generation.feasible_prices import PRICERS
 from mechdesign.routes.column_generation.lp_pricer import LPPricer
 from mechdesign.routes.column_generation.master import RestrictedMaster
-from mechdesign.routes.column_generation.pricing import PricedColumns, Pricer, Start, ratio_lengths
-from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
+from mechdesign.routes.column_generation.pricing import PricedColumns, Pricer, Start
+from mechdesign.routes.cones.input_line import ratio_lengths
+from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.highs import UNIT
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.chain import program_cost
@@ -96,12 +97,14 @@ def solve_columns(
         raise UnsupportedError("privacy", "notions that speak of columns", problem.non_conic[0])
     limits = Limits() if limits is None else limits
     cost, scale = program_cost(problem)
-    pricer = _pricer(problem, cost, scale) or LPPricer(problem.cone, cost, scale, workers)
+    form = price_search(problem)
+    special = PRICERS[form].of(problem, cost) if form else None
+    pricer: Pricer = special or LPPricer(problem.cone, cost, scale, workers)
     search = _ColumnGeneration(pricer, cost, scale, limits)
     search.run()
     outputs = problem.outputs or ()
     route = f"columns: {pricer.route}"
-    return RawSolution(search.matrix(), outputs, search.dual(), route, search.notes())
+    return RawSolution(search.matrix(), outputs, search.dual(form), route, search.notes())
 
 
 def suits(problem: Problem, *, small: bool = False) -> str | None:
@@ -111,7 +114,7 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
     """
     if problem.expected_loss is None or not problem.is_conic:
         return None
-    if ChainPricer.of(problem, np.zeros((len(problem.domain), 1)), 1.0) is not None:
+    if price_search(problem) == "chain":
         return "the inputs lie on a line, where rays are found one input after the other"
     E = None if small else ratio_lengths(problem.cone)
     if E is None or not np.array_equal(E, E.T):
@@ -119,15 +122,6 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
     if (np.isfinite(E) & ~implied_pairs(E)).sum() > (1 + FEW) * len(E):
         return None
     return "each input is bound by few others, so that rays are simple"
-
-
-def _pricer(problem: Problem, cost: FloatArray, scale: float) -> Pricer | None:
-    """Return the pricer that is made for the cone, if there is one."""
-    for kind in (ChainPricer, SubsetPricer, LiftPricer):
-        found = kind.of(problem, cost, scale)
-        if found is not None:
-            return found
-    return None
 
 
 @dataclass
@@ -156,7 +150,7 @@ class _ColumnGeneration:
         self.found = _Columns(np.ones((k, 1)), np.array([self._blind]), np.ones(1))
         self.value = float(cost[:, self._blind].sum())
         self.bound = float(cost.min(axis=1).sum())  # each input gets its best output
-        self._best: PricedColumns | None = None
+        self._best: tuple[PricedColumns, FloatArray] | None = None
         self._center: FloatArray | None = None
         self._center_bound, self._share = -np.inf, SMOOTHING
         self._failure = ""
@@ -201,7 +195,7 @@ class _ColumnGeneration:
         if bound > self._center_bound:
             self._center, self._center_bound = potentials, bound
         if bound > self.bound:
-            self.bound, self._best = bound, priced
+            self.bound, self._best = bound, (priced, potentials)
         told = self.value * self.scale, self.bound * self.scale
         return priced, self.limits.tell(self.rounds, *told)
 
@@ -278,9 +272,18 @@ class _ColumnGeneration:
         sent = sp.csr_array((self.found.theta[used], places), shape=(len(used), self.n_outputs))
         return np.asarray(self.found.rays[:, used] @ sent)
 
-    def dual(self) -> Dual:
-        """Return the evidence for the best bound; without any, each input gets its best output."""
-        return Dual(()) if self._best is None else self._best.dual()
+    def dual(self, form: str) -> Dual:
+        """Return the evidence for the best bound; without any, each input gets its best output.
+
+        Parameters
+        ----------
+        form
+            How the checker completes potentials; empty where the multipliers are the evidence.
+        """
+        if self._best is None:
+            return Dual(())
+        priced, potentials = self._best
+        return Dual(priced.multipliers(), potentials=self.scale * potentials, search=form)
 
     def notes(self) -> list[str]:
         """Return what is to be said of the search."""

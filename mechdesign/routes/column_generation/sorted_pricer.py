@@ -8,13 +8,11 @@ from typing import Self
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual
-from mechdesign.routes.column_generation.one_budget import OneBudgetCone
 from mechdesign.routes.column_generation.pricing import PricedColumns, Start, inverse
-from mechdesign.routes.lp.extended_formulation import transport
+from mechdesign.routes.cones.one_budget import OneBudgetCone
+from mechdesign.routes.cones.price_search import own_lift
 
 __all__ = ["LiftPricer", "SubsetPricer"]
 
@@ -31,20 +29,18 @@ class SubsetPricer:
         The blocks of the cone.
     cost
         ``(n_inputs, n_outputs)``.
-    scale
-        The unit of the costs.
     """
 
     route = "raised sets by sorting"
 
-    def __init__(self, form: OneBudgetCone, cost: FloatArray, scale: float) -> None:
-        self.form, self.cost, self.scale = form, cost, scale
+    def __init__(self, form: OneBudgetCone, cost: FloatArray) -> None:
+        self.form, self.cost = form, cost
 
     @classmethod
-    def of(cls, problem: Problem, cost: FloatArray, scale: float) -> Self | None:
+    def of(cls, problem: Problem, cost: FloatArray) -> Self | None:
         """Return it if the notions have one budget."""
         form = OneBudgetCone.of(problem.cone)
-        return None if form is None or form.low >= 1 else cls(form, cost, scale)
+        return None if form is None or form.low >= 1 else cls(form, cost)
 
     def start(self) -> Start:
         """Return the rays that raise one input."""
@@ -84,30 +80,7 @@ class SubsetPricer:
                 found[raised[np.argsort(v[raised, y], kind="stable")[: size[y]]], column] = 1.0
             return found
 
-        def dual() -> Dual:
-            return self._dual(v - np.minimum(reduced, 0.0))
-
-        return PricedColumns(reduced, float(len(v) * min(0.0, reduced.min())), rays, dual)
-
-    def _dual(self, v: FloatArray) -> Dual:
-        """Return multipliers w of rows e**-eps q_x <= q_z that leave no reduced cost below 0.
-
-        A multiplier adds e**-eps w to the cost of x and takes w from that of z. What x needs,
-        -v_x e**eps, is transported from inputs z with v_z > 0: as no ray has a negative reduced
-        cost, they have enough.
-        """
-        found: list[Multipliers] = []
-        for block, raised in self.form.blocks:
-            for y in range(v.shape[1]):
-                lacks = raised[v[raised, y] < 0]
-                has = block[v[block, y] > 0]
-                if not len(lacks) or not len(has):
-                    continue
-                i, j, amount = transport(-v[lacks, y] / self.form.low, v[has, y])
-                kept = amount > 0
-                places = np.full(int(kept.sum()), y), lacks[i[kept]], has[j[kept]]
-                found.append(Multipliers("ratio", *places, weight=amount[kept] * self.scale))
-        return Dual((FamilyDual(0, tuple(found)),))
+        return PricedColumns(reduced, float(len(v) * min(0.0, reduced.min())), rays)
 
 
 class LiftPricer:
@@ -124,38 +97,28 @@ class LiftPricer:
         ``(n_inputs,)``.
     cost
         ``(n_inputs, n_outputs)``.
-    scale
-        The unit of the costs.
     """
 
     route = "lifts by sorting"
 
-    def __init__(self, family: LiftRows, prior: FloatArray, cost: FloatArray, scale: float) -> None:
-        self.prior, self.cost, self.scale = prior, cost, scale
+    def __init__(self, family: LiftRows, prior: FloatArray, cost: FloatArray) -> None:
+        self.prior, self.cost = prior, cost
         self.low, self.high = family.ends()
-        self._table = family.priors.vertices()
-        self._sides = [side for side, _ in family.sides()]
 
     @classmethod
-    def of(cls, problem: Problem, cost: FloatArray, scale: float) -> Self | None:
+    def of(cls, problem: Problem, cost: FloatArray) -> Self | None:
         """Return it if one notion bounds the lift for the prior of the problem."""
-        (only, *more), prior = problem.cone.families, problem.prior
-        family = only.lift_rows()
-        if more or family is None or not family.is_for(prior.probabilities):
-            return None
-        low, high = family.ends()
-        if low >= 1 or high <= 1 or (high == np.inf and not prior.array.all()):
-            return None
-        return cls(family, prior.array, cost, scale)
+        family = own_lift(problem)
+        return None if family is None else cls(family, problem.prior.array, cost)
 
     def start(self) -> Start:
         """Return for each input the ray on which it is largest."""
         k = len(self.prior)
-        rays = self._filled(-np.eye(k))[0]
+        rays = self._filled(-np.eye(k))
         return Start(rays, inverse(rays))
 
-    def _filled(self, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the best ray for each column of v, and v_x / P_x of the input in between."""
+    def _filled(self, v: FloatArray) -> FloatArray:
+        """Return the best ray for each column of v."""
         P = self.prior[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.where(P > 0, v / P, np.where(v < 0, -np.inf, np.inf))
@@ -174,32 +137,15 @@ class LiftPricer:
         rays = np.full_like(v, self.low)
         np.put_along_axis(rays, order, self.low + above, axis=0)
         free = (self.prior == 0)[:, None]  # not in P . r = 1: at the end that is cheaper
-        rays = np.where(free, np.where(v < 0, self.high, self.low), rays)
-        reached = np.where(share > 0, above > 0, False)
-        last = len(v) - 1 - np.argmax(reached[::-1], axis=0)
-        columns = np.arange(v.shape[1])
-        return rays, rate[order[last, columns], columns]
+        return np.where(free, np.where(v < 0, self.high, self.low), rays)
 
     def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
         """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
         v = self.cost - potentials[:, None]
-        found, between = self._filled(v)
+        found = self._filled(v)
         worth, total = (v * found).sum(axis=0), found.sum(axis=0)
 
         def rays(outputs: IntArray) -> FloatArray:
             return found[:, outputs]
 
-        def dual() -> Dual:
-            return self._dual(v - between * self.prior[:, None])
-
-        return PricedColumns(worth / total, float(min(0.0, worth.min())), rays, dual)
-
-    def _dual(self, rest: FloatArray) -> Dual:
-        """Return multipliers of the bounds: what v is above or below that rate, by sign."""
-        found: list[Multipliers] = []
-        for side in self._sides:
-            weight = np.maximum(-rest * self.high, 0.0) if side == "upper" else rest
-            x, y = np.nonzero(weight > 0)
-            places = y, x, np.zeros(len(x), dtype=np.intp)
-            found.append(Multipliers(side, *places, weight=weight[x, y] * self.scale))
-        return Dual((FamilyDual(0, tuple(found), self._table),))
+        return PricedColumns(worth / total, float(min(0.0, worth.min())), rays)

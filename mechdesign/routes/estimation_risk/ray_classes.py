@@ -13,7 +13,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.problem import Problem
-from mechdesign.routes.column_generation.one_budget import OneBudgetCone
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture
 

@@ -18,6 +18,7 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, Path, RawSolution
+from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
 from mechdesign.routes.interior.method import interior_point
@@ -68,7 +69,8 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
     if not len(rows):  # nothing is secret
         matrix: FloatArray = np.zeros((k, m))
         matrix[np.arange(k), cost.argmin(axis=1)] = 1
-        return Answer(matrix, tuple(rows.duals(multipliers)), "interior: no blocks")
+        duals = tuple(rows.duals(multipliers))
+        return Answer(matrix, duals, "interior: no blocks", cost.min(axis=1))
     arrow = ArrowKKT.of([rows.blocks], k)
     blocks: KKTBlocks
     pairs = _pairs(rows, m) if arrow is None else None
@@ -89,8 +91,9 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
     multipliers[places] = found.multipliers[0]
-    duals = tuple(rows.duals(multipliers))
-    return Answer(found.matrix[0], duals, f"interior: {kind} blocks", path=found.path)
+    duals = () if program.is_priced else tuple(rows.duals(multipliers))
+    route = f"interior: {kind} blocks"
+    return Answer(found.matrix[0], duals, route, found.potentials[0], path=found.path)
 
 
 def _pairs(rows: ColumnRows, n_outputs: int) -> KKTBlocks | None:
@@ -207,11 +210,13 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
     for n, (problem, own, (cost, scale)) in enumerate(zip(problems, rows, programs, strict=True)):
         if not np.isfinite(found.value[n]):
             return None
-        multipliers = np.zeros((len(own), cost.shape[1]))
-        multipliers[arrow.places] = scale * found.multipliers[n]
+        if form := price_search(problem):
+            dual = Dual((), potentials=scale * found.potentials[n], search=form)
+        else:
+            multipliers = np.zeros((len(own), cost.shape[1]))
+            multipliers[arrow.places] = scale * found.multipliers[n]
+            dual = Dual(tuple(own.duals(multipliers)))
         matrix = merge_rare_outputs(found.matrix[n], cost, limits.gap * float(found.value[n]))
         route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"
-        answers.append(
-            RawSolution(matrix, problem.outputs or (), Dual(tuple(own.duals(multipliers))), route)
-        )
+        answers.append(RawSolution(matrix, problem.outputs or (), dual, route))
     return answers

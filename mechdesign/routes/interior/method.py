@@ -98,7 +98,8 @@ class InteriorResult:
     multipliers
         ``(batch, n_rows, m)``: of the rows, >= 0, those of the best bound.
     potentials
-        ``(batch, size)``: of the row sums, those of the best bound.
+        ``(batch, size)``: of the row sums, those of the best bound, raised until the least reduced
+        cost of each orbit is 0.
     value, bound
         ``(batch,)``, in floating point.
     steps
@@ -312,7 +313,8 @@ class _PrimalDualMethod:
         lower, higher = ~self.lost & sums & (value < self.value), ~self.lost & (bound > self.bound)
         self.value = np.where(lower, value, self.value)
         self.bound = np.where(higher, bound, self.bound)
-        self.best_potentials = np.where(higher[:, None], self.potentials, self.best_potentials)
+        raised = self.potentials + self._least_reduced()
+        self.best_potentials = np.where(higher[:, None], raised, self.best_potentials)
         self._map("keep", lower, higher)
         if self.path is None and (self.gap <= PATH).all():
             points = zip(*(group.point() for group in self.groups), strict=True)
@@ -323,9 +325,13 @@ class _PrimalDualMethod:
 
         In terms of pi it is Sum_x pi_x + min_y (reduced costs)_x, with less cancellation.
         """
-        least = self._least_by_orbit(np.min([group.least_reduced for group in self.groups], axis=0))
         error = np.max([group.auxiliary_error for group in self.groups], axis=0)
-        return np.asarray((self.potentials + least) @ self.sizes - error)
+        return np.asarray((self.potentials + self._least_reduced()) @ self.sizes - error)
+
+    def _least_reduced(self) -> FloatArray:
+        """Return the least reduced cost in each orbit of inputs."""
+        least = [group.least_reduced for group in self.groups]
+        return self._least_by_orbit(np.min(least, axis=0))
 
     def _step(self) -> None:
         """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""

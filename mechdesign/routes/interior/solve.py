@@ -14,6 +14,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Path, RawSolution
+from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.interior.conversion import by_interior, merge_rare_outputs
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.chain import PRESOLVE, program_cost, solve_reduced
@@ -69,7 +70,7 @@ def solve_interior(
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
         thin = Cone([without_implied_pairs(family) for family in problem.cone.families])
         rows = cost.shape[1] * count_pairs(thin)
-        is_heavy = symmetry is None and rows >= HEAVY
+        is_heavy = symmetry is None and rows >= HEAVY and not price_search(problem)
     if is_heavy and (limits.gap >= ROUGH or limits.left < float("inf")):
         raw = solve_spanner(problem, limits, by_interior)
     else:

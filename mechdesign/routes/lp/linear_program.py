@@ -75,7 +75,7 @@ class HighsProgram:
     worst_case_multipliers
         For a worst case, those of the losses of the inputs or of their orbits; else None.
     potentials
-        The dual variables of the row sums.
+        ``(n_inputs,)``: the dual variables of the row sums.
     rounds
         Of constraint generation.
     """
@@ -91,7 +91,8 @@ class HighsProgram:
         self.matrix: FloatArray = np.zeros(cost.shape)
         self.multipliers: list[list[Multipliers]] = []
         self.worst_case_multipliers: FloatArray | None = None
-        self.potentials: FloatArray = np.zeros(len(self._orbit_size))
+        self.potentials: FloatArray = np.zeros(k)
+        self._is_priced = program.is_priced
         self.method = ""
         self.rounds = 0
         families = range(len(cone.families))
@@ -209,7 +210,7 @@ class HighsProgram:
         program = LPModel(cost, A, low, high)
         primal, dual = _solve_by_least(program, self.method, _all_least(blocks, starts, k), limits)
         self.matrix = primal[q] / self._count
-        self.potentials = -dual[-orbits:]
+        self.potentials = (-dual[-orbits:] / self._orbit_size)[self._orbit]
         self._read_dual(np.maximum(dual, 0.0), blocks, body.shape[0])
 
     def _blocks(self) -> list[list[_Block]]:
@@ -230,7 +231,7 @@ class HighsProgram:
 
     def _read_dual(self, dual: FloatArray, blocks: list[list[_Block]], after: int) -> None:
         self.multipliers = [[] for _ in self.cone.families]
-        for y, mine in enumerate(blocks):
+        for y, mine in enumerate([] if self._is_priced else blocks):
             for block in mine:
                 last = block.first_row + block.rows.A.shape[0]
                 for found in block.rows.carry_back(dual[block.first_row : last], y):
@@ -251,10 +252,12 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     notes: tuple[str, ...] = ()
     if linear.rounds > 1:
         notes = (f"the worst priors were added as they were met, in {linear.rounds} rounds",)
+    duals = tuple(FamilyDual(n, tuple(found), table) for n, (found, table) in enumerate(pairs))
     return Answer(
         linear.matrix,
-        tuple(FamilyDual(n, tuple(found), table) for n, (found, table) in enumerate(pairs)),
+        () if program.is_priced else duals,
         f"linear-program: HiGHS {linear.method}",
+        linear.potentials,
         linear.worst_case_multipliers,
         notes=notes,
     )

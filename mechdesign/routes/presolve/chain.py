@@ -13,6 +13,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs
@@ -116,7 +117,8 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
         If the loss is not linear.
     """
     cost, unit = program_cost(problem, unlikely)
-    return ConicProgram(problem.cone, cost, problem.expected_loss is None), unit
+    is_worst, is_priced = problem.expected_loss is None, price_search(problem) != ""
+    return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
 
 
 def solve_chain(
@@ -155,11 +157,15 @@ def raw_solution(problem: Problem, answer: Answer, unit: float) -> RawSolution:
         FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
         for d in answer.duals
     )
+    potentials = None if answer.potentials is None else unit * answer.potentials
+    dual = Dual(
+        duals, answer.worst_case_multipliers, potentials=potentials, search=price_search(problem)
+    )
     notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
     return RawSolution(
         answer.matrix,
         problem.outputs or (),
-        Dual(duals, answer.worst_case_multipliers),
+        dual,
         answer.route,
         [*notes, *answer.notes],
         path=answer.path,

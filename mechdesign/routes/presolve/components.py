@@ -32,7 +32,9 @@ class Components(Reduction):
             return None
         members = tuple(np.flatnonzero(component == part) for part in range(count))
         programs = tuple(
-            ConicProgram(program.cone.restricted(inputs), program.cost[inputs])
+            ConicProgram(
+                program.cone.restricted(inputs), program.cost[inputs], is_priced=program.is_priced
+            )
             for inputs in members
         )
         note = f"{count} groups that share no row, solved apart"
@@ -61,11 +63,15 @@ class _Apart(Reduced):
                 ),
                 answers[0].duals[n].priors,
             )
-            for n in range(len(self.whole.cone.families))
+            for n in range(len(self.whole.cone.families) * (not self.whole.is_priced))
         )
+        potentials = None
+        if all(answer.potentials is not None for answer in answers):
+            potentials = np.concatenate([answer.potentials for answer in answers])
+            potentials = potentials[np.argsort(np.concatenate(self.members))]
         route = " and ".join(dict.fromkeys(answer.route for answer in answers))
         reductions, notes = (
             tuple(dict.fromkeys(chain.from_iterable(said)))
             for said in ([a.reductions for a in answers], [a.notes for a in answers])
         )
-        return Answer(matrix, duals, route, reductions=reductions, notes=notes)
+        return Answer(matrix, duals, route, potentials, reductions=reductions, notes=notes)

@@ -50,6 +50,8 @@ class ConicProgram:
         ``(n_outputs,)``: n_y; None for 1 each.
     input_orbit
         ``(n_inputs,)``: the orbit of each input, from 0; None for one orbit each.
+    is_priced
+        Whether potentials prove the bound, so that no multipliers are asked for.
     """
 
     cone: Cone
@@ -57,6 +59,7 @@ class ConicProgram:
     worst_case: bool = False
     output_count: FloatArray | None = None
     input_orbit: IntArray | None = None
+    is_priced: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,12 @@ class Answer:
     matrix
         ``(n_inputs, n_outputs)``, a channel up to a tolerance.
     duals
-        Multipliers of rows of the cone, one item for each of its families, in the unit of the cost.
+        Multipliers of rows of the cone, one item for each of its families, in the unit of the cost;
+        empty if the program is priced.
     route
         How it was found, for the report.
+    potentials
+        ``(n_inputs,)``: the dual variables of the row sums; None where nothing asks for them.
     worst_case_multipliers
         For a worst case ``(n_inputs,)``: the multipliers of the losses of the inputs, or of their
         orbits; else None.
@@ -85,6 +91,7 @@ class Answer:
     matrix: FloatArray
     duals: tuple[FamilyDual, ...]
     route: str
+    potentials: FloatArray | None = None
     worst_case_multipliers: FloatArray | None = None
     reductions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.resources import current
-from mechdesign.routes.column_generation.one_budget import OneBudgetCone
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.implied_pairs import without_implied_pairs
 

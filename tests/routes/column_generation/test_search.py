@@ -28,13 +28,14 @@ from mechdesign import (
 )
 from mechdesign.notions import Notion
 from mechdesign.routes.column_generation import search as columns
-from mechdesign.routes.column_generation.chain_pricer import ChainPricer, InputLine
+from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.lp_pricer import LPPricer
 from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.pricing import Pricer
 from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
 from mechdesign.routes.column_generation.warm_column import WarmColumn
+from mechdesign.routes.cones.input_line import InputLine
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.presolve.chain import program_cost
 from tests.strategies import (
@@ -108,7 +109,7 @@ def assert_channel(problem: Problem, matrix: FloatArray) -> None:
 
 def pricers(problem: Problem, cost: FloatArray) -> list[Pricer]:
     """The pricer made for the cone, if any, and the one for any cone."""
-    special = (kind.of(problem, cost, 1.0) for kind in (ChainPricer, SubsetPricer, LiftPricer))
+    special = (kind.of(problem, cost) for kind in (ChainPricer, SubsetPricer, LiftPricer))
     found: list[Pricer] = [pricer for pricer in special if pricer is not None]
     return [*found, LPPricer(problem.cone, cost, 1.0, workers=1)]
 
@@ -150,7 +151,7 @@ def test_the_lift_pricer_finds_the_least_reduced_cost_by_law(notion: Notion, see
     prior = problem.prior.array
     every = np.column_stack(rays(problem))
     least = ((cost - prices[:, None]).T @ (every / (prior @ every))).min(axis=1)
-    pricer = LiftPricer.of(problem, cost, 1.0)
+    pricer = LiftPricer.of(problem, cost)
     assert pricer is not None
     found = pricer.price(prices, lambda: False)
     chosen = found.rays(np.arange(5))
@@ -197,25 +198,10 @@ def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
     assert line is not None
     assert np.array_equal(line.up, step)
     cost = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, -1e-9]])
-    found = ChainPricer(line, cost, 1.0).price(np.zeros(5), lambda: False)
+    found = ChainPricer(line, cost).price(np.zeros(5), lambda: False)
     assert found.reduced[0] == pytest.approx(0.0, abs=1e-13)
     assert found.reduced[1] == pytest.approx(-1e-9)
     assert np.allclose(found.rays(np.arange(2)), [[1, 0], [0, 0], [0, 0], [0, 0], [0, 1]])
-
-
-def test_what_is_no_line() -> None:
-    x = np.arange(4)
-    E = np.abs(x[:, None] - x).astype(float)
-    assert InputLine.of(E, x) is not None
-    assert InputLine.of(E, np.array([1, 0, 2, 3])) is None
-    nearer = E.copy()
-    nearer[0, 3] = 2.0  # tighter than the neighbors imply
-    assert InputLine.of(nearer, x) is None
-    free = E.copy()
-    free[0, 1] = np.inf
-    assert InputLine.of(free, x) is None
-    farther = np.where(E > 1, 9.0, E)  # looser than they imply
-    assert InputLine.of(farther, x) is not None
 
 
 # --- the rounds -----------------------------------------------------------------------------------
@@ -380,7 +366,7 @@ def test_what_it_is_for() -> None:
 def test_the_restricted_master_in_other_coordinates_and_units() -> None:
     rng = np.random.default_rng(0)
     problem = line_problem(6)
-    pricer = ChainPricer.of(problem, np.ones((6, 6)), 1.0)
+    pricer = ChainPricer.of(problem, np.ones((6, 6)))
     assert pricer is not None
     start = pricer.start()
     many = np.column_stack([start.rays, *rays(problem)])

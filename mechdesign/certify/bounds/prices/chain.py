@@ -1,12 +1,11 @@
-"""Lower bounds on an expected loss by dynamic programming, where inputs form a chain.
+"""Lower bounds on a linear loss by prices and dynamic programming, where inputs form a chain.
 
 Put the inputs in a line. A notion may bound the ratio of any two neighbors both ways, as metric
 privacy on numbers does. Then a private column q has
 
     down_x q_x  <=  q_{x+1}  <=  up_x q_x        for every x.
 
-Let u be any potentials. As the columns sum to 1, the loss is Sum_x u_x + Sum_y c_y . q_y with the
-reduced costs c_y[x] = P_x D[x, y] - u_x. The chain bounds each term c_y . q_y from below. A
+The chain bounds the reduced costs c_y . q_y of each output (`reduced_costs`) from below. A
 recursion from the far end towards x shows that the inputs beyond x cost at least R_x q_x, with
 R = 0 at the end and
 
@@ -33,18 +32,16 @@ from operator import add
 from typing import Any
 
 from mechdesign.certify.bounds.outward import ratio_ceiling
+from mechdesign.certify.bounds.prices.reduced_costs import BITS, ReducedCosts
 from mechdesign.certify.fixed_point import scaled_down, scaled_up
 from mechdesign.certify.privacy.check import Bound, Limit, ratio_bound
 from mechdesign.certify.privacy.metric_pairs import line_order
-from mechdesign.certify.problem import Statement, scaled_numbers
+from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import spend
 
 __all__ = ["chain_bound"]
-
-BITS = 128
-"""Costs and ratios are integers over 2**BITS: each output loses a few units of them per input."""
 
 Step = tuple[int, int]
 """Numbers (down, up) with down q_x <= q_z <= up q_x, over 2**BITS, rounded outward."""
@@ -58,27 +55,20 @@ def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     CertificateError
         If two neighbors do not bound each other both ways.
     """
-    if len(dual["potential"]) != len(statement.prior):
-        raise CertificateError("the certificate has not one potential for each input")
-    order, losses = line_order(statement), statement.losses
+    order, costs = line_order(statement), ReducedCosts(statement, dual)
     right = _steps(statement, order)
     left = _steps(statement, order[::-1])
-    potentials = scaled_numbers([dual["potential"][x] for x in order], BITS)
-    masses, whole = statement.masses
-    extra = losses.denominator.bit_length()
-    scale = [(masses[x] << BITS + extra) // (whole * losses.denominator) for x in order]
     worst = [0] * len(order)
-    for y in range(losses.n_outputs):
-        spend(10 * len(order), "the chain bound")
-        loss = losses.lower(y)
-        c = [(p * loss[x] >> extra) - u for p, x, u in zip(scale, order, potentials, strict=True)]
+    for given in costs:
+        spend(8 * len(order), "the chain bound")
+        c = [given[x] for x in order]
         beyond = _beyond(c, right)
         before = _beyond(c[::-1], left)[::-1]
         total = list(map(add, c, map(add, beyond, before)))
         most = max(total)
         root = total.index(most)
         worst[root] = min(worst[root], most)
-    return Fraction(sum(potentials) + sum(worst), 1 << BITS)
+    return costs.bound(sum(worst))
 
 
 def _beyond(c: list[int], steps: list[Step]) -> list[int]:

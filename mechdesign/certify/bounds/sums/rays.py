@@ -9,12 +9,12 @@ side that holds on all rays of the larger cone holds on every private column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import gcd
 from typing import Any
 
+from mechdesign.certify.bounds.one_budget import BITS, OneBudget, one_budget
 from mechdesign.certify.bounds.outward import bounded_pairs
 from mechdesign.certify.fixed_point import over_one_denominator, product_steps, scaled_down
 from mechdesign.certify.privacy.check import Limit, lift_limits, ratio_limits
@@ -25,19 +25,9 @@ from mechdesign.certify.problem import SECRET, Statement
 from mechdesign.exact import exp_lower
 from mechdesign.resources import check_size, spend
 
-__all__ = [
-    "OneBudget",
-    "all_rays",
-    "extreme_rays",
-    "integer_rows",
-    "one_budget",
-    "single_budget_rays",
-]
+__all__ = ["all_rays", "extreme_rays", "integer_rows", "single_budget_rays"]
 
 Row = tuple[int, ...]
-
-BITS = 80
-"""Bits beyond the point that e**-a is rounded down to. Fewer keep the integers of rays short."""
 
 MOST_SUBSETS = 1 << 16
 """Rays of one budget are listed up to so many."""
@@ -202,52 +192,6 @@ def _are_only_two(both: int, tight_in: list[int], everyone: int) -> bool:
     return common.bit_count() == 2
 
 
-@dataclass(frozen=True)
-class OneBudget:
-    """One budget that protects some inputs against all others of their block.
-
-    Attributes
-    ----------
-    size
-        The number of inputs.
-    blocks
-        Sets of inputs that do not overlap.
-    protected
-        In each block, the inputs x with q_x <= e**eps q_z for every z of the block.
-    low
-        e**-eps rounded down, over ``2**BITS``.
-    """
-
-    size: int
-    blocks: list[tuple[int, ...]]
-    protected: list[list[int]]
-    low: int
-
-
-def one_budget(statement: Statement) -> OneBudget | None:
-    """Return the structure of a sole notion that has one budget; None if it has another."""
-    if len(statement.privacy) != 1:
-        return None
-    limits = ratio_limits(statement, statement.privacy[0])
-    if limits is None:
-        return None
-    k, budgets = len(limits), set()
-    spend(k * k * 2, "pairs of inputs")
-    blocks: dict[tuple[int, ...], list[int]] = {}
-    for x, row in enumerate(limits):
-        against = tuple(z for z, limit in enumerate(row) if limit is not None or z == x)
-        budgets |= {row[z] for z in against if z != x}
-        if len(against) > 1:
-            blocks.setdefault(against, []).append(x)
-    covered = [z for block in blocks for z in block]
-    if len(budgets) != 1 or len(set(covered)) < len(covered):
-        return None
-    (limit,) = budgets
-    if limit is None or limit[1] != 1:
-        return None
-    return OneBudget(k, list(blocks), list(blocks.values()), int(_shrink(limit[0]) * (1 << BITS)))
-
-
 def single_budget_rays(budget: OneBudget, *, alike: bool = False) -> Iterator[Row]:
     """Yield rays of a cone that one budget makes.
 
@@ -262,10 +206,8 @@ def single_budget_rays(budget: OneBudget, *, alike: bool = False) -> Iterator[Ro
         Whether one subset of each size is enough.
     """
     k, top, low = budget.size, 1 << BITS, budget.low
-    covered = {x for a in budget.protected for x in a}
-    for x in range(k):
-        if x not in covered:
-            yield tuple(int(z == x) for z in range(k))
+    for x in budget.unbounded:
+        yield tuple(int(z == x) for z in range(k))
     for block, a in zip(budget.blocks, budget.protected, strict=True):
         choices: Iterable[tuple[int, ...]] = product((low, top), repeat=len(a))
         if alike:

@@ -34,8 +34,8 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any
 
+from mechdesign.certify.bounds.one_budget import BITS as RAY_BITS, OneBudget, one_budget
 from mechdesign.certify.bounds.sums.gains import coordinate_gain
-from mechdesign.certify.bounds.sums.rays import BITS as RAY_BITS, OneBudget, one_budget
 from mechdesign.certify.fixed_point import product_steps, scaled_up
 from mechdesign.certify.problem import Statement, number
 from mechdesign.errors import CertificateError

@@ -19,7 +19,6 @@ from hypothesis import given, strategies as st
 from mechdesign import (
     LDP,
     LIP,
-    BayesAccuracy,
     BlockLDP,
     CertificateError,
     ContextAwareLDP,
@@ -225,7 +224,6 @@ def test_a_wider_notion_is_refused(document: dict[str, Any]) -> None:
     [
         Problem(range(3), MetricPrivacy(1, "absolute"), MeanAbsoluteError(worst_case=True)),
         Problem(range(3), MetricPrivacy(1, "absolute"), MutualInformation()),
-        Problem(range(3), MetricPrivacy(1, "absolute"), BayesAccuracy()),
         Problem(range(3), MetricPrivacy(1, "absolute"), PosteriorMeanSquaredError()),
         Problem(range(3), LDP(1), L2Risk()),
     ],

@@ -22,11 +22,11 @@ from mechdesign import (
     MetricPrivacy,
     Problem,
 )
+from mechdesign.certify.bounds.one_budget import one_budget
 from mechdesign.certify.bounds.sums.rays import (
     all_rays,
     extreme_rays,
     integer_rows,
-    one_budget,
     single_budget_rays,
 )
 from mechdesign.certify.problem import Statement

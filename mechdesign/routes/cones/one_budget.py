@@ -49,9 +49,12 @@ class OneBudgetCone:
         """Return the blocks of a cone; None where it is of another form."""
         (only, *more) = cone.families
         family = only.ratio_rows()
-        if more or family is None or len(family.bounds) != 1 or family.bounds[0].factor != 1:
+        if more or family is None:
             return None
         bounded = family.index != FREE
+        used = np.unique(family.index[bounded])
+        if len(used) != 1 or family.bounds[used[0]].factor != 1:
+            return None
         k = family.size
         members: dict[tuple[int, ...], list[int]] = {}
         for x in range(k):
@@ -62,7 +65,7 @@ class OneBudgetCone:
         if not members or len(set(covered)) < len(covered):
             return None
         guarded = {x for inputs in members.values() for x in inputs}
-        exponent = float(family.bounds[0].exponent(family.epsilon))
+        exponent = float(family.bounds[used[0]].exponent(family.epsilon))
         return cls(
             tuple((np.array(block), np.array(inputs)) for block, inputs in members.items()),
             np.array([x for x in range(k) if x not in guarded], dtype=np.intp),

@@ -1,0 +1,109 @@
+"""Inputs on a line: bounds on the ratios of neighbors, which imply all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.problem import Problem
+
+__all__ = ["InputLine", "ratio_lengths"]
+
+
+FOLLOWS = 1e-12
+"""A bound may be this much tighter, relative to it, than what neighbors imply."""
+
+SHORTEST, LONGEST = 1e-9, 700.0
+"""Neighbors nearer than this, both ways together, are as good as one input; and e to more than
+that is no float."""
+
+
+@dataclass(frozen=True)
+class InputLine:
+    """The inputs in an order in which bounds on ratios of neighbors imply all others.
+
+    Attributes
+    ----------
+    order
+        ``(k,)``: the inputs from one end to the other.
+    up, down
+        ``(k - 1,)``: how much ln q may rise, and fall, from each input to the next.
+    """
+
+    order: IntArray
+    up: FloatArray
+    down: FloatArray
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> Self | None:
+        """Return the line on which the inputs of a problem lie; None if they do not.
+
+        They are taken in the order of their numbers, or as they come, as the checker does.
+        """
+        E = ratio_lengths(problem.cone)
+        if E is None or len(E) < 2:
+            return None
+        points = problem.domain.coordinates
+        in_line = points is not None and len(points[0]) == 1
+        order = (
+            sorted(range(len(E)), key=points.__getitem__) if in_line and points else range(len(E))
+        )
+        return cls.of(E, np.array(order, dtype=np.intp))
+
+    @classmethod
+    def of(cls, E: FloatArray, order: IntArray) -> Self | None:
+        """Return the line in some order if bounds E on ln(q_x / q_x') amount to it; else None."""
+        x, z = order[:-1], order[1:]
+        up, down = E[z, x], E[x, z]
+        if max(up.max(), down.max()) > LONGEST or (up + down).min() < SHORTEST:
+            return None
+        rise = np.concatenate([[0.0], np.cumsum(up)])
+        fall = np.concatenate([[0.0], np.cumsum(down)])
+        after = np.tri(len(order), k=-1, dtype=bool)
+        implied = np.where(after, rise[:, None] - rise, fall - fall[:, None])
+        slack = E[np.ix_(order, order)] - implied
+        np.fill_diagonal(slack, 0.0)
+        return cls(order, up, down) if (slack >= -FOLLOWS * np.abs(implied)).all() else None
+
+    def rays(self) -> FloatArray:
+        """Return for each place z the least column that is 1 there, ``(k, k)``, in this order."""
+        k = len(self.order)
+        rise = np.concatenate([[0.0], np.cumsum(self.up)])
+        fall = np.concatenate([[0.0], np.cumsum(self.down)])
+        ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls, at most as it may
+        return np.asarray(np.exp(np.where(ahead, fall - fall[:, None], rise[:, None] - rise)))
+
+    def change(self) -> sp.csr_array:
+        """Return the inverse of :meth:`rays`, three entries a row.
+
+        It maps a ray to 0 at an input where the ray rises, or falls, on both sides: only peaks and
+        valleys leave an entry.
+        """
+        rise, fall = np.exp(-self.up), np.exp(-self.down)
+        gap = -np.expm1(-(self.up + self.down))  # 1 - rise * fall
+        after = np.append(1 / gap, 1.0)
+        before = np.insert(rise * fall / gap, 0, 0.0)
+        x = np.arange(len(self.order))
+        rows = np.concatenate([x, x[1:], x[:-1]])
+        columns = np.concatenate([x, x[:-1], x[1:]])
+        values = np.concatenate([after + before, -fall / gap, -rise / gap])
+        return sp.csr_array((values, (rows, columns)), shape=(len(x), len(x)))
+
+
+def ratio_lengths(cone: Cone) -> FloatArray | None:
+    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf where there is no bound.
+
+    None where a family has other rows than those on ratios of two entries.
+    """
+    found = np.full((cone.size, cone.size), np.inf)
+    for family in cone.families:
+        pairs = family.ratio_rows()
+        if pairs is None:
+            return None
+        np.minimum(found, pairs.lengths(), out=found)
+    return found
