@@ -9,8 +9,10 @@ import numpy as np
 
 from mechdesign import Channel, Problem
 from mechdesign.certify.bounds.duality import dual_bound
+from mechdesign.certify.proof import PRICES
 from mechdesign.repair import repair
 from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.column_generation.feasible_prices import feasible_prices
 from tests.strategies import statement_of
 
 
@@ -29,9 +31,14 @@ def dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
 
 
 def proved_bound(problem: Problem, raw: RawSolution) -> float:
-    """The bound that the weights prove, by the checker."""
+    """The bound that the weights, or prices, prove, by the checker."""
     assert raw.dual is not None
-    return float(dual_bound(statement_of(problem), dual_table(problem, raw.dual)))
+    dual = feasible_prices(problem, raw.dual)
+    if not dual.search or dual.potentials is None:
+        return float(dual_bound(statement_of(problem), dual_table(problem, dual)))
+    weights = None if dual.input_multipliers is None else dual.input_multipliers.tolist()
+    table = {"weights": weights, "rows": [], "potential": dual.potentials.tolist()}
+    return float(PRICES[dual.search][0](statement_of(problem), table))
 
 
 def repaired_value(problem: Problem, raw: RawSolution) -> Fraction:

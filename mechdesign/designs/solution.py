@@ -124,11 +124,14 @@ class Solution:
         dual = self.certificate.get("dual")
         if dual is None:
             return ()
+        is_priced = dual.get("search") in PRICES
+        if not (is_priced or dual["rows"] or dual.get("information")):
+            return ()
         problem = self.problem
         asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
         for part in self._columns(dual.get("decoders")).divided():
             columns, blocks = part, blocks_of(dual, problem.prior.probabilities)
-            if dual.get("search") in PRICES:
+            if is_priced:
                 columns, blocks = self._priced(dual, part)
             found = binding_rows(*asked, problem.domain, self.channel, blocks, columns)
             if found:

@@ -273,8 +273,9 @@ class LiftRows(Family):
         of_entry, of_mean = (shrink, -1.0) if found.side == "upper" else (-1.0, shrink)
         np.add.at(costs, (found.x, found.output), of_entry * found.weight)
         table = np.array([[float(p) for p in prior] for prior in priors or self.priors.vertices()])
-        for y, which, weight in zip(found.output, found.other, found.weight, strict=True):
-            costs[:, y] += of_mean * weight * table[which]
+        totals = np.zeros((len(table), costs.shape[1]))
+        np.add.at(totals, (found.other, found.output), of_mean * found.weight)
+        costs += table.T @ totals
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Solve the rows of the worst prior of each side for t, again while that prior changes."""

@@ -18,7 +18,13 @@ from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs
 from mechdesign.routes.presolve.merge_inputs import MergeInputs
-from mechdesign.routes.presolve.reduction import Answer, Backend, ConicProgram, Reduction
+from mechdesign.routes.presolve.reduction import (
+    Answer,
+    Backend,
+    ConicProgram,
+    Reduction,
+    reduced_costs,
+)
 
 __all__ = [
     "PRESOLVE",
@@ -117,7 +123,9 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
         If the loss is not linear.
     """
     cost, unit = program_cost(problem, unlikely)
-    is_worst, is_priced = problem.expected_loss is None, price_search(problem) != ""
+    is_worst = problem.expected_loss is None
+    # where costs are not the true ones, neither are the potentials: see `raw_solution`
+    is_priced = price_search(problem) != "" and (is_worst or bool(problem.prior.array.all()))
     return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
 
 
@@ -157,10 +165,17 @@ def raw_solution(problem: Problem, answer: Answer, unit: float) -> RawSolution:
         FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
         for d in answer.duals
     )
-    potentials = None if answer.potentials is None else unit * answer.potentials
-    dual = Dual(
-        duals, answer.worst_case_multipliers, potentials=potentials, search=price_search(problem)
+    dual, search, potentials = (
+        Dual(duals, answer.worst_case_multipliers),
+        price_search(problem),
+        answer.potentials,
     )
+    if search and duals and problem.expected_loss is not None:
+        # multipliers of rows prove the same bound as their least reduced costs do as prices
+        program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
+        potentials = reduced_costs(program, answer.duals).min(axis=1)
+    if search and potentials is not None:
+        dual = replace(dual, families=(), potentials=unit * potentials, search=search)
     notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
     return RawSolution(
         answer.matrix,

@@ -66,7 +66,8 @@ class MergeInputs(Reduction):
         cost = np.zeros((count, program.cost.shape[1]))
         np.add.at(cost, member_of, program.cost)
         note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
-        left = ConicProgram(Cone(merged), cost, is_priced=program.is_priced)
+        # rows are equal as they sum to 1: no single column tells, so that prices would not do
+        left = ConicProgram(Cone(merged), cost)
         return MergedInputs((left,), note, program, member_of, carry_back)
 
 
@@ -91,11 +92,8 @@ class MergedInputs(Reduced):
     def invert(self, answers: Sequence[Answer]) -> Answer:
         """Give each input the row of its class, and carry the multipliers back."""
         (answer,) = answers
-        matrix, potentials = answer.matrix[self.member_of], answer.potentials
-        if potentials is not None:  # how it is shared in a class is all one, as rows are equal
-            potentials = (potentials / np.bincount(self.member_of))[self.member_of]
-        duals = () if self.whole.is_priced else tuple(self.carry_back(answer.duals))
-        return replace(answer, matrix=matrix, duals=duals, potentials=potentials)
+        matrix, duals = answer.matrix[self.member_of], tuple(self.carry_back(answer.duals))
+        return replace(answer, matrix=matrix, duals=duals, potentials=None)
 
     def carry_back(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
         """Return multipliers of rows of the whole that prove the same bound.

@@ -60,7 +60,7 @@ def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     left = _steps(statement, order[::-1])
     worst = [0] * len(order)
     for given in costs:
-        spend(8 * len(order), "the chain bound")
+        spend(4 * len(order), "the chain bound")
         c = [given[x] for x in order]
         beyond = _beyond(c, right)
         before = _beyond(c[::-1], left)[::-1]

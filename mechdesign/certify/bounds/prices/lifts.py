@@ -61,9 +61,9 @@ def lifts_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     if width is None and never:
         costs.lower(never)
     likely = [(x, p) for x, p in enumerate(masses) if p]
-    steps, found = 15 + 4 * product_steps(whole << BITS), []
+    steps, found = 2 * product_steps(whole) * len(masses), []
     for c in costs:
-        spend(steps * len(c), "the costs of lifts")
+        spend(steps, "the costs of lifts")
         rates = [c[x] * whole // p for x, p in likely]
         if width is None:
             below, rate = 0, min(rates)

@@ -31,7 +31,7 @@ from typing import Any
 from mechdesign.certify.bounds.one_budget import one_budget
 from mechdesign.certify.bounds.outward import ratio_ceiling
 from mechdesign.certify.bounds.prices.reduced_costs import BITS, SCALE, ReducedCosts
-from mechdesign.certify.fixed_point import product_steps, scaled_up
+from mechdesign.certify.fixed_point import scaled_up
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -56,9 +56,9 @@ def one_budget_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     if budget.unbounded:
         costs.lower(budget.unbounded)
     parts = list(zip(budget.blocks, budget.protected, strict=True))
-    worst, steps = [0] * len(parts), product_steps(growth)
+    worst = [0] * len(parts)
     for c in costs:
-        spend((3 + steps) * len(c), "the costs of raised sets")
+        spend(len(c), "the costs of raised sets")
         for n, (block, protected) in enumerate(parts):
             negative = sum([c[x] for x in protected if c[x] < 0])
             least = sum([c[x] for x in block]) + (growth * negative >> BITS)

@@ -72,8 +72,9 @@ class ReducedCosts:
     def __iter__(self) -> Iterator[list[int]]:
         """Yield the reduced costs c_y of every output y, integers over :data:`SCALE`."""
         unit, extra = self._unit, self._extra
+        steps = (2 + product_steps(max(unit, default=0))) * len(unit)
         for y in range(self._losses.n_outputs):
-            spend(8 * len(unit), "reduced costs")
+            spend(steps, "reduced costs")
             costs = [p * loss >> extra for p, loss in zip(unit, self._losses.lower(y), strict=True)]
             yield list(map(sub, costs, self.prices))
 
