@@ -27,7 +27,7 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual
-from mechdesign.routes.column_generation.one_budget import OneBudgetCone
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.rays.box_tree import SurplusBound
 from mechdesign.routes.rays.ray_generation import Pace
