@@ -15,7 +15,11 @@ The certificate holds the tree of a branch and bound: it cuts the box of all col
 and again, and has s and w for every leaf. The largest bound of a leaf is a bound for all columns.
 Before a leaf is bounded, its box shrinks to where private columns can be (bound propagation): an
 upper end of r_z bounds r_x by r_x <= m r_z, a lower end of r_x bounds r_z, and P . r = 1 bounds
-each entry by all others. Two more coordinates are the least entry t of r, t <= r_x <= t max m, and
+each entry by all others. Both together say more: for every set S of inputs,
+
+    1  =  P . r  >=  Sum_{z in S} (P_z / m_xz) r_x  +  Sum_{z not in S} P_z low_z,
+
+and likewise from below. Two more coordinates are the least entry t of r, t <= r_x <= t max m, and
 the greatest, T.
 
 A notion that bounds lifts, for one prior or a set of them, holds exactly if for all its priors P'
@@ -116,9 +120,21 @@ class _LiftRegion:
         self.tops = [
             max(SCALE, *row) if row and len(row) == self.size - 1 else None for row in against
         ]
-        self.is_joined = any(against) or self.spread is not None
+        self._chained = any(against)
+        self.is_joined = self._chained or self.spread is not None
         """Whether bounds on one entry follow from those on another."""
-        self.steps = self.size * (20 + 2 * SWEEPS * self.size) if any(against) else 20 * self.size
+        self._rows: list[list[tuple[int, int, int]]] = [[] for _ in self.prior]
+        """For each x all (z, m, 1/m rounded down) of rows r_x <= m r_z."""
+        self._shares, self._loads = ([[0] * self.size for _ in self.prior] for _ in range(2))
+        """What P_z r_z is at least and at most for r_x = 1: P_z / m_xz and P_z m_zx, or 0."""
+        for x, row in enumerate(self.ratios):
+            for z, m in enumerate(row):
+                if m is not None:
+                    self._rows[x].append((z, m, (SCALE << BITS) // m))
+                    self._shares[x][z] = (self.prior[z][0] << BITS) // m
+                    self._loads[z][x] = -(-self.prior[x][1] * m >> BITS)
+            self._shares[x][x], self._loads[x][x] = self.prior[x]
+        self.steps = self.size * (20 + 2 * SWEEPS * self.size) if self._chained else 20 * self.size
         """Of shrinking a box and bounding it, but for the weights of a leaf."""
         self._worth: dict[tuple[int, int], int] = {}
 
@@ -203,18 +219,28 @@ class _LiftRegion:
             for (_, b), top in zip(box, self.tops, strict=False)
         ]
         for _ in range(SWEEPS):
-            for x, row in enumerate(self.ratios):
-                for z, m in enumerate(row):
-                    if m is not None:
-                        high[x] = min(high[x], -(-m * high[z] >> BITS))
-                        low[z] = max(low[z], (low[x] << BITS) // m)
-            below = sum(p * a for (p, _), a in zip(self.prior, low, strict=True))
-            above = sum(p * b for (_, p), b in zip(self.prior, high, strict=True))
+            for x, rows in enumerate(self._rows):
+                top, bottom = high[x], low[x]
+                for z, m, inverse in rows:
+                    reach = -(-m * high[z] >> BITS)
+                    if reach < top:
+                        top = reach
+                    reach = bottom * inverse >> BITS
+                    if reach > low[z]:
+                        low[z] = reach
+                high[x] = top
+            below = [p * a for (p, _), a in zip(self.prior, low, strict=True)]
+            above = [p * b for (_, p), b in zip(self.prior, high, strict=True)]
+            lows, highs = sum(below), sum(above)
             for x, (p, q) in enumerate(self.prior):
                 if p:  # r_x is what the other entries leave of P . r = 1, divided by P_x
-                    room = -(-((SCALE << BITS) - below + p * low[x]) // p)
-                    need = ((SCALE << BITS) - above + q * high[x]) // q
+                    room = -(-((SCALE << BITS) - lows + p * low[x]) // p)
+                    need = ((SCALE << BITS) - highs + q * high[x]) // q
                     high[x], low[x] = min(high[x], room), max(low[x], need)
+            if any(a > b for a, b in zip(low, high, strict=True)):
+                return None
+        if self._chained:
+            self._narrow(low, high)
             if any(a > b for a, b in zip(low, high, strict=True)):
                 return None
         least, most = max(least, min(low)), min(most, *high)
@@ -222,6 +248,28 @@ class _LiftRegion:
         if least > most or bottom > peak:
             return None
         return [*zip(low, high, strict=True), (least, most), (bottom, peak)]
+
+    def _narrow(self, low: list[int], high: list[int]) -> None:
+        """Bound each entry by ratios and P . r = 1 together, at the best sets S for its ends."""
+        below = [p * a for (p, _), a in zip(self.prior, low, strict=True)]
+        above = [p * b for (_, p), b in zip(self.prior, high, strict=True)]
+        for x, (shares, loads) in enumerate(zip(self._shares, self._loads, strict=True)):
+            end, slope, left = high[x], 0, SCALE << BITS
+            for share, least in zip(shares, below, strict=True):
+                if share * end > least:
+                    slope += share
+                else:
+                    left -= least
+            if slope:
+                high[x] = min(end, -(-left // slope))
+            end, slope, left = low[x], 0, SCALE << BITS
+            for load, most in zip(loads, above, strict=True):
+                if load and load * end < most:
+                    slope += load
+                else:
+                    left -= most
+            if slope:
+                low[x] = max(end, left // slope)
 
     def bound(
         self, box: Box, price: Any, rows: list[int], others: list[int], weights: list[Any]
@@ -232,26 +280,27 @@ class _LiftRegion:
         ``rows`` and b from ``others``.
         """
         s, k = scaled_down(number(price)), self.size
-        linear = [Fraction(0)] * (k + 2)  # what the rows take from the gain, by unit of r, t, T
+        linear = [0] * (k + 2)  # what the rows take from the gain, by unit of r, t, T, rounded down
         for x, z, given in zip(rows, others, weights, strict=True):
             w, m = number(given), self._row(x, z)
             if w < 0 or m is None:
                 raise CertificateError("a multiplier is negative, or of a row that does not exist")
-            self._add(linear, x, w * SCALE / m)
-            self._add(linear, z, -w)
+            spend(fraction_steps(w.denominator.bit_length() + BITS), "weights of a box")
+            self._add(linear, x, (w.numerator << 2 * BITS) // (w.denominator * m))
+            self._add(linear, z, (-w.numerator << BITS) // w.denominator)
         total = s
         for x, (low, high) in enumerate(box[:k]):
             # s P_x r is subtracted, so that it is rounded down: with P_x from below if s >= 0
-            spend(3 * fraction_steps(linear[x].denominator.bit_length()), "ends of a box")
+            spend(50, "ends of a box")
             p = self.prior[x][s < 0]
             ends = (
-                self._at(x, r) - (s * p * r >> 2 * BITS) - scaled_down(linear[x] * r / SCALE)
+                self._at(x, r) - (s * p * r >> 2 * BITS) - (linear[x] * r >> BITS)
                 for r in (low, high)
             )
             total += max(ends) + 1  # rounded up as it is; one unit to spare
         for slope, ends_of in zip(linear[k:], box[k:], strict=True):
             if slope:
-                total += max(scaled_up(-slope * r / SCALE) for r in ends_of)
+                total += max(-(slope * r >> BITS) for r in ends_of)
         return total
 
     def _row(self, x: int, z: int) -> int | None:
@@ -267,16 +316,15 @@ class _LiftRegion:
             return self.listed[z - k - 2][1]
         return self.listed[x - k - 2][2] if z == k and x > k + 1 else None
 
-    def _add(self, linear: list[Fraction], place: int, weight: Fraction) -> None:
+    def _add(self, linear: list[int], place: int, weight: int) -> None:
         """Add the terms of one side of a row: an entry, t, T, or all entries times a prior."""
         if place < self.size + 2:
-            terms = [(place, weight)]
-        else:
-            prior = self.listed[place - self.size - 2][0]
-            terms = [(x, weight * p) for x, p in enumerate(prior) if p]
-        for x, term in terms:
-            spend(2 * fraction_steps(linear[x].denominator.bit_length()), "weights of a box")
-            linear[x] += term
+            linear[place] += weight
+            return
+        for x, p in enumerate(self.listed[place - self.size - 2][0]):
+            if p:
+                spend(fraction_steps(p.denominator.bit_length() + BITS), "weights of a box")
+                linear[x] += weight * p.numerator // p.denominator
 
     def _at(self, x: int, r: int) -> int:
         """Return h_x(r) - u_x r, rounded up. Boxes share most of their ends: values are kept."""
