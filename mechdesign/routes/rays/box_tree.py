@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +17,9 @@ from mechdesign.prior_sets import Weights
 from mechdesign.routes.highs import BoundedProgram, LPModel
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
-__all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "NumberedTree", "SurplusBound"]
+__all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "NumberedTree", "Relaxation", "SurplusBound"]
 
+Rows: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
 NO_ROWS = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0))
 LEAST_MULTIPLIER = 1e-14
@@ -45,22 +47,17 @@ class BoxNode:
     """
 
     potential: float
-    rows: tuple[IntArray, IntArray, FloatArray]
+    rows: Rows
     cut: tuple[int, float] | None = None
     parts: tuple[BoxNode, ...] = ()
 
-    def to_list(self) -> list[list[Any]]:
-        """Return the tree in the order of a walk that goes to the lower part first."""
-        found: list[list[Any]] = []
-        todo = [self]
+    def walk(self) -> list[BoxNode]:
+        """Return copies of all boxes in the order of a walk that goes to the lower part first."""
+        found, todo = list[BoxNode](), [self]
         while todo:
-            leaf = todo.pop()
-            if leaf.cut is None:
-                x, z, w = leaf.rows
-                found.append([leaf.potential, x.tolist(), z.tolist(), w.tolist()])
-            else:
-                found.append([*leaf.cut])
-                todo += reversed(leaf.parts)
+            node = todo.pop()
+            found.append(copy(node))
+            todo += reversed(node.parts)
         return found
 
 
@@ -77,13 +74,32 @@ class SurplusBound:
     boxes
         How many boxes branch and bound looked at; 0 where it was not needed.
     tree
-        The root of the tree of boxes, for the certificate; None where there is none.
+        The tree of boxes, for the certificate, as it then was; None where there is none.
     """
 
     surplus: float
     rays: list[FloatArray]
     boxes: int
-    tree: BoxNode | None = None
+    tree: list[BoxNode] | None = None
+
+
+class Relaxation(NamedTuple):
+    """The optimum of the relaxation of a box.
+
+    Attributes
+    ----------
+    column
+        ``(n_inputs,)`` the best one.
+    potential, rows
+        The dual variable of P . r = 1, and the multipliers of the rows, as in :class:`BoxNode`.
+    taken
+        What the rows with their multipliers take from the worth of each variable.
+    """
+
+    column: FloatArray
+    potential: float
+    rows: Rows
+    taken: FloatArray
 
 
 class ColumnProgram:
@@ -109,7 +125,7 @@ class ColumnProgram:
     def __init__(
         self, prior: FloatArray, families: list[PairRows], sets: dict[int, LiftRows]
     ) -> None:
-        self.size = k = len(prior)
+        self.size, self._prior = (k := len(prior)), prior
         self._sets = [_ListedPriors(number, lifts) for number, lifts in sets.items()]
         found = []
         for family in families:
@@ -137,10 +153,8 @@ class ColumnProgram:
         self.program = BoundedProgram(LPModel(np.zeros(width), A, low, high))
         self._count = 0
 
-    def best(
-        self, slope: FloatArray, low: FloatArray, high: FloatArray
-    ) -> tuple[FloatArray, float, tuple[IntArray, IntArray, FloatArray]] | None:
-        """Return the best column, the potential of P . r = 1 and the multipliers of the rows.
+    def best(self, slope: FloatArray, low: FloatArray, high: FloatArray) -> Relaxation | None:
+        """Return the best column with the dual variables of P . r = 1 and of the rows.
 
         Parameters
         ----------
@@ -151,7 +165,7 @@ class ColumnProgram:
 
         Returns
         -------
-        tuple
+        Relaxation
             None where HiGHS finds no optimum.
         """
         cost = np.concatenate([-slope, self._free])
@@ -167,7 +181,10 @@ class ColumnProgram:
         multipliers[self._equation] = 0.0
         used = np.flatnonzero(multipliers > LEAST_MULTIPLIER)
         rows = (self.x[used], self.z[used], multipliers[used])
-        return column, float(-found.dual[self._equation]), rows
+        potential = float(-found.dual[self._equation])
+        taken = found.reduced - cost
+        taken[: self.size] -= potential * self._prior
+        return Relaxation(column, potential, rows, taken)
 
     def _add_violated(self, found: FloatArray) -> bool:
         """Add the rows of the priors at which a column is least private; return whether any."""
@@ -233,16 +250,27 @@ class _ListedPriors:
 
 @dataclass(frozen=True)
 class NumberedTree:
-    """A tree of boxes in whose leaves priors are numbered as the certificate lists them."""
+    """A tree of boxes in whose leaves priors are numbered as the certificate lists them.
 
-    root: BoxNode
+    Attributes
+    ----------
+    nodes
+        In the order of a walk that goes to the lower part first.
+    numbers
+        The number of each prior in leaves of the certificate, by that in the nodes.
+    """
+
+    nodes: list[BoxNode]
     numbers: dict[int, int]
 
     def to_list(self) -> list[list[Any]]:
-        """Return the tree in the order of a walk that goes to the lower part first."""
-        found = self.root.to_list()
-        for item in found:
-            if len(item) > 2:
-                for places in item[1:3]:
-                    places[:] = [self.numbers.get(place, place) for place in places]
+        """Return where boxes are cut, and the multipliers of leaves."""
+        found: list[list[Any]] = []
+        for node in self.nodes:
+            if node.cut is not None:
+                found.append([*node.cut])
+                continue
+            x, z, w = node.rows
+            a, b = ([self.numbers.get(n, n) for n in places.tolist()] for places in (x, z))
+            found.append([node.potential, a, b, w.tolist()])
         return found

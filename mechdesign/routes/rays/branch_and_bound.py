@@ -13,13 +13,17 @@ P . r = 1 allow a column (bound propagation). Under one budget, where no program
 cut by the size of the least entry first, which the ratios turn into bounds on all others. The
 checker walks the same tree of boxes in integers (`mechdesign.certify.bounds.sums.boxes`).
 
+The tree is kept from one search to the next: at other potentials the multipliers of the rows still
+bound every box, by a knapsack, and only where that is not enough its program is solved again.
+
 Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
@@ -37,6 +41,7 @@ from mechdesign.routes.rays.box_tree import (
     BoxNode,
     ColumnProgram,
     NumberedTree,
+    Relaxation,
     SurplusBound,
 )
 from mechdesign.utilities import ColumnUtility
@@ -64,11 +69,15 @@ THIN = 2.0**-8
 SWEEPS = 2
 """Rounds of bound propagation on a box: more seldom shrink it further."""
 
+PROVED_A_SECOND, STEPS_OF_A_BOX = 4_000_000, (90, 6)
+"""Of the checker's steps, in a second of this process; and how many a box takes times inputs, alone
+and for each ratio of an entry."""
+
+MOST_ENTRIES = 900_000
+"""The most boxes of a tree, times inputs: for the checker a minute's work."""
+
 ROUNDING = 1e-9
 """A box counts as empty only if its ends cross by more than rounding explains."""
-
-STEPS_OF_A_BOX = 60, 4
-"""Of the checker for a box, times inputs: alone, and for each ratio of an entry."""
 
 NEAR_END = 1e-3
 """A cut this near an end of an entry, relative to the width, is moved to the middle."""
@@ -114,6 +123,15 @@ class BranchAndBound:
         if ratios is not None:
             full = np.isfinite(ratios).all(axis=1)
             self.tops = np.where(full, np.maximum(1.0, ratios.max(axis=1)), np.inf)
+            # what P_z r_z is at least and at most for r_x = 1; 0 where there is no bound
+            self._shares = prior / ratios
+            self._loads = np.where(np.isfinite(ratios), prior[:, None] * ratios, 0.0).T
+        self._began = time.perf_counter(), time.process_time()
+        self.has_ends = program is not None and program.has_ends
+        self._root: _OpenBox | None = None
+        self._leaves: list[_OpenBox] = []
+        self.count, self.most_boxes = 0, MOST_ENTRIES // self.size
+        """How many boxes the tree has, and the most."""
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> BranchAndBound | None:
@@ -200,45 +218,85 @@ class BranchAndBound:
     ) -> SurplusBound:
         """Return a bound on the surplus at potentials u, and points of boxes with a positive one.
 
-        Best-first search: the box with the largest bound is cut next. ``settled`` is the largest
-        surplus of a column found, or bound of a box that is too thin to cut. The points satisfy
-        P . r = 1 and the bounds on entries, not those on ratios. The bound holds whenever the
-        search ends: when it is at most the goal, after so many boxes, or at a limit.
+        Best-first search: the box with the largest bound is cut next. A point satisfies P . r = 1
+        and the bounds on entries; where there is no program, not those on ratios. The bound holds
+        whenever the search ends: when it is at most the goal, or the surplus of a column found, or
+        the bound of a box that is too thin to cut; after so many boxes; or at a limit. What the
+        proof of the tree takes is kept of the time.
         """
         limits = limits or Limits()
-        tie, rays = count(), list[FloatArray]()
-        root = self._shrunk(self.root())
-        if root is None:
-            raise SolverError("branch and bound has no box to start from")
-        first = self._bounded(root, u)
-        heap = [(-first.bound, next(tie), first)]
-        settled, seen = -np.inf, 1
-        while heap and seen < boxes and not limits.over():
-            _, _, top = heapq.heappop(heap)
-            surplus = float(self.gains(top.ray).sum() - u @ top.ray)
-            if surplus > WORTH_ADDING * goal:
-                rays.append(top.ray)
-            if top.bound <= max(goal, settled):
-                return SurplusBound(max(top.bound, settled), rays, seen, first.node)
-            halves = self._halves(top)
-            if halves and top.is_column:
-                settled = max(settled, surplus)
-            if not halves:
-                settled = max(settled, top.bound)
-                continue
-            nodes = []
-            for half in halves:
+        tie, rays, thin = count(), list[FloatArray](), list[_OpenBox]()
+        root = self._restate(u)
+        heap = [(-leaf.bound, next(tie), leaf) for leaf in self._leaves]
+        heapq.heapify(heap)
+        settled, seen = -np.inf, 0
+        steps = self.steps_of_a_box / PROVED_A_SECOND
+        while heap:
+            limits.reserve = max(limits.reserve, self.count * steps * self._seconds_of_one())
+            top = heap[0][2]
+            if self.count >= self.most_boxes:
+                limits.ended = f"a proof of more than {self.count} boxes is too long"
+            if top.bound <= max(goal, settled) or seen >= boxes or limits.over():
+                break
+            heapq.heappop(heap)
+            parts: list[_OpenBox] = []
+            if not top.is_solved:
                 seen += 1
-                if half is None:  # empty but for rounding: the bound of the whole covers it
+                self._solve(top, u)
+                parts = [top]
+            else:
+                surplus = float(self.gains(top.ray).sum() - u @ top.ray)
+                if surplus > WORTH_ADDING * goal:
+                    rays.append(top.ray)
+                halves = self._halves(top)
+                if not halves:
+                    settled = max(settled, top.bound)
+                    thin.append(top)
+                elif top.is_column:
+                    settled = max(settled, surplus)
+                nodes = []
+                for half in halves:
+                    seen += 1
+                    # until it has multipliers of its own, those of the whole prove as much
                     nodes.append(BoxNode(top.node.potential, top.node.rows))
-                    continue
-                part = self._bounded(half, u)
-                part.bound = min(part.bound, top.bound)
-                nodes.append(part.node)
+                    if half is not None:
+                        parts.append(self._opened(half, nodes[-1], top.taken))
+                        self._solve(parts[-1], u)
+                if halves:
+                    self.count += len(halves)
+                    top.node.cut, top.node.parts = (top.x, top.cut), tuple(nodes)
+            for part in parts:
                 heapq.heappush(heap, (-part.bound, next(tie), part))
-            top.node.cut, top.node.parts = (top.x, top.cut), tuple(nodes)
+        self._leaves = [*thin, *(leaf for _, _, leaf in heap)]
         most = max(settled, -heap[0][0] if heap else settled)
-        return SurplusBound(most, rays, seen, first.node)
+        return SurplusBound(most, rays, seen, root.node.walk())
+
+    def _seconds_of_one(self) -> float:
+        """Return how many seconds pass in one of this process, which others may slow down."""
+        wall, own = self._began
+        return max(1.0, (time.perf_counter() - wall) / max(1e-3, time.process_time() - own))
+
+    def _restate(self, u: FloatArray) -> _OpenBox:
+        """Bound all boxes at new potentials, by the multipliers of their rows; return the first."""
+        if self._root is None:
+            root = self._shrunk(self.root())
+            if root is None:
+                raise SolverError("branch and bound has no box to start from")
+            nothing = np.zeros(self.size + 2 * self.has_ends)
+            self._root = self._opened(root, BoxNode(0.0, NO_ROWS), nothing)
+            self._leaves, self.count = [self._root], 1
+        k = self.size
+        low, high, chord, taken = (
+            np.array([getattr(leaf, name)[:k] for leaf in self._leaves])
+            for name in ("low", "high", "chord", "taken")
+        )
+        r, _, potential = self._filled(chord - u - taken, low, high)
+        worth = ((chord - u - taken) * r).sum(axis=1)
+        for leaf, value, s in zip(self._leaves, worth.tolist(), potential.tolist(), strict=True):
+            leaf.bound = leaf.constant + value
+            leaf.node.potential = s
+            leaf.is_solved = False
+        return self._root
 
     def _halves(self, top: _OpenBox) -> list[Box | None]:
         """Cut a box in two; None for a part that can hold no column, [] where it is too thin."""
@@ -278,50 +336,78 @@ class BranchAndBound:
             if (low > high * (1 + ROUNDING) + ROUNDING).any():
                 return None
             high = np.maximum(low, high)
+        if self.ratios is not None:
+            low, high = self._narrowed(low, high)
+            if (low > high * (1 + ROUNDING) + ROUNDING).any():
+                return None
+            high = np.maximum(low, high)
         least, most = max(least, float(low.min())), min(most, float(high.min()))
         bottom, peak = max(bottom, float(low.max())), min(peak, float(high.max()))
         if max(least - most * (1 + ROUNDING), bottom - peak * (1 + ROUNDING)) > ROUNDING:
             return None
         return Box(low, high, (least, max(least, most)), (bottom, max(bottom, peak)))
 
-    def _bounded(self, box: Box, u: FloatArray) -> _OpenBox:
-        """Return a box with the bound of its relaxation, the point where it is met, and a cut."""
-        low, high = box.low, box.high
-        at_low, at_high = self.gains(low), self.gains(high)
-        width = high - low
+    def _narrowed(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bound each entry by ratios and P . r = 1 together.
+
+        1 >= Sum_{z in S} (P_z / m_xz) r_x + Sum_{z not in S} P_z low_z for every set S of inputs,
+        where the best S for an end of r_x has the inputs whose first term is larger there; and
+        likewise from below.
+        """
+        below, above = self.prior * low, self.prior * high
+        on = self._shares * high[:, None] > below
+        slope, rest = (self._shares * on).sum(axis=1), (below * ~on).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            chord = np.where(width > 0, (at_high - at_low) / width, 0.0)
+            high = np.minimum(high, np.where(slope > 0, (1 - rest) / slope, np.inf))
+            on = (self._loads > 0) & (self._loads * low[:, None] < above)
+            slope, rest = (self._loads * on).sum(axis=1), (above * ~on).sum(axis=1)
+            low = np.maximum(low, np.where(slope > 0, (1 - rest) / slope, 0.0))
+        return low, high
+
+    def _opened(self, box: Box, node: BoxNode, taken: FloatArray) -> _OpenBox:
+        """Return a box with its chords, whose relaxation is not yet solved."""
+        at_low, width = self.gains(box.low), box.high - box.low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chord = np.where(width > 0, (self.gains(box.high) - at_low) / width, 0.0)
+        return _OpenBox(box, node, chord, float((at_low - chord * box.low).sum()), taken)
+
+    def _solve(self, leaf: _OpenBox, u: FloatArray) -> None:
+        """Solve the relaxation of a box: its bound, the point where it is met, and a cut.
+
+        Without an optimum the multipliers of the rows stay as they are.
+        """
+        box, slope, k = leaf.box, leaf.chord - u, self.size
+        low, high = box.low, box.high
         # the sum of the chords less u . r is (a constant) + (chord - u) . r
-        slope = chord - u
-        base = float((at_low - chord * low).sum())
         found = self._relaxed(slope, box)
         if found is None:
-            r, x, potential = self._filled(slope, low, high)
-            rows = NO_ROWS
+            left = slope - leaf.taken[:k]
+            points, between, potentials = self._filled(left[None], low[None], high[None])
+            r, x, leaf.node.potential = points[0], int(between[0]), float(potentials[0])
+            leaf.bound = leaf.constant + float(left @ r)
         else:
-            r, potential, rows = found
+            r, leaf.node.potential, leaf.node.rows, leaf.taken = found
+            leaf.bound = leaf.base + float(slope @ r)
             # every entry may be in between: cut where its chord overestimates most
-            x = int(np.argmax(at_low + chord * (r - low) - self.gains(r)))
-        bound = base + float(slope @ r)
+            x = int(np.argmax(leaf.chord * (r - low) + self.gains(low) - self.gains(r)))
         cut = float(r[x]) if x >= 0 else float(low[0])
         if self.is_joined:
             least, most = box.least
+            width = high - low
             # without a program the ratios are known by the least entry only: it is cut first
             if self.program is None and most - least > THIN * most:
-                x, cut = self.size, float(np.sqrt(max(least, 1e-300) * most))
+                x, cut = k, float(np.sqrt(max(least, 1e-300) * most))
             elif x < 0 or not low[x] + NEAR_END * width[x] < cut < high[x] - NEAR_END * width[x]:
                 x = int(np.argmax(width)) if x < 0 else x
                 cut = float(low[x] + high[x]) / 2
-        is_column = found is not None or (self.program is None and self.ratios is None)
-        return _OpenBox(bound, box, r, max(x, 0), cut, BoxNode(potential, rows), is_column)
+        leaf.ray, leaf.x, leaf.cut, leaf.is_solved = r, max(x, 0), cut, True
+        leaf.is_column = found is not None or (self.program is None and self.ratios is None)
 
-    def _relaxed(
-        self, slope: FloatArray, box: Box
-    ) -> tuple[FloatArray, float, tuple[IntArray, IntArray, FloatArray]] | None:
+    def _relaxed(self, slope: FloatArray, box: Box) -> Relaxation | None:
         """Solve the program of a box; None where there is none, or it has no optimum."""
         if self.program is None:
             return None
-        if not self.program.has_ends:
+        if not self.has_ends:
             return self.program.best(slope, box.low, box.high)
         low = np.append(box.low, [box.least[0], box.greatest[0]])
         high = np.append(box.high, [box.least[1], box.greatest[1]])
@@ -329,41 +415,83 @@ class BranchAndBound:
 
     def _filled(
         self, slope: FloatArray, low: FloatArray, high: FloatArray
-    ) -> tuple[FloatArray, int, float]:
-        """Return the best point of a box with P . r = 1, the entry in between, and the potential.
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return the best points of boxes with P . r = 1, the entries in between, the potentials.
 
-        ``slope`` is that of the chords less u. A fractional knapsack: entries are raised in falling
-        order of slope_x / P_x, until P . r = 1. The potential is that ratio of the entry in
-        between; -1 stands for none.
+        Each argument is ``(n_boxes, n_inputs)``; ``slope`` is what entries are worth. A fractional
+        knapsack: entries are raised in falling order of slope_x / P_x, until P . r = 1. The
+        potential is that ratio of the entry in between; -1 stands for none.
         """
-        P, width = self.prior, high - low
-        free = (P == 0) & (slope > 0)
-        r = np.where(free, high, low)
+        P, box = self.prior, np.arange(len(slope))
+        r = np.where((P == 0) & (slope > 0), high, low)
+        counts = np.flatnonzero(P > 0)
+        rate = slope[:, counts] / P[counts]
+        order = np.argsort(-rate, axis=1, kind="stable")
+        sizes = np.take_along_axis((P * (high - low))[:, counts], order, axis=1)
+        room = np.cumsum(sizes, axis=1)
+        left = 1.0 - r @ P
+        full = (room < left[:, None]).sum(axis=1)
+        share = np.clip(left[:, None] - (room - sizes), 0.0, sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            rate = np.where(P > 0, slope / P, 0.0)
-        order = np.argsort(-rate)
-        order = order[P[order] > 0]
-        left = 1.0 - float(P @ r)
-        room = np.cumsum((P * width)[order])
-        full = int(np.searchsorted(room, left))
-        r[order[:full]] = high[order[:full]]
-        if full == len(order) or left <= 0:
-            last = order[min(full, len(order) - 1)] if len(order) else 0
-            return r, -1, float(rate[last])
-        x = int(order[full])
-        r[x] = low[x] + (left - (room[full - 1] if full else 0.0)) / P[x]
-        return r, x, float(rate[x])
+            share = np.where(sizes > 0, share / sizes, 0.0)
+        places = counts[order]
+        raised = np.take_along_axis(low, places, axis=1)
+        width = np.take_along_axis(high - low, places, axis=1)
+        np.put_along_axis(r, places, raised + share * width, axis=1)
+        last = np.minimum(full, len(counts) - 1)
+        potential = np.take_along_axis(rate, order[box, last][:, None], axis=1)[:, 0]
+        between = np.where((full < len(counts)) & (left > 0), places[box, last], -1)
+        return r, between, potential
 
 
 @dataclass
 class _OpenBox:
-    """A box that may be cut: its bound, the point where that is met, and where to cut it."""
+    """A box that may be cut.
 
-    bound: float
+    Attributes
+    ----------
+    box, node
+        The box, and its place in the tree.
+    chord, base
+        The slopes of the chords, and the sum of what they are at 0.
+    taken
+        What the rows take from the slope of each entry, and of the least and the greatest where
+        these are variables, at the multipliers found last.
+    bound, is_solved
+        At the potentials of the search, and whether it is that of the relaxation.
+    ray, x, cut
+        The point where it is met, and where to cut the box.
+    is_column
+        Whether the point is a private column.
+    """
+
     box: Box
-    ray: FloatArray
-    x: int
-    cut: float
     node: BoxNode
-    is_column: bool
-    """Whether the point is a private column."""
+    chord: FloatArray
+    base: float
+    taken: FloatArray
+    bound: float = np.inf
+    is_solved: bool = False
+    ray: FloatArray = field(default_factory=lambda: np.zeros(0))
+    x: int = 0
+    cut: float = 0.0
+    is_column: bool = False
+
+    @property
+    def constant(self) -> float:
+        """The sum of the chords at 0, with what the least and the greatest entry add at most."""
+        more = self.taken[len(self.chord) :]
+        if not len(more):
+            return self.base
+        ends = np.array([self.box.least, self.box.greatest])
+        return self.base + float((-more[:, None] * ends).max(axis=1).sum())
+
+    @property
+    def low(self) -> FloatArray:
+        """Lower ends of the entries."""
+        return self.box.low
+
+    @property
+    def high(self) -> FloatArray:
+        """Upper ends of the entries."""
+        return self.box.high

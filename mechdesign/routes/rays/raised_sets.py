@@ -46,6 +46,7 @@ PACE = Pace(
     most_entries=4_000_000,
     most_boxes=10**9,
     kept=0.1,
+    steps_a_second=400_000,
 )
 """Every round that finds a set is a gain; a proof is quick. Boxes are choices open at a time."""
 

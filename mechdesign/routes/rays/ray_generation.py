@@ -5,8 +5,8 @@ at them, and bounds the surplus of all others. Potentials are smoothed: those th
 mean of those of the master problem and the best so far, which keeps them from oscillating (Wentges
 1997).
 
-How long it goes on is counted in boxes of branch and bound, never in seconds, so that the same
-problem has the same answer on every machine. A time limit makes the count smaller in proportion.
+How long it goes on without a time limit is counted in boxes of branch and bound, never in seconds,
+so that the same problem has the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -38,10 +38,6 @@ LEAST_GOAL = 1e-13
 FIRST_BOXES = 64
 """Boxes that pricing looks at in a round at first; more as potentials settle."""
 
-STEPS_A_SECOND = 400_000
-"""For each second of a time limit, the checker's steps for a proof, so that it takes less than half
-of the time."""
-
 SMOOTHING = 0.5
 """The share of the best potentials so far in those that are priced."""
 
@@ -72,15 +68,18 @@ class Pace:
     most_boxes
         Without a time limit the rounds end after so many boxes.
     kept
-        The share of a time limit that is kept for the proof.
+        The share of a time limit that is kept for the proof; branch and bound keeps what it needs.
+    steps_a_second
+        For each second of a time limit, the checker's steps for the boxes of a round.
     """
 
     goal: float = 3e-7
     patience: float = 3
     last_patience: float = 12
-    most_entries: int = 600_000
+    most_entries: int = 900_000
     most_boxes: int = 100_000
-    kept: float = 0.4
+    kept: float = 0.0
+    steps_a_second: float = math.inf
 
 
 class Pricer(Protocol):
@@ -174,13 +173,15 @@ class RayGeneration:
         boxes, idle = FIRST_BOXES, 0
         pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
         wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
+        most, most_boxes = pace.most_entries // self.pricer.size, float(pace.most_boxes)
+        last_patience = pace.last_patience
         if math.isfinite(self.limits.seconds):
             kept = pace.kept * self.limits.seconds if of_box else 0.0
             self.limits.reserve = max(self.limits.reserve, kept)
-        most = pace.most_entries // self.pricer.size
-        most = self.limits.steps(most, STEPS_A_SECOND / max(1, of_box))
+            most_boxes = last_patience = math.inf
+            if math.isfinite(pace.steps_a_second):
+                most = self.limits.steps(most, pace.steps_a_second / max(1, of_box))
         most = max(FIRST_BOXES, most)
-        in_all = pace.most_boxes if math.isinf(self.limits.seconds) else math.inf
         for self.rounds in range(1, ROUNDS + 1):
             self.theta, potentials = self.program.solve()
             value = float(self.program.gain @ self.theta)
@@ -198,20 +199,20 @@ class RayGeneration:
             if self.upper - value <= 2 * goal or self.limits.over():
                 return
             idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
-            if self.boxes > in_all:
+            if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
+                return  # rounding is all that is left
+            if self.boxes > most_boxes:
                 break
-            if not useful or idle >= (pace.patience if boxes < most else pace.last_patience):
-                if not of_box or (boxes >= most and priced.boxes < boxes):
-                    return  # rounding is all that is left
+            if not useful or idle >= (pace.patience if boxes < most else last_patience):
+                if not of_box:
+                    return
                 if boxes >= most:
                     break
                 boxes, idle = min(8 * boxes, most), 0
             if useful:
                 new = np.column_stack(useful)
                 self.program.add(new, self.pricer.gain(new))
-        if math.isfinite(self.limits.seconds):
-            seconds = f"{self.limits.seconds:g} s"
-            self.limits.ended = f"the time limit of {seconds} leaves none to check a longer proof"
+        self.limits.ended = f"it takes more than {self.boxes} boxes"
 
     def _smoothed(self, potentials: FloatArray) -> FloatArray:
         if self._best is None:
