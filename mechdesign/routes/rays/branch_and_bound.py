@@ -209,7 +209,8 @@ class BranchAndBound:
             low, high = np.maximum(low, 1 / self.spread), np.minimum(high, self.spread)
             most = np.where(P > 0, (1 - (1 - P) * self.low) / P, np.inf)
             least = np.where(P > 0, (1 - (1 - P) * self.high) / P, 0.0)
-        low, high = np.maximum(low, least), np.minimum(high, most)
+        # where P_x is 1 and nothing bounds the other entries, nothing follows
+        low, high = np.fmax(low, least), np.minimum(high, most)
         peak = max(1.0, float(high.max()))
         return Box(low, high, (float(low.min()), min(1.0, float(high.min()))), (1.0, peak))
 

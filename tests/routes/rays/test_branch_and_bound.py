@@ -1,0 +1,137 @@
+"""The tree of boxes bounds the largest surplus at any potentials, and the checker reads as much."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    BoundedPriorLIP,
+    ContextAwareLDP,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+)
+from mechdesign.certify.bounds.sums.boxes import reduced_gain_by_boxes
+from mechdesign.certify.problem import read_statement
+from mechdesign.exact import fraction_text
+from mechdesign.notions import Notion
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.rays import branch_and_bound, enumerate as listing
+from mechdesign.routes.rays.branch_and_bound import BranchAndBound
+from mechdesign.routes.rays.extreme_rays import solve_by_rays
+from solvers.definitions import rows
+from solvers.vertices import extreme_rays
+
+UTILITIES = [MutualInformation(), PosteriorMeanSquaredError(histogram=True)]
+
+
+def budgets(rng: np.random.Generator, k: int, infinite: float = 0.2) -> ContextAwareLDP:
+    E = np.where(rng.random((k, k)) < infinite, np.inf, rng.uniform(0.1, 2, (k, k)).round(2))
+    np.fill_diagonal(E, 0)
+    return ContextAwareLDP([["inf" if np.isinf(e) else str(e) for e in row] for row in E])
+
+
+def a_problem(rng: np.random.Generator, k: int, kind: int, zero: bool) -> Problem:
+    prior = Prior.from_counts([0 if zero and not x else n for x, n in enumerate(uneven(rng, k))])
+    notions: list[Notion] = [
+        budgets(rng, k),
+        MetricPrivacy("0.6", "absolute"),
+        LIP(1),
+        LDP("0.8"),
+        PML("0.5"),
+        BoundedPriorLIP("0.8", priors=[Prior.from_counts(uneven(rng, k)) for _ in range(2)]),
+    ]
+    return Problem(range(k), notions[kind], UTILITIES[int(rng.integers(2))], prior=prior)
+
+
+def uneven(rng: np.random.Generator, k: int) -> list[int]:
+    return [int(n) for n in rng.integers(1, 9, k)]
+
+
+def largest_surplus(problem: Problem, u: np.ndarray) -> float:
+    """Return the most that a ray gains above its price, over rays that ever occur."""
+    rays, P = extreme_rays(rows(problem)), problem.prior.array
+    law = rays @ P
+    gain = problem.utility.gain(rays.T, P)  # type: ignore[attr-defined]
+    return float(((gain - rays @ u)[law > 0] / law[law > 0]).max())
+
+
+@pytest.mark.parametrize("kind", range(6))
+@pytest.mark.parametrize("seed", range(8))
+def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
+    """At each potentials the bound holds, is that which the checker reads, and closest where boxes are left.
+
+    The tree of the potentials before is the start, so that it grows from one to the next.
+    """
+    rng = np.random.default_rng([kind, seed])
+    problem = a_problem(rng, int(rng.integers(2, 5)), kind, zero=seed % 4 == 3)
+    search = BranchAndBound.of(problem, problem.utility)  # type: ignore[arg-type]
+    if search is None:  # an entry that never counts is not bounded
+        assert not all(problem.prior)
+        return
+    u, size, statement = problem.prior.array.copy(), 0, read_statement(problem.to_table())
+    for boxes in (1, 9, 40, 400):
+        u = u + 0.2 * rng.normal(size=len(u)) * problem.prior.array
+        truth = largest_surplus(problem, u)
+        found = search.price(u, 1e-9, boxes)
+        dual = search.dual(u, found)
+        assert dual.tree is not None
+        priors = {
+            str(n): [[fraction_text(p) for p in prior] for prior in listed]
+            for n, listed in (dual.priors or {}).items()
+        }
+        prices = [Fraction(repr(float(price))) for price in u]
+        read = float(reduced_gain_by_boxes(statement, prices, dual.tree.to_list(), priors))
+        assert read == pytest.approx(found.surplus, abs=1e-8)
+        assert found.surplus >= truth - 1e-9
+        assert found.boxes <= boxes + 1
+        assert len(found.tree or ()) == search.count >= size
+        size = search.count
+        if found.boxes < boxes and search.program is not None:
+            assert found.surplus <= max(1e-9, truth) + 1e-7
+
+
+@pytest.mark.parametrize("utility", UTILITIES, ids=["information", "histogram"])
+def test_the_search_ends_at_the_optimum_or_says_what_ended_it(
+    utility: MutualInformation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem(range(5), budgets(np.random.default_rng(1), 5, 0.0), utility)
+    optimum = solve_by_rays(problem)
+    gain = problem.utility.gain  # type: ignore[attr-defined]
+
+    def total(matrix: np.ndarray) -> float:
+        return float(gain(matrix, problem.prior.array).sum())
+
+    monkeypatch.setattr(listing, "MOST_RAYS", 5)
+    for limits in (Limits(), Limits(seconds=1000.0)):
+        raw = solve_by_rays(problem, limits)
+        assert not limits.ended
+        assert raw.dual is not None
+        assert raw.dual.search == "boxes"
+        assert total(raw.matrix) == pytest.approx(total(optimum.matrix), rel=1e-6)
+    monkeypatch.setattr(branch_and_bound, "MOST_ENTRIES", 5 * 70)
+    for limits in (Limits(), Limits(seconds=1000.0)):
+        solve_by_rays(problem, limits)
+        assert "boxes is too long" in limits.ended
+
+
+def test_time_is_kept_for_the_proof_of_the_tree() -> None:
+    """The longer the tree, the more of the time limit is left when the search ends."""
+    rng = np.random.default_rng(0)
+    problem = Problem(range(8), budgets(rng, 8, 0.0), MutualInformation())
+    search = BranchAndBound.of(problem, problem.utility)  # type: ignore[arg-type]
+    assert search is not None
+    kept = []
+    for boxes in (20, 200):
+        limits = Limits(seconds=1000.0)
+        search.price(np.zeros(8), 1e-9, boxes, limits)
+        kept.append(limits.reserve)
+    assert kept[1] >= 5 * kept[0] > 0
