@@ -67,7 +67,7 @@ def largest_surplus(problem: Problem, u: np.ndarray) -> float:
 @pytest.mark.parametrize("kind", range(6))
 @pytest.mark.parametrize("seed", range(8))
 def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
-    """At each potentials the bound holds, is that which the checker reads, and closest where boxes are left.
+    """The bound holds, is that which the checker reads, and is closest where boxes are left.
 
     The tree of the potentials before is the start, so that it grows from one to the next.
     """
