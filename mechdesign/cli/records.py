@@ -37,6 +37,12 @@ def add_commands(commands: Commands) -> None:
     mechanism.add_argument("problem", metavar="PROBLEM.toml", help="whose domain and privacy count")
     mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
     mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
+    mechanism.add_argument(
+        "--remap",
+        metavar="LOSS",
+        help="for noise: replace each report by what loses least at the prior (euclidean, "
+        "absolute, squared or hamming)",
+    )
     mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
     mechanism.add_argument(
         "--key", metavar="PRIVATE.pem", help="sign it with this Ed25519 key, in FILE.json.sig"
@@ -146,9 +152,16 @@ def _mechanism(options: argparse.Namespace) -> int:
         if len(setting.privacy) != 1:
             raise InputError("privacy", "one notion", f"{len(setting.privacy)} of them")
         (notion,) = setting.privacy
-        made = mechanism_for(options.kind, setting.domain, notion, setting.prior, size=options.size)
+        made = mechanism_for(
+            options.kind,
+            setting.domain,
+            notion,
+            setting.prior,
+            size=options.size,
+            remap=options.remap,
+        )
     except InputError as error:
-        if error.key in ("kind", "size"):
+        if error.key in ("kind", "size", "remap", "loss"):
             raise
         raise error.inside_file(options.problem) from None
     save(made, options.output, key=options.key)

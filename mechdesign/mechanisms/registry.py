@@ -81,6 +81,7 @@ class MechanismRequest:
     notion: Any
     prior: Prior | None
     options: Mapping[str, int]
+    remap: str | None = None
 
     def under_ldp(self, inputs: Domain | int) -> Mechanism:
         """Make the mechanism on some inputs under LDP."""
@@ -112,7 +113,12 @@ def _lip(wanted: MechanismRequest) -> Mechanism:
 
 
 def _noise(wanted: MechanismRequest) -> Mechanism:
-    return NOISE[wanted.kind].for_notion(wanted.domain, wanted.notion)
+    made = NOISE[wanted.kind].for_notion(wanted.domain, wanted.notion)
+    if wanted.remap is None:
+        return made
+    if wanted.prior is None:
+        raise InputError("remap", "a prior, at which reports are replaced", "none")
+    return made.remapped(wanted.prior, wanted.remap)
 
 
 Form: TypeAlias = Callable[[MechanismRequest], Mechanism]
@@ -143,6 +149,7 @@ def mechanism_for(
     notion: Notion,
     prior: Prior | None = None,
     size: int | None = None,
+    remap: str | None = None,
 ) -> Mechanism:
     """Return the mechanism of a kind in the form that a notion asks for.
 
@@ -157,9 +164,12 @@ def mechanism_for(
     domain, notion
         The inputs, and the privacy notion.
     prior
-        The prior, for LIP.
+        The prior, for LIP and for a remap.
     size
         How many inputs a subset has, for subset selection; default, the best.
+    remap
+        For noise, a loss: each report is replaced by what loses least at the prior, as
+        :meth:`GeometricNoise.remapped` does.
 
     Raises
     ------
@@ -188,7 +198,9 @@ def mechanism_for(
     ):
         raise InputError("size", f"none, as {kind} has no subsets", shown(size))
     options = {} if size is None else {"size": size}
-    return forms[kind](MechanismRequest(kind, domain, notion, prior, options))
+    if remap is not None and kind not in NOISE:
+        raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
+    return forms[kind](MechanismRequest(kind, domain, notion, prior, options, remap))
 
 
 def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> Mechanism:

@@ -205,6 +205,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["mechanism", "hadamard-response", "problem.toml", "-o", "m.json", "--size", "2"],
         "size: expected none",
     ),
+    "remap": (
+        ["mechanism", "hadamard-response", "problem.toml", "-o", "m.json", "--remap", "squared"],
+        "remap: expected none",
+    ),
     "output": (["mechanism", "hadamard-response", "problem.toml", "-o", "x/m.json"], "x/m.json: "),
     "over its problem": (
         ["mechanism", "hadamard-response", "problem.toml", "-o", "problem.toml"],
@@ -350,6 +354,12 @@ def test_noise_on_a_grid_is_saved_checked_and_used(
     mechanism = load_mechanism("noise.json").mechanism
     assert told == f"{mechanism!r}\n"
     assert "verified" in printed(capsys, "verify", "noise.json")
+    text += f"[prior]\nprobabilities = [{', '.join(['0.0625'] * 11)}, 0.3125]\n"
+    Path("grid.toml").write_text(text, encoding="utf-8")
+    printed(capsys, "mechanism", kind, "grid.toml", "-o", "best.json", "--remap", "squared")
+    best = load_mechanism("best.json").mechanism
+    prior = Prior([*["0.0625"] * 11, "0.3125"])
+    assert best == mechanism.remapped(prior, "squared")
     reports = mechanism.privatize([(1, 2)] * 50 + [(2, 3)] * 50, rng=1)
     assert estimate(mechanism, reports).values.sum() == pytest.approx(1)
     assert printed(capsys, "leakage", "noise.json").rstrip() == repr(leakages(mechanism))

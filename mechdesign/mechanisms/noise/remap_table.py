@@ -132,7 +132,7 @@ class Losses:
             if point not in known:
                 inside = 0 <= point[0] < n and 0 <= point[1] < m
                 around = self._around(point)[rows, columns] if inside else None
-                known[point] = inf if around is None else float(np.vdot(joint, around))
+                known[point] = inf if around is None else float(np.einsum("ij,ij->", joint, around))
             return known[point]
 
         y = min(near, key=loss)

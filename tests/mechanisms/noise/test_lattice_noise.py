@@ -263,6 +263,19 @@ def test_it_is_made_for_a_notion() -> None:
     assert line.parameters() == GeometricNoise(4, 1).parameters()
 
 
+def test_a_remap_needs_a_prior_and_noise() -> None:
+    grid, notion = Domain.grid(2, 3), MetricPrivacy(1, "euclidean")
+    prior = Prior.from_counts(range(1, 7))
+    made = mechanism_for("planar-laplace", grid, notion, prior, remap="hamming")
+    assert made == PlanarLaplace(grid, 1).remapped(prior, "hamming")
+    with pytest.raises(InputError, match="remap: expected a prior"):
+        mechanism_for("planar-laplace", grid, notion, remap="hamming")
+    with pytest.raises(InputError, match="loss: expected one of"):
+        mechanism_for("planar-laplace", grid, notion, prior, remap="worst")
+    with pytest.raises(InputError, match="remap: expected none"):
+        mechanism_for("randomized-response", grid, LDP(1), prior, remap="hamming")
+
+
 WRONG = [
     ("geometric-noise", Domain.grid(2, 3), MetricPrivacy(1, "euclidean"), "privacy.distance"),
     ("planar-laplace", Domain.grid(2, 3), MetricPrivacy(1, "manhattan"), "privacy.distance"),
