@@ -10,18 +10,47 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
+from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.labels import Labels, aligned, by_label, places
 from mechdesign.prior import Prior, as_prior, labeled_numbers
 
-__all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Weights"]
+__all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Support", "Weights"]
 
 Weights: TypeAlias = tuple[Fraction, ...]
 """One exact probability for each input."""
+
+ROUNDED = 1 << 44
+"""The denominator of members that are found in floating point."""
+
+
+class Support(NamedTuple):
+    """The largest expectation of numbers q over a set of priors, as a small linear program.
+
+        max P . q = min over tau of base . q + top max_x q_x + rest tau + Sum_x w_x (q_x - tau)_+
+
+    with rest = 1 - top - Sum_x base_x. A box has what each input has at least as ``base`` and the
+    widths as ``weights``: at tau the probability that is left runs out. A ball has its radius as
+    ``top``, which the largest entry gets, and its center as ``weights``: the rest is a mean of all
+    but the smallest entries.
+
+    Attributes
+    ----------
+    base, weights
+        ``(n_inputs,)`` each.
+    top
+        From 0 to 1.
+    """
+
+    base: FloatArray
+    weights: FloatArray
+    top: float
 
 
 class PriorSet(ABC):
@@ -81,6 +110,23 @@ class PriorSet(ABC):
 
     def _over(self, weights: Iterable[Fraction]) -> list[int]:
         return [p.numerator * (self.denominator // p.denominator) for p in weights]
+
+    def support(self) -> Support | None:
+        """Return what makes the largest expectation a linear program; None where it is a list."""
+        return None
+
+    @property
+    def middle(self) -> Weights:
+        """A member, and not at the border where there are others."""
+        columns = zip(*self.members, strict=True)
+        return tuple(sum(column, Fraction(0)) / len(self.members) for column in columns)
+
+    def member_near(self, prior: FloatArray) -> Weights:
+        """Return an exact member near a distribution in floating point that is nearly one."""
+        return min(
+            self.members,
+            key=lambda member: sum(abs(float(p) - q) for p, q in zip(member, prior, strict=True)),
+        )
 
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
@@ -236,6 +282,32 @@ class PriorBox(PriorSet):
             left -= step
         return weights
 
+    def support(self) -> Support:
+        """Return it for a box."""
+        low, high = (np.array([float(p) for p in end]) for end in (self.lower, self.upper))
+        return Support(low, high - low, 0.0)
+
+    @property
+    def middle(self) -> Weights:
+        """The member that divides what is left over in proportion to the widths."""
+        left = 1 - sum(self.lower, Fraction(0))
+        width = sum(self.upper, Fraction(0)) - sum(self.lower, Fraction(0))
+        share = left / width if width else Fraction(0)
+        ends = zip(self.lower, self.upper, strict=True)
+        return tuple(low + share * (high - low) for low, high in ends)
+
+    def member_near(self, prior: FloatArray) -> Weights:
+        """Move each probability into its range, and what is missing to those with room."""
+        ranges = zip(_rounded(prior), self.lower, self.upper, strict=True)
+        found = [min(max(p, low), high) for p, low, high in ranges]
+        left = 1 - sum(found, Fraction(0))
+        ends, nearer = (self.upper, min) if left > 0 else (self.lower, max)
+        for x, end in enumerate(ends):
+            step = nearer(end - found[x], left)
+            found[x] += step
+            left -= step
+        return tuple(found)
+
     def contains(self, prior: Weights) -> bool:
         """Return whether every probability is in its range."""
         ends = zip(self.lower, prior, self.upper, strict=True)
@@ -313,6 +385,25 @@ class PriorBall(PriorSet):
             left -= step
         return weights
 
+    def support(self) -> Support:
+        """Return it for a ball."""
+        center = np.array([float(p) for p in self.center])
+        return Support(np.zeros(self.size), center, float(self.radius))
+
+    @property
+    def middle(self) -> Weights:
+        """The center."""
+        return self.center
+
+    def member_near(self, prior: FloatArray) -> Weights:
+        """Mix the distribution with the center, as little as brings it into the ball."""
+        found, share = _rounded(prior), Fraction(1, ROUNDED)
+        near = found
+        while not self.contains(near):
+            near = tuple(p + share * (c - p) for p, c in zip(found, self.center, strict=True))
+            share = min(Fraction(1), 4 * share)
+        return near
+
     def contains(self, prior: Weights) -> bool:
         """Return whether the total-variation distance from the center is at most the radius."""
         moved = sum(abs(p - c) for p, c in zip(prior, self.center, strict=True))
@@ -356,6 +447,13 @@ class PriorBall(PriorSet):
 
     def __repr__(self) -> str:
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
+
+
+def _rounded(prior: FloatArray) -> Weights:
+    """Return a distribution in multiples of 1 / ROUNDED; the largest takes what rounding leaves."""
+    counts = np.rint(np.maximum(prior, 0.0) * ROUNDED).astype(np.int64)
+    counts[np.argmax(counts)] += ROUNDED - counts.sum()
+    return tuple(Fraction(n, ROUNDED) for n in counts.tolist())
 
 
 def _ordered_as(

@@ -87,6 +87,40 @@ def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
 
 @examples(200)
 @given(sets)
+def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
+    case: tuple[dict[str, Any], list[int]],
+) -> None:
+    """Its minimum over tau is at one of the values, as it is piecewise linear."""
+    keys, values = case
+    priors, q = build(keys), np.array(values, dtype=float)
+    found = priors.support()
+    assert (found is None) == ("priors" in keys)
+    if found is None:
+        return
+    rest = 1 - found.top - found.base.sum()
+    fixed = found.base @ q + found.top * q.max()
+    least = min(fixed + rest * t + found.weights @ np.maximum(q - t, 0) for t in q)
+    assert least == pytest.approx(float(priors.extreme_mean(values, largest=True)), abs=1e-9)
+
+
+@examples(100)
+@given(sets)
+def test_a_vertex_in_floating_point_has_a_member_near(
+    case: tuple[dict[str, Any], list[int]],
+) -> None:
+    keys, values = case
+    if "priors" in keys:
+        return
+    priors = build(keys)
+    assert contains(keys, priors.middle)
+    extreme = priors.extreme(values, largest=True)
+    near = priors.member_near(np.array([float(p) for p in extreme]))
+    assert contains(keys, near)
+    assert max(abs(p - v) for p, v in zip(near, extreme, strict=True)) < Fraction(1, 10**9)
+
+
+@examples(200)
+@given(sets)
 def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
     case: tuple[dict[str, Any], list[int]],
 ) -> None:

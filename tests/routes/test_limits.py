@@ -27,6 +27,7 @@ from mechdesign import (
     MutualInformation,
     MutualInformationPrivacy,
     PosteriorMeanSquaredError,
+    PriorBox,
     Problem,
     Solution,
     SolverError,
@@ -348,7 +349,9 @@ def test_enough_time_changes_nothing() -> None:
 
 def test_sets_of_priors_that_were_not_all_met_still_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst priors are added in rounds; the first has a bound, its channel takes a repair."""
-    notion = BoundedPriorLIP("0.5", lower=["0.05"] * 5, upper=["0.5"] * 5)
+    corners = PriorBox(["0.05"] * 5, ["0.5"] * 5).vertices()
+    assert len(corners) > 16  # too many for all rows to be stated
+    notion = BoundedPriorLIP("0.5", priors=corners)
     problem = Problem(range(5), notion, MeanAbsoluteError(), prior=uneven(5))
     best = design(problem, route="linear-program")
     assert any("rounds" in note for note in best.notes)

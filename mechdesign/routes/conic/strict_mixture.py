@@ -98,11 +98,11 @@ def strict_mixture(
     -------
     StrictMixture or None
         None if the problem has another notion than one that bounds excesses of pairs, or the
-        strict problem is not solved.
+        strict problem is not solved, or time is over.
     """
     notion, *more = problem.privacy
     constraint, *_ = problem.channel_constraints
-    if more or not isinstance(notion, NonConicNotion):
+    if more or not isinstance(notion, NonConicNotion) or limits.over():
         return None
     if not isinstance(constraint, ExcessConstraint) or not constraint.on_pairs:
         return None

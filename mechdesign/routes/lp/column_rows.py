@@ -26,7 +26,8 @@ class ColumnRows:
     cone
         Where the column lies.
     tables
-        For each family the priors whose lift rows are stated; default those of its short list.
+        For each family the priors whose lift rows are stated, none for all of a box or a ball;
+        default those of its short list.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class ColumnRows:
             multipliers: list[Multipliers] = []
             for y, column in enumerate(np.ascontiguousarray(mine.T)):
                 multipliers += block.carry_back(column, y)
-            found.append(FamilyDual(n, tuple(multipliers), self.tables[n]))
+            found.append(FamilyDual(n, tuple(multipliers), self.tables[n] or tuple(block.priors)))
         return found
 
 

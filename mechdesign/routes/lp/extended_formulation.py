@@ -10,8 +10,8 @@ family, since a certificate speaks of those.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import singledispatch
+from dataclasses import dataclass, field, replace
+from functools import partial, singledispatch
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from mechdesign.notions.rows.latent_rows import LatentRows, on_latent
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
+from mechdesign.routes.lp.support_formulation import rows_of_set, split_of_set, support_of
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
 __all__ = ["ExtendedFormulation", "extended_formulation", "stacked"]
@@ -70,6 +71,9 @@ class ExtendedFormulation:
     carry_back
         Takes the multipliers of the rows, shape ``(n_rows,)``, and the number of the output, and
         returns multipliers on rows of the family.
+    priors
+        For a box or a ball of priors, those that ``carry_back`` has numbered so far; all variables
+        are then to be >= 0. Else none: the priors were given.
     """
 
     A: sp.csr_array
@@ -77,6 +81,7 @@ class ExtendedFormulation:
     least: tuple[Least, ...]
     shares_least: bool
     carry_back: Callable[[FloatArray, int], list[Multipliers]]
+    priors: list[Weights] = field(default_factory=list)
 
 
 @singledispatch
@@ -103,7 +108,18 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
 
 @extended_formulation.register
 def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
-    """One auxiliary variable for P . q of each prior, two rows for each input and prior."""
+    """One auxiliary variable for P . q of each prior, two rows for each input and prior.
+
+    Without priors, all of a box or a ball are meant.
+    """
+    support = None if priors else support_of(family)
+    if support is not None:
+        A, table = rows_of_set(family, support), list[Weights]()
+        split = partial(split_of_set, family, support, table=table)
+        none = np.zeros(A.shape[0], dtype=bool)
+        entries = np.arange(family.size)
+        least = Least(family.size + 1, entries, 2 * family.size + entries)
+        return ExtendedFormulation(A, none, (least,), False, split, table)
     k, n = family.size, len(priors)
     entries = np.arange(k)
     sides: list[tuple[str, int]] = []

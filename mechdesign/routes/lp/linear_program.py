@@ -25,6 +25,7 @@ from mechdesign.routes.lp.extended_formulation import (
     extended_formulation,
     stacked,
 )
+from mechdesign.routes.lp.support_formulation import support_of
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 
 __all__ = ["HighsProgram", "by_highs", "few_listed"]
@@ -105,8 +106,8 @@ class HighsProgram:
 
     def _first_priors(self, n: int) -> None:
         family = self.cone.families[n].lift_rows()
-        if family is None:
-            return
+        if support_of(family) is not None or family is None:
+            return  # all priors of a box or a ball are stated at once
         listed = few_listed(family)
         if listed:
             for y in range(self.cost.shape[1]):
@@ -155,7 +156,7 @@ class HighsProgram:
         added = False
         for n, rows in enumerate(self.cone.families):
             family = rows.lift_rows()
-            if family is None or few_listed(family):
+            if family is None or few_listed(family) or support_of(family) is not None:
                 continue
             for y in range(self.cost.shape[1]):
                 q = self.matrix[:, y].tolist()
@@ -236,6 +237,8 @@ class HighsProgram:
                 last = block.first_row + block.rows.A.shape[0]
                 for found in block.rows.carry_back(dual[block.first_row : last], y):
                     self.multipliers[block.family].append(_global_priors(found, block))
+                if block.rows.priors:
+                    self.prior_table[block.family] = tuple(block.rows.priors)
         if self.worst_case:
             losses = dual[after : after + len(self._orbit_size)]
             # multipliers that are all 0 prove nothing; any others are at least as good
@@ -270,7 +273,7 @@ def few_listed(family: LiftRows) -> tuple[Weights, ...]:
 
 
 def _global_priors(found: Multipliers, block: _Block) -> Multipliers:
-    if not found.refer_to_priors:
+    if not found.refer_to_priors or block.rows.priors:
         return found
     return replace(found, other=np.array(block.prior_numbers, dtype=np.intp)[found.other])
 
