@@ -17,6 +17,7 @@ from mechdesign.outside import failure
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution, Route
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.starts.route import Start
 
 __all__ = ["Answers"]
 
@@ -60,17 +61,21 @@ class Answers:
         enough = self.best is not None and self.best.is_within(self._limits.gap)
         return enough or self._limits.over()
 
-    def run(self, attempts: Iterator[Attempt], last: Route) -> None:
+    def run(self, attempts: Iterator[Attempt], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
 
         Whatever fails on the way from a raw answer to the proof, the next route is tried. In the
-        end the last resort stands in where there is no answer, or no better one.
+        end the start stands in where there is no answer, or no better one. Where a search is sure
+        to be long the start is there before it, and a gap to it is enough.
 
         Raises
         ------
         UnsupportedError
             If there is no answer, as no route takes the problem.
         """
+        start = self._solved(last) if last.is_first(self._problem) else None
+        if start is not None and start.value is not None:
+            self._limits.incumbent = start.value
         while (attempt := self._next(attempts)) is not None:
             self.attempt(attempt)
             if self.are_enough:
@@ -79,15 +84,15 @@ class Answers:
         if self.best is None and refused and all(refused):
             raise self._errors[0]
         verdict = last.check(self._problem)
-        if self.best is None:
-            if verdict.holds and self.attempt(Attempt(last, verdict.reason)) is None:
-                error = self._errors[-1]
-                if not isinstance(error, MechdesignError | MemoryError):
-                    raise error  # that of the user's own function: no solver took part
-        elif verdict.recommended and not self.best.is_within(self._limits.gap):
-            raw = self._solved(last)
-            if raw is not None and self.best.is_worse_than(raw.value):
+        short = self.best is None or not self.best.is_within(self._limits.gap)
+        if short and (self.best is None or verdict.recommended):
+            raw = start or self._solved(last)
+            if raw is not None and (self.best is None or self.best.is_worse_than(raw.value)):
                 self.take(raw, verdict.reason)
+        if self.best is None:
+            error = self._errors[-1]
+            if not isinstance(error, MechdesignError | MemoryError):
+                raise error  # that of the user's own function: no solver took part
 
     def _next(self, attempts: Iterator[Attempt]) -> Attempt | None:
         """Return the next attempt; None if there is none, or it could not be chosen."""

@@ -16,7 +16,7 @@ from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, plan
-from mechdesign.routes.limits import OPTIMAL, Limits, Progress
+from mechdesign.routes.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.routes.starts.route import Start
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def design(
     route: str = "auto",
     gap: float | None = None,
     time_limit: float | None = None,
+    memory_limit: float | None = None,
     progress: bool | Callable[[Progress], None] = False,
     symmetries: Iterable[Sequence[Any]] | None = None,
     constraints: Iterable[Any] = (),
@@ -54,6 +55,9 @@ def design(
         Seconds. An iterative route stops soon after, and the best channel and the best bound so
         far are certified; the gap then says how far apart they are. The first Ctrl-C does the
         same; a second one interrupts as usual.
+    memory_limit
+        Bytes; default half of the machine's. A route that is known to need more is not tried, and
+        the report says how much it needs.
     progress
         True for a bar on standard error, or a function to call with each
         :class:`~mechdesign.routes.limits.Progress`.
@@ -104,14 +108,16 @@ def design(
     check_problem(problem)
     own = _own_terms(problem, constraints, objective)
     problem = problem if own is None else own.problem
-    with _limits(gap, time_limit, progress) as limits:
+    with _limits(gap, time_limit, memory_limit, progress) as limits:
         answers, considered = _answers(problem, route, limits, own, symmetries)
     best = answers.best
     notes = [] if own is None or best is None else own.notes(best.channel)
     return answers.solution(considered, notes)
 
 
-def check_limits(gap: float | None, time_limit: float | None = None) -> None:
+def check_limits(
+    gap: float | None, time_limit: float | None = None, memory_limit: float | None = None
+) -> None:
     """Check what may end a search; None is no limit.
 
     Raises
@@ -119,7 +125,11 @@ def check_limits(gap: float | None, time_limit: float | None = None) -> None:
     InputError
         If one of them is no number above 0.
     """
-    for key, given, least in (("gap", gap, "> 0"), ("time_limit", time_limit, "> 0, in seconds")):
+    for key, given, least in (
+        ("gap", gap, "> 0"),
+        ("time_limit", time_limit, "> 0, in seconds"),
+        ("memory_limit", memory_limit, "> 0, in bytes"),
+    ):
         number = isinstance(given, int | float) and not isinstance(given, bool)
         if given is not None and not (number and 0 < given < math.inf):
             raise InputError(key, f"a number {least}", shown(given))
@@ -127,11 +137,15 @@ def check_limits(gap: float | None, time_limit: float | None = None) -> None:
 
 @contextmanager
 def _limits(
-    gap: float | None, time_limit: float | None, progress: bool | Callable[[Progress], None]
+    gap: float | None,
+    time_limit: float | None,
+    memory_limit: float | None,
+    progress: bool | Callable[[Progress], None],
 ) -> Iterator[Limits]:
     """Check what ends the search, and let Ctrl-C end it too."""
-    check_limits(gap, time_limit)
+    check_limits(gap, time_limit, memory_limit)
     limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
+    limits.memory = memory_limit or available_memory() / 2
     with limits.interruptible():
         if progress is True:
             with GapBar(limits.gap, shown=True) as bar:
@@ -156,7 +170,7 @@ def _answers(
 
         symmetry = given_symmetries(problem, symmetries)
     if own is None:
-        attempts = plan(problem, route, considered, symmetry)
+        attempts = plan(problem, route, considered, symmetry, limits.memory)
     else:
         custom = own.route(route)
         attempts = iter([Attempt(custom, custom.check(problem).reason)])

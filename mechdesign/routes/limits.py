@@ -7,6 +7,7 @@ valid: the channel is repaired, the bound is proved, and the gap says how far ap
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time
@@ -19,7 +20,7 @@ from mechdesign import outside
 from mechdesign.errors import InfeasibleError, MechdesignError
 from mechdesign.routes.stopwatch import Stopwatch
 
-__all__ = ["OPTIMAL", "Limits", "Progress"]
+__all__ = ["OPTIMAL", "Limits", "Progress", "available_memory"]
 
 OPTIMAL = 1e-8
 """The gap that a search aims at where none is asked for: below what counts as optimal."""
@@ -30,6 +31,14 @@ LATE = 1.05
 
 AFTER_INTERRUPT = 5.0
 """Seconds that the proof of what an interrupted search has found may take."""
+
+
+def available_memory() -> float:
+    """Return the bytes of the machine's memory; infinite where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 @dataclass(frozen=True)
@@ -71,11 +80,17 @@ class Limits:
         A search ends soon after so many seconds.
     watch
         Called with the :class:`Progress` after every round.
+    memory
+        Bytes that a route may hold: one that is known to need more is not tried.
+    clock
+        Returns seconds, from any start.
     """
 
     gap: float = OPTIMAL
     seconds: float = math.inf
     watch: Callable[[Progress], None] | None = None
+    memory: float = math.inf
+    clock: Callable[[], float] = time.perf_counter
     ended: str = field(default="", init=False)
     """Why the search stopped before the gap was reached, in a few words; else empty."""
     interrupted: bool = field(default=False, init=False)
@@ -83,15 +98,23 @@ class Limits:
     """Where the seconds of each phase are counted."""
     reserve: float = field(default=0.0, init=False)
     """Seconds of the time limit that are kept for the proof."""
-    _start: float = field(default_factory=time.perf_counter, init=False)
+    incumbent: float = field(default=math.inf, init=False)
+    """The loss of a channel that is there before the search begins."""
+    _start: float = field(default=0.0, init=False)
+    _told: float = field(default=math.nan, init=False)
+    _closed: bool = field(default=False, init=False)
     _whole: Limits | None = field(default=None, init=False)
     _unit: float = field(default=0.0, init=False)
     _raised: Exception | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        """Start the clock."""
+        self._start = self.clock()
+
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
-        return time.perf_counter() - self._start
+        return self.clock() - self._start
 
     @property
     def left(self) -> float:
@@ -118,7 +141,7 @@ class Limits:
 
         Its progress is reported with values times the unit; without a unit, not at all.
         """
-        part = Limits(self.gap, self.left)
+        part = Limits(self.gap, self.left, memory=self.memory, clock=self.clock)
         part._whole, part._unit, part.stopwatch = self, unit, self.stopwatch
         return part
 
@@ -128,7 +151,7 @@ class Limits:
             self.ended = self._whole.ended if self._whole.over() else ""
         elif self.interrupted:
             self.ended = "interrupted"
-        elif self.elapsed >= self.seconds - self.reserve:
+        elif self._closed or self.elapsed >= self.seconds - self.reserve:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
 
@@ -153,16 +176,29 @@ class Limits:
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
-        progress = Progress(rounds, value, bound, self.elapsed)
+        best = value if math.isinf(self.incumbent) else min(value, self.incumbent)
+        progress, enough = Progress(rounds, best, bound, self.elapsed), False
         try:
             if self.watch is not None:
                 self.watch(progress)
             if self._whole is not None and self._unit:
-                self._whole.tell(rounds, self._unit * value, self._unit * bound)
+                told = self._whole.tell(rounds, self._unit * value, self._unit * bound)
+                enough = told and math.isfinite(self._whole.incumbent)
         except Exception as error:
             self._raised = error
             raise
-        return self.over() or progress.gap <= self.gap
+        return self._too_near() or self.over() or enough or progress.gap <= self.gap
+
+    def _too_near(self) -> bool:
+        """Return whether a round as long as the last one would end too late."""
+        now = self.elapsed
+        lap, self._told = now - self._told, now
+        if lap > self.left:
+            whole = self
+            while whole._whole is not None:
+                whole = whole._whole
+            whole._closed = True
+        return lap > self.left
 
     def is_failure(self, error: Exception) -> bool:
         """Return whether an error is a failure of a route, so that another one is to be tried.

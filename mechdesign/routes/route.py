@@ -6,6 +6,7 @@ afterwards, so that no mistake of a route can become a false claim.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,17 +21,20 @@ from mechdesign.routes.limits import Limits
 if TYPE_CHECKING:
     from mechdesign.routes.presolve.symmetry_group import Symmetry
 
-__all__ = ["Attempt", "Considered", "LinearRoute", "Route", "Verdict", "recommended"]
+__all__ = ["Attempt", "Considered", "LinearRoute", "Route", "Verdict", "recommended", "too_large"]
 
 USED = 1e-12
 """A column all of whose entries are below this is left out."""
+
+MATRICES = 12
+"""Matrices as large as the channel that a route holds, if it says nothing else."""
 
 AGAIN = "; another method for a smaller gap"
 
 
 @dataclass(frozen=True)
 class Considered:
-    """A closed form that a reader would expect to hear of, and why it does not apply."""
+    """A closed form that a reader would expect, or a route, and why it does not apply."""
 
     name: str
     reason: str
@@ -105,6 +109,13 @@ class Route(ABC):
             If a solver fails, or time is over before there is an answer.
         """
 
+    def memory(self, problem: Problem) -> float:
+        """Return about how many bytes :meth:`solve` holds at once, from the sizes of the problem.
+
+        Here it is that of a few matrices as large as the channel.
+        """
+        return MATRICES * 8.0 * len(problem.domain) * len(problem.outputs or problem.domain)
+
     def alternatives(self, problem: Problem) -> Iterator[Route]:
         """Yield the route with other settings, to be tried where the gap is still too large."""
         yield from ()
@@ -154,6 +165,12 @@ class LinearRoute(Route):
         return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
 
 
+def too_large(route: Route, problem: Problem, memory: float) -> Considered:
+    """Say that a route would need more memory than there may be."""
+    needed, allowed = (f"{size / 1e9:.2g} GB" for size in (route.memory(problem), memory))
+    return Considered(route.name, f"it needs about {needed} of memory, and {allowed} are allowed")
+
+
 class Attempt(NamedTuple):
     """A route to try on a problem, and why."""
 
@@ -161,14 +178,33 @@ class Attempt(NamedTuple):
     why: str
 
 
-def recommended(routes: Iterable[Route], problem: Problem) -> Iterator[Attempt]:
-    """Yield the routes that suit a problem in order, each with its alternatives after it."""
+def recommended(
+    routes: Iterable[Route],
+    problem: Problem,
+    memory: float = math.inf,
+    considered: list[Considered] | None = None,
+) -> Iterator[Attempt]:
+    """Yield the routes that suit a problem in order, each with its alternatives after it.
+
+    Parameters
+    ----------
+    routes, problem
+        Which to ask, about what.
+    memory
+        Bytes that a route may hold: one that is known to need more is left out.
+    considered
+        Filled with those that are left out for that.
+    """
     tail = ""
     for route in routes:
         if not (problem.is_conic or route.allows_non_conic):
             continue
         verdict = route.check(problem)
         if verdict.holds and verdict.recommended:
+            if route.memory(problem) > memory:
+                if considered is not None:
+                    considered.append(too_large(route, problem, memory))
+                continue
             yield Attempt(route, verdict.reason + tail)
             tail = AGAIN
             for other in route.alternatives(problem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from mechdesign.routes.estimation_risk.route import Estimation
 from mechdesign.routes.interior.route import InteriorPoint
 from mechdesign.routes.lp.route import LinearProgram
 from mechdesign.routes.rays.route import ExtremeRays
-from mechdesign.routes.route import Attempt, Considered, Route, recommended
+from mechdesign.routes.route import Attempt, Considered, Route, recommended, too_large
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def plan(
     route: str,
     considered: list[Considered],
     symmetry: Symmetry | None = None,
+    memory: float = math.inf,
 ) -> Iterator[Attempt]:
     """Yield the routes to try on a problem, best first, each with the reason.
 
@@ -57,9 +59,11 @@ def plan(
     route
         ``"auto"``, or one of :data:`ROUTES` by name, as in ``"cvxpy:CLARABEL"``.
     considered
-        Filled with the closed forms that do not apply.
+        Filled with the closed forms that do not apply, and the routes that are too large.
     symmetry
         Symmetries that the user has named. What they leave comes first.
+    memory
+        Bytes that a route may hold.
 
     Raises
     ------
@@ -77,11 +81,11 @@ def plan(
         _check_non_conic(problem, name)
     if symmetry is not None:
         yield from _by_symmetry(problem, name, symmetry)
-    none = True
-    for attempt in _attempts(problem, name, setting.strip(), considered):
+    none, before = True, len(considered)
+    for attempt in _attempts(problem, name, setting.strip(), considered, memory):
         none = False
         yield attempt
-    if none:
+    if none and not any(one.name in ROUTES for one in considered[before:]):
         reasons = "; ".join(f"{c.name}: {c.reason}" for c in considered)
         raise UnsupportedError(
             "utility.objective" if name == AUTO else "route",
@@ -92,7 +96,7 @@ def plan(
 
 
 def _attempts(
-    problem: Problem, name: str, setting: str, considered: list[Considered]
+    problem: Problem, name: str, setting: str, considered: list[Considered], memory: float
 ) -> Iterator[Attempt]:
     """Yield the route that is named with its alternatives, or all that are recommended."""
     if name == AUTO:
@@ -101,12 +105,14 @@ def _attempts(
         formula = ROUTES[ClosedForms.name]
         considered += formula.check(problem).considered
         yield from recommended([formula], problem)
-        yield from recommended(NUMERIC, problem)
+        yield from recommended(NUMERIC, problem, memory, considered)
         return
     route = ROUTES[name].configured(setting)
     verdict = route.check(problem)
     considered += verdict.considered
-    if verdict.holds:
+    if verdict.holds and route.memory(problem) > memory:
+        considered.append(too_large(route, problem, memory))
+    elif verdict.holds:
         yield Attempt(route, verdict.reason)
         if not setting:
             for other in route.alternatives(problem):

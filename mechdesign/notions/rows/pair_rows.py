@@ -158,6 +158,11 @@ class PairRows(Family):
         """The number of constrained pairs."""
         return int((self.index != FREE).sum())
 
+    @property
+    def n_checked(self) -> int:
+        """The number of pairs that are checked, from which the others follow."""
+        return int((self._checked != FREE).sum())
+
     def lengths(self) -> FloatArray:
         """Return E of shape ``(size, size)``: q_x <= e**E[x, x'] q_x', inf where no row is.
 

@@ -17,6 +17,9 @@ MIDDLE = 400
 """Rows of the extended formulation for all outputs from which on column generation comes first,
 where its pricing is simple."""
 
+BYTES = 128.0
+"""For each pair of inputs: eight rays for each input, twice."""
+
 
 class ColumnGeneration(LinearRoute):
     """Solves a restricted master problem over rays, and prices further rays until none helps."""
@@ -34,6 +37,10 @@ class ColumnGeneration(LinearRoute):
         rays = _simple_rays(problem)
         reason = f"{verdict.reason}; {rays}" if rays else verdict.reason
         return replace(verdict, reason=reason, recommended=bool(rays))
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of the rays, with the program over them."""
+        return BYTES * len(problem.domain) ** 2
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Generate columns until the bound is as close as asked."""

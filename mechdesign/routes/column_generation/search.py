@@ -119,7 +119,13 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
     E = None if small else ratio_lengths(problem.cone)
     if E is None or not np.array_equal(E, E.T):
         return None
-    if (np.isfinite(E) & ~implied_pairs(E)).sum() > (1 + FEW) * len(E):
+    (first, *more) = problem.cone.families
+    pairs = first.ratio_rows()
+    if more or pairs is None or pairs.near is None:
+        n_pairs = int((np.isfinite(E) & ~implied_pairs(E)).sum())
+    else:
+        n_pairs = pairs.n_checked
+    if n_pairs > (1 + FEW) * len(E):
         return None
     return "each input is bound by few others, so that rays are simple"
 

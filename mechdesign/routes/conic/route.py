@@ -20,6 +20,10 @@ HIGHS = ("simplex", "ipm")
 """Methods of HiGHS; the other solvers are those of cvxpy."""
 
 
+BYTES = 200.0
+"""For each row of a program, in cvxpy and in the solver."""
+
+
 class NonConic(LinearRoute):
     """Solves for linear losses under constraints on the whole channel.
 
@@ -48,6 +52,10 @@ class NonConic(LinearRoute):
             verdict = replace(verdict, reason="a notion speaks of the whole channel, convexly")
         return replace(verdict, recommended=not problem.is_conic)
 
+    def memory(self, problem: Problem) -> float:
+        """Return that of a row for each pair of inputs and each output."""
+        return _rows_in_full(problem)
+
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve by one solver."""
         solver = self._solver or _solvers(problem)[0]
@@ -73,6 +81,11 @@ def _solvers(problem: Problem) -> tuple[str, ...]:
         return (*HIGHS, CONIC_SOLVERS[0])
     first = HIGHS[:1] if len(problem.privacy) > 1 else ()  # the bound on information may not bind
     return (*first, *CONIC_SOLVERS)
+
+
+def _rows_in_full(problem: Problem) -> float:
+    """Return the bytes of a program that states all pairs of inputs for each output."""
+    return BYTES * len(problem.domain) ** 2 * len(problem.outputs or problem.domain)
 
 
 class Cvxpy(LinearRoute):
@@ -103,6 +116,10 @@ class Cvxpy(LinearRoute):
         if isinstance(problem.utility, ConvexUtility):
             return Verdict(True, "a loss of your own, convex in the channel")
         return Verdict(True, "asked for", recommended=False)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of a row for each pair of inputs and each output."""
+        return _rows_in_full(problem)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """State the problem and solve it."""

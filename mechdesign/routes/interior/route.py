@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["InteriorPoint"]
 
 
+ARROW = 2.5
+"""Rows for each input up to which a factor has a number of entries in proportion to the inputs."""
+
+ARRAYS, MOST_PAIRS = 14, 40
+"""Arrays over the rows of all outputs; pairs for each input after a round of the search."""
+
+
 class InteriorPoint(LinearRoute):
     """Solves linear programs by Newton steps that are solved apart for each output.
 
@@ -47,6 +54,16 @@ class InteriorPoint(LinearRoute):
             reason = f"{verdict.reason}; it is large, and falls apart by outputs"
             return replace(verdict, reason=reason)
         return replace(verdict, recommended=False)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of the arrays over rows, and of a factor for each output where it is dense.
+
+        Where pairs are many, the search over spanners begins with few of them.
+        """
+        k, m = len(problem.domain), len(problem.outputs or problem.domain)
+        rows = program_size(problem).rows / m
+        dense = rows > ARROW * k
+        return 8.0 * m * (ARRAYS * min(rows, MOST_PAIRS * k) + (k * k if dense else ARRAYS * k))
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""

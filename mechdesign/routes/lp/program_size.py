@@ -43,8 +43,13 @@ def program_size(problem: Problem) -> ProgramSize:
 
     loss = problem.utility.linear_form
     n_outputs = len(problem.outputs or problem.domain)  # a guess is one of the inputs
+    (first, *more) = problem.cone.families
+    pairs = first.ratio_rows()
     try:
-        rows = len(ColumnRows(problem.cone)) * n_outputs
+        if more or pairs is None or pairs.near is None:
+            rows = len(ColumnRows(problem.cone)) * n_outputs
+        else:  # a row for each pair, as distances have few rows alike: there may be millions
+            rows = pairs.n_checked * n_outputs
     except UnsupportedError:
         rows = 0
     return ProgramSize(rows, loss is not None and not loss.worst_case)

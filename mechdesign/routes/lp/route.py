@@ -20,6 +20,9 @@ __all__ = ["LinearProgram"]
 
 METHODS = ("simplex", "ipm")
 
+BYTES = 2_000.0
+"""For each row, where HiGHS factors them."""
+
 
 class LinearProgram(LinearRoute):
     """Solves one linear program, whose solutions by the simplex method are vertices.
@@ -59,6 +62,10 @@ class LinearProgram(LinearRoute):
             return verdict
         size = program_size(problem)
         return replace(verdict, recommended=not size.is_expected or size.rows <= MOST_FOR_HIGHS)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of the rows of all outputs, and of the factors of HiGHS."""
+        return BYTES * program_size(problem).rows
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program, by its symmetries where that pays."""

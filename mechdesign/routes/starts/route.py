@@ -23,10 +23,14 @@ from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.program_size import program_size
 from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk, LinearUtility
 
 __all__ = ["Start"]
+
+LONG, FEW = 1_000_000, 3
+"""Rows for all outputs, and for each entry of the channel, from which a search takes seconds."""
 
 MOST_ROWS = 300
 """Inputs up to which a linear program mixes the columns."""
@@ -90,8 +94,15 @@ class Start(Route):
         reason = "no other route had an answer as good: it can be written down"
         return Verdict(True, reason, recommended=not isinstance(problem.utility, EstimationRisk))
 
+    def is_first(self, problem: Problem) -> bool:
+        """Return whether it is worth its time before any search: where that is sure to be long."""
+        if self._constraints is not None or not problem.is_conic or problem.expected_loss is None:
+            return False
+        rows, k = program_size(problem).rows, len(problem.domain)
+        return rows >= LONG and rows > FEW * k * len(problem.outputs or problem.domain)
+
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Return the best channel of those columns."""
+        """Return the best channel of those columns; in time, if it is late, that of some."""
         utility, k = problem.utility, len(problem.domain)
         if self._constraints is not None or isinstance(utility, ConvexUtility):
             from mechdesign.routes.conic.user_terms import best_constant  # cvxpy on demand
