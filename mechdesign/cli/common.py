@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import math
 import os
+import re
 import signal
 import sys
 import threading
@@ -37,6 +38,7 @@ __all__ = [
     "checked_mechanism",
     "cleared_when_ended",
     "complain",
+    "memory_size",
     "positive",
     "warnings_in_a_line",
 ]
@@ -59,6 +61,18 @@ def positive(text: str) -> float:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"expected a number > 0, given {shown(text)}")
     return number
+
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+"""Letters before the B of bytes."""
+
+
+def memory_size(text: str) -> float:
+    """Read a number of bytes, as ``2 GB`` or ``500000000``."""
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)B?\s*", text, re.IGNORECASE)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"expected a size as 2 GB, given {shown(text)}")
+    return positive(found[1]) * UNITS[found[2].upper()]
 
 
 def add_limits(command: argparse.ArgumentParser, ended: str) -> None:

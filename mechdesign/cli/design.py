@@ -16,6 +16,7 @@ from mechdesign.cli.common import (
     add_limits,
     check_writable,
     complain,
+    memory_size,
 )
 from mechdesign.errors import (
     CertificateError,
@@ -47,6 +48,12 @@ def add_commands(commands: Commands) -> None:
         "decoder-grid, extreme-rays, estimation, conic, or cvxpy:NAME (as CLARABEL)",
     )
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
+    solve.add_argument(
+        "--memory-limit",
+        type=memory_size,
+        metavar="SIZE",
+        help="leave out routes that need more memory, as 2 GB; default half of the machine's",
+    )
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
     solve.add_argument(
@@ -117,6 +124,7 @@ def _designed(problem: Problem, options: argparse.Namespace) -> Solution:
                 route=options.route,
                 gap=options.gap,
                 time_limit=options.time_limit,
+                memory_limit=options.memory_limit,
                 progress=bar,
             )
     except InputError as error:

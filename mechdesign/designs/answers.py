@@ -85,7 +85,7 @@ class Answers:
             raise self._errors[0]
         verdict = last.check(self._problem)
         short = self.best is None or not self.best.is_within(self._limits.gap)
-        if short and (self.best is None or verdict.recommended):
+        if start is not None or (short and (self.best is None or verdict.recommended)):
             raw = start or self._solved(last)
             if raw is not None and (self.best is None or self.best.is_worse_than(raw.value)):
                 self.take(raw, verdict.reason)

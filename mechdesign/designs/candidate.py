@@ -33,6 +33,9 @@ __all__ = ["Candidate"]
 WORTH_SAVING = 1e-16
 """Multipliers below this share of the largest are left out of the certificate."""
 
+ROUNDING = 1e-10
+"""A share of a value that rounding and the repair may change."""
+
 LEAST_NUMBER = 1e-290
 """Smaller numbers are written as 0: a bound holds for any dual variables."""
 
@@ -166,9 +169,9 @@ class Candidate:
         return relative_gap(float(self.value), float(self.bound)) <= wanted
 
     def is_worse_than(self, value: float | None) -> bool:
-        """Return whether a value in floating point is better than its own; True for None."""
-        sign = -1 if self.maximized else 1
-        return value is None or sign * value < sign * float(self.value)
+        """Return whether a value in floating point is better by more than rounding; True for None."""
+        own, sign = float(self.value), -1 if self.maximized else 1
+        return value is None or sign * value < sign * own - ROUNDING * abs(own)
 
     def merged(self, other: Candidate) -> Candidate:
         """Return the better channel of two with the better bound of the two."""

@@ -1,0 +1,163 @@
+"""Time and memory: a route that is too large is left out, and more time is never worse."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mechdesign import (
+    LDP,
+    ApproximateLDP,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    InputError,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.cli.common import memory_size
+from mechdesign.designs.answers import Answers
+from mechdesign.routes import ROUTES, plan
+from mechdesign.routes.limits import Limits, Progress
+from mechdesign.routes.starts import route as starts
+from mechdesign.routes.starts.route import Start
+
+LDP1, RISING = LDP(1), Prior.from_counts(range(1, 10))
+
+
+def plane(n: int = 4) -> Problem:
+    domain = Domain.grid(n, n)
+    prior = [x * x % 17 + 1 for x in range(n * n)]
+    return Problem(
+        domain,
+        MetricPrivacy("0.7", "euclidean"),
+        EuclideanDistance(),
+        prior=Prior.from_counts(prior),
+    )
+
+
+PROBLEMS = [
+    plane(),
+    Problem(range(9), LDP1, MeanAbsoluteError(worst_case=True)),
+    Problem(range(9), LDP1, PosteriorMeanSquaredError(histogram=True)),
+    Problem(range(9), LDP1, MutualInformation(), prior=Prior.from_counts(range(1, 10))),
+    Problem(
+        range(9), ApproximateLDP(1, "0.01"), HammingLoss(), prior=Prior.from_counts(range(1, 10))
+    ),
+]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.utility.name)
+def test_where_no_route_fits_the_memory_the_start_stands(problem: Problem) -> None:
+    found = design(problem, memory_limit=1)
+    assert found.route.startswith("start")
+    assert any("memory" in one.reason for one in found.considered)
+    best = design(problem)
+    sign = -1 if problem.utility.is_maximized else 1
+    assert sign * float(found.value) >= sign * float(best.value) - 1e-9
+    verify(found.document())
+
+
+def test_a_route_by_name_is_left_out_as_well() -> None:
+    found = design(plane(), route="linear-program", memory_limit=1)
+    assert found.route.startswith("start")
+    (reason,) = (one.reason for one in found.considered if one.name == "linear-program")
+    assert reason.startswith("it needs about")
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_memory_grows_with_the_problem_and_holds_the_channel(name: str) -> None:
+    small, large = (
+        ROUTES[name].memory(Problem(range(k), LDP1, MeanAbsoluteError())) for k in (10, 100)
+    )
+    assert 8 * 10**2 <= small <= large / 50
+
+
+def test_a_large_plane_needs_more_than_most_machines_have() -> None:
+    """The interior-point method would hold a dense factor for each output."""
+    interior = ROUTES["interior"].memory(plane(32))
+    assert 8 * 1024**3 < interior < 40 * 8 * 1024**3
+
+
+@pytest.mark.parametrize("given", [0, -1, math.inf, "2 GB", True])
+def test_a_memory_limit_is_a_number_of_bytes(given: Any) -> None:
+    with pytest.raises(InputError, match="memory_limit"):
+        design(plane(), memory_limit=given)
+
+
+def test_sizes_on_the_command_line() -> None:
+    assert memory_size("2 GB") == memory_size("2000mb") == 2e9
+    assert memory_size("1.5k") == 1500
+    assert memory_size("7") == 7
+    for wrong in ("", "GB", "-1", "2 XB", "0", "1.2.3 GB", "nan"):
+        with pytest.raises(argparse.ArgumentTypeError):
+            memory_size(wrong)
+
+
+def ticking() -> Callable[[], float]:
+    """Return a clock that goes on by a second whenever it is looked at."""
+    seconds = itertools.count()
+    return lambda: float(next(seconds))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.utility.name)
+def test_a_longer_time_limit_is_never_worse(problem: Problem) -> None:
+    """Time is counted in looks at the clock, so that every machine ends alike."""
+    values = []
+    sign = -1 if problem.utility.is_maximized else 1
+    for seconds in (3, 10, 30, 100, 1000):
+        answers = Answers(problem, Limits(seconds=seconds, clock=ticking()))
+        answers.run(plan(problem, "auto", []), Start())
+        values.append(sign * float(answers.solution().value))
+    for early, late in itertools.pairwise(values):
+        assert late <= early + 1e-7 * abs(early)
+
+
+def test_the_start_comes_first_where_a_search_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then a search may end as soon as its bound is near enough to the start."""
+    problem = plane()
+    assert not Start().is_first(problem)
+    assert Start().is_first(plane(14))
+    monkeypatch.setattr(starts, "LONG", 1)
+    assert Start().is_first(problem)
+    raw = Start().solve(problem, Limits())
+    assert raw.value is not None
+    seen: list[Progress] = []
+    found = design(problem, gap=0.2, progress=seen.append, route="interior")
+    assert all(progress.value <= raw.value for progress in seen)
+    assert found.gap <= 0.2
+    assert float(found.value) <= raw.value + 1e-9
+
+
+def test_a_round_that_would_end_late_is_not_begun() -> None:
+    now = [0.0]
+    limits = Limits(seconds=10, clock=lambda: now[0])
+    part = limits.part(unit=1.0)
+    told = []
+    for seconds in (0.0, 3.0, 6.0, 9.0):
+        now[0] = seconds
+        told.append(part.tell(1, 2.0, 1.0))
+    assert told == [False, False, False, True]
+    assert limits.over()
+    assert "time limit of 10 s" in limits.ended
+
+
+def test_an_incumbent_counts_for_the_whole_only() -> None:
+    limits = Limits(gap=0.1)
+    limits.incumbent = 1.0
+    part = limits.part(unit=2.0)
+    other = limits.part()
+    assert not part.tell(1, 3.0, 0.4)
+    assert part.tell(2, 3.0, 0.46)
+    assert not other.tell(2, 3.0, 0.46)
