@@ -169,7 +169,7 @@ class Candidate:
         return relative_gap(float(self.value), float(self.bound)) <= wanted
 
     def is_worse_than(self, value: float | None) -> bool:
-        """Return whether a value in floating point is better by more than rounding; True for None."""
+        """Return whether a value in floats is better by more than rounding; True for None."""
         own, sign = float(self.value), -1 if self.maximized else 1
         return value is None or sign * value < sign * own - ROUNDING * abs(own)
 

@@ -50,8 +50,8 @@ def plane(n: int = 4) -> Problem:
 PROBLEMS = [
     plane(),
     Problem(range(9), LDP1, MeanAbsoluteError(worst_case=True)),
-    Problem(range(9), LDP1, PosteriorMeanSquaredError(histogram=True)),
-    Problem(range(9), LDP1, MutualInformation(), prior=Prior.from_counts(range(1, 10))),
+    Problem(range(9), LDP1, PosteriorMeanSquaredError(histogram=True), prior=RISING),
+    Problem(range(9), LDP1, MutualInformation(), prior=RISING),
     Problem(
         range(9), ApproximateLDP(1, "0.01"), HammingLoss(), prior=Prior.from_counts(range(1, 10))
     ),
