@@ -134,6 +134,11 @@ class Mechanism(ABC):
         """Return the least and the largest Q(y|x) / P(y), over the reports that occur, exactly."""
 
     @property
+    def leakage_factor(self) -> Fraction | None:
+        """The exact e**leakage; None where the notion bounds each pair of inputs by itself."""
+        return self.largest_ratio()
+
+    @property
     def n_outputs(self) -> int:
         """How many different reports there are."""
         return self.alphabet.n_outputs

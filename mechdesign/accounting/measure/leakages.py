@@ -197,8 +197,9 @@ def _of_mechanism(
         rows.append(Leakage("ldp", log_above(factors[x][z]), factors[x][z], (labels[x], labels[z])))
     own = mechanism.privacy
     if not own.needs_prior and own.name not in [row.notion for row in rows]:
-        factor = mechanism.largest_ratio()
-        rows.append(Leakage(own.name, log_above(factor), factor))
+        factor = mechanism.leakage_factor
+        value = mechanism.leakage if factor is None else log_above(factor)
+        rows.append(Leakage(own.name, value, factor))
     if prior is not None:
         least, most = mechanism.lifts(prior)
         sides = [("max-lift", most), ("min-lift", inverse(least))]

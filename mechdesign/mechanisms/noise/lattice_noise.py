@@ -141,6 +141,11 @@ class LatticeNoise(Mechanism):
         most = near if as_fraction(near) >= epsilon else nextafter(near, inf)
         return min(most, near * self.law.steps(self._exponent) * (1 + 1e-12))
 
+    @property
+    def leakage_factor(self) -> None:
+        """Not one: pairs of inputs are bounded by their distance."""
+        return None
+
     def parameters(self) -> dict[str, Any]:
         """Return the margins of the torus, the weights by length, and the remap if there is one."""
         found: dict[str, Any] = {
@@ -284,14 +289,18 @@ class LatticeNoise(Mechanism):
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows; None where it is infinite."""
-        pairs = [
-            (a, b) for a, b in zip(self.row(x).tolist(), self.row(other).tolist(), strict=True) if a
-        ]
-        return None if any(not b for _, b in pairs) else max(Fraction(a, b) for a, b in pairs)
+        a, b = self.row(x), self.row(other)
+        a, b = a[a > 0], b[a > 0]
+        if not b.all():
+            return None
+        near = a / b
+        largest = near >= near.max() * (1 - 1e-12)  # where the exact one is, in spite of rounding
+        pairs = zip(a[largest].tolist(), b[largest].tolist(), strict=True)
+        return max(Fraction(p, q) for p, q in pairs)
 
     def largest_ratio(self) -> Fraction:
-        """Return the largest ratio for inputs that are one step apart, before any remap."""
-        return Fraction(self.law.weights[0], self.law.weights[1])
+        """Return a bound on the ratio of two probabilities of a report at any two inputs."""
+        return Fraction(max(self.law.weights), min(self.law.weights))
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact distribution of the report, for up to 2048 inputs."""

@@ -14,6 +14,8 @@ from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
+    BlockLDP,
+    ByComponent,
     Domain,
     InputError,
     MetricPrivacy,
@@ -21,6 +23,7 @@ from mechdesign import (
     SolverError,
     UnsupportedError,
     estimate,
+    leakages,
     load_mechanism,
     save,
 )
@@ -142,6 +145,27 @@ def test_it_is_a_mechanism_like_others(made: LatticeNoise) -> None:
     check_ratios(made)
     check_draws(made, size=4000)
     check_lifts(made, Prior.from_counts(range(1, len(made.inputs) + 1)))
+
+
+@given(noises())
+@examples(20)
+def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise) -> None:
+    k = len(made.inputs)
+    assert all(made.ratio(x, z) <= made.largest_ratio() for x in range(k) for z in range(k))
+
+
+def test_its_leakage_is_told_in_nats_per_unit_of_distance() -> None:
+    """Beside that of LDP, for the two inputs that are furthest apart."""
+    found = leakages(GeometricNoise(Domain.grid(3, 4, "0.5"), 2))
+    told = {row.notion: row.value for row in found.rows}
+    assert told["metric"] == 2
+    assert told["ldp"] == pytest.approx(2 * 0.5 * 5, rel=1e-6)
+
+
+def test_noise_is_no_part_under_a_budget_that_it_has_for_one_step_only() -> None:
+    """LDP inside a block bounds any two inputs, which noise tells apart the better the further."""
+    with pytest.raises(InputError, match=r"parts\[0\]: expected a mechanism within epsilon = 1"):
+        ByComponent(4, BlockLDP(1, [[0, 1, 2], [3]]), [GeometricNoise(3, 1), None])
 
 
 def test_geometric_noise_is_the_published_one() -> None:
