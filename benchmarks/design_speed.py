@@ -32,6 +32,7 @@ from typing import Any, Protocol
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.speed_cases import QUICK, SUITES, contenders
+from benchmarks.speed_problems import missing
 from benchmarks.speed_tables import tables
 from mechdesign.writing.atomic import write_atomically
 
@@ -173,10 +174,14 @@ def results(options: argparse.Namespace) -> Iterator[Record]:
     bar = tqdm(plan, unit="case", disable=None, leave=False)
     for suite, size, solver in bar:
         bar.set_postfix_str(f"{suite} {size}: {solver}")
+        case: Record = {"suite": suite, "size": size, "solver": solver}
+        absent = missing(SUITES[suite].family)
+        if absent:
+            yield {**case, "status": "skipped", "reason": absent, "runs": [], "median": {}}
+            continue
         before = given_up.get((suite, solver))
         if before is not None:
             why = f"{before['status']} at size {before['size']}"
-            case = {"suite": suite, "size": size, "solver": solver}
             yield {**case, "status": "skipped", "reason": why, "runs": [], "median": {}}
             continue
         told = SUITES[suite].limits.get("time_limit")

@@ -143,10 +143,11 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
     if solution is not None:
         exact = np.ldexp(solution.channel.numerators.astype(np.longdouble), -solution.channel.bits)
         yield {"privacy": told(raw_privacy(problem, exact))}
-        document = json.loads(json.dumps(solution.document()))
+        text = json.dumps(solution.document())
+        yield {"megabytes": len(text) / 1e6}
         with stopwatch() as seconds:
             try:
-                verify(document)
+                verify(json.loads(text))
                 proof: Record = {"certified": True}
             except CertificateError as error:
                 proof = {"certified": False, "reason": str(error)}

@@ -20,6 +20,7 @@ from hypothesis import given, settings, strategies as st
 
 from benchmarks import design_speed, speed_child
 from benchmarks.speed_cases import GOALS, QUICK, SUITES, TARGETS, contenders
+from benchmarks.speed_problems import missing
 from benchmarks.speed_tables import goals, nearest, ratios
 from mechdesign import LDP, LIP, HammingLoss, Prior, Problem, design
 from mechdesign.routes import ROUTES
@@ -135,9 +136,18 @@ def test_targets_and_goals_are_measured() -> None:
         assert size in SUITES[suite].sizes
 
 
+def test_what_needs_data_is_skipped_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MECHDESIGN_DATA", raising=False)
+    (found,) = design_speed.results(design_speed._options(["--families", "city, 5 s"]))
+    assert found["status"] == "skipped"
+    assert "MECHDESIGN_DATA" in found["reason"]
+
+
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_run_in_this_process(suite: str) -> None:
     kind = SUITES[suite]
+    if missing(kind.family):
+        pytest.skip(missing(kind.family))
     records = list(speed_child.measure(suite, kind.small, "ours", limit=5, most=2))
     runs = [record["run"] for record in records if "run" in record]
     assert len(runs) == 2
@@ -178,7 +188,7 @@ def test_ratios_and_goals() -> None:
     wrong = fast | {"solver": "vectorised:SCS", "median": {"seconds": 0.01}, "value": 2.1}
     assert "textbook" in nearest([ours, wrong, fast])
     assert "SCS" not in nearest([ours, wrong, fast])
-    aim = GOALS[suite, 50]
+    aim = GOALS[suite, 50].seconds
     done = of(suite, 50, "ours", aim / 2, gap=1e-9)
     assert goals([done]).endswith("yes |")
     assert goals([done | {"gap": 1e-3}]).endswith("no |")
