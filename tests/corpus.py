@@ -180,6 +180,20 @@ def _written(thing: Any) -> Document:
     return document
 
 
+def _as_if_many(*stated: Any, **keys: Any) -> Callable[[], Document]:
+    """Solve a small problem of estimation as large ones are, whose rays cannot be listed."""
+
+    def solve() -> Document:
+        module = "mechdesign.routes.estimation_risk.solve"
+        with (
+            mock.patch(f"{module}._listed", return_value=None),
+            mock.patch(f"{module}.relaxed", return_value=None),
+        ):
+            return design(Problem(*stated, **keys), route="estimation").document()
+
+    return solve
+
+
 def _mechanisms() -> Iterator[tuple[str, Callable[[], Document]]]:
     made = {
         "randomized response": lambda: GeneralizedRandomizedResponse(["a", "b", "c"], 1),
@@ -283,6 +297,9 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         for aim in ("absolute", "worst", "accuracy"):
             stated = (three, CONIC[name], (LOSSES | GAINS)[aim])
             yield f"multipliers {name}: {aim}", _by_multipliers(*stated, prior=PRIOR)
+    for aim, utility in {"l2": L2Risk(), "tv": TVRisk(), **WORST_RISKS}.items():
+        yield f"products matrix: {aim}", _as_if_many(three, CONIC["matrix"], utility, prior=PRIOR)
+    yield "products lip: l2", _as_if_many(three, CONIC["lip"], L2Risk(), prior=PRIOR)
     yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
     yield "own constraint", lambda: _with_terms(own_objective=False)
     yield "own terms", lambda: _with_terms(own_objective=True)

@@ -26,7 +26,7 @@ NAMES = {
     "maximal-leakage",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
     "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk custom mine",
-    "search": "rays sums sets boxes chain one-budget lifts decoders classes",
+    "search": "rays sums sets boxes chain one-budget lifts decoders classes products",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
     "simplicial uniform-subsets uniform-lift subset-selection",
     "side": "ratio upper lower row positive excess excess-upper excess-lower largest "
@@ -68,6 +68,7 @@ SPARE: dict[str, Any] = {
     "mixtures": [[[0, 1.0]], [], [[1, 0.5], [0, 0.5]]],
     "tree": [[0.5, [], [], []]],
     "surplus": 0.1,
+    "products": [[0], [0], [1], [0], [0.1]],
     "intervals": [[[0.5], [0.0, 0.1, 0.0]]],
     "estimator": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
     "tangents": [1.0, 1.0, 1.0],

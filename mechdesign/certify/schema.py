@@ -195,6 +195,8 @@ INFORMATION = Table("information", {"multipliers": MapOf(SIZE), "levels": NUMBER
 CUT = Row([INDEX, NUMBER])
 LEAF = Row([NUMBER, ListOf(INDEX), ListOf(INDEX), ListOf(SIZE)])
 TREE = ListOf(AnyOf([CUT, LEAF], "cut or leaf"))
+INDICES = ListOf(INDEX)
+PRODUCTS = Row([INDICES, INDICES, INDICES, INDICES, ListOf(SIZE)])
 INTERVALS = ListOf(Row([NUMBERS, NUMBERS]))
 
 
@@ -207,13 +209,14 @@ def _risk(search: str, *, roots: bool, worst: bool) -> Table:
     keys: dict[str, Form] = {"estimator": ListOf(NUMBERS)}
     keys |= {"tangents": NUMBERS} if roots else {}
     keys |= {"prior": ZERO_OR_MORE} if worst else {}
+    keys |= {"surplus": NUMBER, "products": PRODUCTS} if search == "products" else {}
     name = f"{'tv' if roots else 'l2'}-risk{', worst case' if worst else ''} by {search}"
     return _search(name, search, keys, **(OF_PRIORS if search == "rays" else {}))
 
 
 RISK_DUALS = {
     (search, roots, worst): _risk(search, roots=roots, worst=worst)
-    for search in ("rays", "classes", "ldp-rays", "ldp-classes")
+    for search in ("rays", "classes", "products", "ldp-rays", "ldp-classes")
     for roots in (False, True)
     for worst in (False, True)
 }

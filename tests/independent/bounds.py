@@ -468,10 +468,12 @@ class Prover:
         must, may = {"weights", "rows"}, set()
         search = stated.get("search")
         if self.kind in RISKS | {"worst risk"}:
-            need(search in ("rays", "classes", "ldp-rays", "ldp-classes"), "a search")
+            known = ("rays", "classes", "products", "ldp-rays", "ldp-classes")
+            need(search in known, "a search")
             must |= {"potential", "search", "estimator"}
             must |= {"prior"} if self.kind == "worst risk" else set()
             must |= {"tangents"} if self.problem.objective == "tv-risk" else set()
+            must |= {"surplus", "products"} if search == "products" else set()
         elif search is not None:
             need(isinstance(search, str) and search in SEARCHES, "a search")
             objectives, notions = SEARCHES[search]
@@ -808,6 +810,13 @@ class Prover:
         for q in self.rays():
             g = sum(v * dot(row, q) ** 2 for v, row in zip(b, a, strict=True)) / dot(p, q)
             most.append((g - dot(u, q)) / dot(p, q))
+        if dual["search"] == "products":  # a claim of the largest, which holds where it is
+            lists = [sequence(part) for part in sequence(dual["products"], 5)]
+            need(len({len(part) for part in lists}) == 1, "lists of one length")
+            need(all(index(n, k + 1) <= k for part in lists[:4] for n in part), "forms")
+            need(all(number(w) >= 0 for w in lists[4]), "multipliers")
+            most.append(number(dual["surplus"]))
+            need(most[-1] >= 0, "a claim from 0")
         found = constant - sum(u) - max(most)
         return (
             found * root(1 / (2 * PI[found > 0]))[found < 0]

@@ -25,6 +25,7 @@ from typing import Any
 from mechdesign.certify.bounds.inverse_information import Inverse, inverse_information
 from mechdesign.certify.bounds.one_budget import one_budget
 from mechdesign.certify.bounds.outward import implied_ldp_budget
+from mechdesign.certify.bounds.sums.products import reduced_gain_by_products
 from mechdesign.certify.bounds.sums.rays import all_rays, single_budget_rays
 from mechdesign.certify.bounds.sums.reduced_gains import reduced_gain_by_rays
 from mechdesign.certify.fixed_point import (
@@ -175,7 +176,8 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
 
     ``dual["search"]`` names the rays: ``"rays"``, or ``"classes"`` of them. With ``"ldp-"`` before
     it they are those of local differential privacy at a budget that the notions imply, a larger
-    cone, for where their own are too many.
+    cone, for where their own are too many. ``"products"`` needs no rays, but products of rows of
+    the cone with multipliers.
     """
     if dual["search"] in ("ldp-rays", "ldp-classes"):
         budget = fraction_text(implied_ldp_budget(statement))
@@ -187,15 +189,17 @@ def estimation_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     if len(rows) != k or any(len(row) != k for row in rows):
         raise CertificateError("the certificate has not one row of the estimator for each input")
     constant, weights = _linear_bound(statement, prior, rows, dual.get("tangents"))
-    if dual["search"] == "rays":
-        rays: Iterator[Sequence[int]] = all_rays(statement, dual.get("priors"))
+    if dual["search"] == "products":
+        B = _quadratic_gain(rows, weights)
+        largest = reduced_gain_by_products(statement, prior, u, B, dual)
     else:
-        rays = _representatives(statement, prior, u, rows, weights)
-    least = (
-        constant
-        - total(u)
-        - reduced_gain_by_rays(rays, prior, u, _linear_gain(prior, rows, weights))
-    )
+        rays: Iterator[Sequence[int]] = (
+            all_rays(statement, dual.get("priors"))
+            if dual["search"] == "rays"
+            else _representatives(statement, prior, u, rows, weights)
+        )
+        largest = reduced_gain_by_rays(rays, prior, u, _linear_gain(prior, rows, weights))
+    least = constant - total(u) - largest
     if is_l2(statement):
         return least - sum((p * p for p in prior), ZERO)
     return root_factor(up=False) * max(ZERO, least)
@@ -245,6 +249,16 @@ def _linear_gain(
         return Fraction(sum(map(mul, weights, squares)) * whole, sum(map(mul, p, q)) << 3 * BITS)
 
     return gain
+
+
+def _quadratic_gain(rows: list[list[int]], weights: list[int]) -> list[list[Fraction]]:
+    """Return B with g(q) = q' B q / (p . q), exactly."""
+    longest = max(max(map(abs, row)) for row in rows)
+    spend(len(rows) ** 3 * product_steps(longest), "a matrix of gains")
+    columns = list(zip(*rows, strict=True))
+    weighted = [list(map(mul, weights, column)) for column in columns]
+    unit = 1 << 3 * BITS
+    return [[Fraction(sum(map(mul, w, column)), unit) for column in columns] for w in weighted]
 
 
 def _representatives(

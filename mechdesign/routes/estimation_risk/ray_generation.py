@@ -14,6 +14,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
+from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
@@ -23,7 +24,7 @@ from mechdesign.utilities import EstimationRisk
 __all__ = ["first_prior", "search_rays"]
 
 
-ROUNDS, STARTS, LOCAL_STEPS = 25, 24, 8
+ROUNDS, STARTS, LOCAL_STEPS = 200, 24, 8
 """Rounds; starts of each kind in a round; and steps from each."""
 
 PATIENCE, ENOUGH = 3, 1e-6
@@ -37,6 +38,12 @@ MOST_KEPT = 600
 
 GOAL = 1e-8
 """Relative to the risk: a ray is added if it promises as much."""
+
+ASIDE = (1e-2, 1e-4, 1e-6)
+"""How far from the column of ones two opposite columns are whose mixtures are looked for."""
+
+LEFT = 1e-9
+"""What a mixture may lack of a column."""
 
 SAME = 1e-9
 """Rays with a mean of 1 that differ by less than that are one."""
@@ -74,6 +81,8 @@ def search_rays(
             if n > 1 and limits.over():
                 break
             R = _with(R, _vertex(column, direction))
+    for ray in _surrounding(column, prior, limits):
+        R = _with(R, ray)
     within, last, idle = limits.part(), np.inf, 0
     try:
         found = best_mixture(RayMoments.of_rays(R), utility, prior, within)
@@ -109,6 +118,36 @@ def search_rays(
             break
         best = R, found
     return best
+
+
+def _surrounding(column: WarmColumn, prior: FloatArray, limits: Limits) -> list[FloatArray]:
+    """Return rays of which some mixture with independent rows is a channel.
+
+    Two columns on opposite sides of that of ones are mixtures of rays, and half of each makes ones.
+    In a random direction such a mixture needs as many rays as there are inputs. It is found by
+    column generation: what the rays so far lack of the column is minimized.
+    """
+    k = len(prior)
+    direction = np.random.default_rng(0).normal(size=k)
+    direction /= np.abs(direction).max()
+    for aside in ASIDE:
+        found = list[FloatArray]()
+        for side in (aside, -aside):
+            target = 1 + side * direction
+            program, lacking = RestrictedMaster(np.eye(k), -np.ones(k)), 1.0
+            while lacking > LEFT and not limits.over():
+                theta, u = program.solve()
+                lacking = -float(program.gain @ theta)
+                ray = _vertex(column, -u / target)
+                if float(u @ (ray / target)) >= -LEFT * lacking:
+                    break
+                program.add((ray / target)[:, None], np.zeros(1))
+                found.append(ray)
+            if lacking > LEFT:
+                break
+        else:
+            return found
+    return found
 
 
 def _local_search(

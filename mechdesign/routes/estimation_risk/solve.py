@@ -25,6 +25,7 @@ from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, EstimationData, RawSolution
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
+from mechdesign.routes.estimation_risk.product_relaxation import product_bound
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.ray_generation import first_prior, search_rays
 from mechdesign.routes.estimation_risk.relaxation import as_bound, relaxed
@@ -57,6 +58,8 @@ MOST_SPARSE = 1500
 MOST_SUBSETS = 1 << 16
 PRIOR_BITS = 60
 LEAST_PRIOR = 1e-12
+SPREAD = 1e-6
+"""The share of the uniform prior in that of a bound by a relaxation in the worst case."""
 
 
 def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -94,11 +97,8 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
         if R is None:
             R, mixture = search_rays(problem, utility, limits)
             note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
-            worst = _exact_prior(mixture) if utility.worst_case else None
-            larger = relaxed(problem, worst)
-            if larger is not None and not limits.over():
-                dual = as_bound(solve_estimation(larger, limits.part()).dual, worst)
-                note += "; the bound is that of local differential privacy at the budget implied"
+            dual, how = _relaxation_dual(problem, utility, mixture, limits)
+            note += how
         else:
             R = R / R.mean(axis=0)
             mixture = _by_rays(problem, utility, R, limits)
@@ -108,6 +108,41 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
     notes = [note, *_prior_note(utility, mixture)]
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, dual, "estimation: Newton's method on rays", notes)
+
+
+def _relaxation_dual(
+    problem: Problem, utility: EstimationRisk, mixture: Mixture, limits: Limits
+) -> tuple[Dual | None, str]:
+    """Return the better of two bounds that need no list of rays, and what the report says of it.
+
+    In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
+    for every input costs little, and keeps the relaxation well scaled.
+    """
+    found: list[tuple[float, Dual | None, str]] = []
+    if utility.worst_case:
+        k = len(mixture.prior)
+        mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
+    worst = _exact_prior(mixture) if utility.worst_case else None
+    prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
+    with contextlib.suppress(SolverError):
+        bound = product_bound(problem, utility, prior, limits)
+        if bound is not None:
+            at = replace(mixture, inverse=bound.inverse, potentials=bound.potentials)
+            dual = replace(_dual(utility, at, "products"), evidence=bound.evidence)
+            found.append((bound.risk, dual, "products of rows of the cone"))
+    larger = relaxed(problem, worst)
+    if larger is not None and not limits.over():
+        with contextlib.suppress(SolverError):
+            raw = solve_estimation(larger, limits.part())
+            M = (raw.matrix / (prior @ raw.matrix)) @ raw.matrix.T
+            variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
+            risk = float(utility.deviations(variances.copy(), prior).value.sum())
+            how = "local differential privacy at the budget implied"
+            found.append((risk, as_bound(raw.dual, worst), how))
+    if not found:
+        return None, ""
+    _, best, how = max(found, key=lambda one: one[0])
+    return best, f"; the bound is that of {how}"
 
 
 def class_dual(problem: Problem, limits: Limits | None = None) -> Dual | None:
