@@ -73,6 +73,9 @@ PROVED_A_SECOND, STEPS_OF_A_BOX = 4_000_000, (90, 6)
 """Of the checker's steps, in a second of this process; and how many a box takes times inputs, alone
 and for each ratio of an entry."""
 
+TIE = 2.0**-40
+"""Terms are equal that differ by less than this share of them."""
+
 MOST_ENTRIES = 900_000
 """The most boxes of a tree, times inputs: for the checker a minute's work."""
 
@@ -353,14 +356,14 @@ class BranchAndBound:
 
         1 >= Sum_{z in S} (P_z / m_xz) r_x + Sum_{z not in S} P_z low_z for every set S of inputs,
         where the best S for an end of r_x has the inputs whose first term is larger there; and
-        likewise from below.
+        likewise from below. Of two equal terms the one that stays is taken, as the end will move.
         """
         below, above = self.prior * low, self.prior * high
-        on = self._shares * high[:, None] > below
+        on = self._shares * high[:, None] > below * (1 + TIE)
         slope, rest = (self._shares * on).sum(axis=1), (below * ~on).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             high = np.minimum(high, np.where(slope > 0, (1 - rest) / slope, np.inf))
-            on = (self._loads > 0) & (self._loads * low[:, None] < above)
+            on = (self._loads > 0) & (self._loads * low[:, None] < above * (1 - TIE))
             slope, rest = (self._loads * on).sum(axis=1), (above * ~on).sum(axis=1)
             low = np.maximum(low, np.where(slope > 0, (1 - rest) / slope, 0.0))
         return low, high

@@ -19,7 +19,8 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.certify.bounds.sums.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.sums.boxes import _LiftRegion, reduced_gain_by_boxes
+from mechdesign.certify.fixed_point import SCALE
 from mechdesign.certify.problem import read_statement
 from mechdesign.exact import fraction_text
 from mechdesign.notions import Notion
@@ -135,3 +136,26 @@ def test_time_is_kept_for_the_proof_of_the_tree() -> None:
         search.price(np.zeros(8), 1e-9, boxes, limits)
         kept.append(limits.reserve)
     assert kept[1] >= 5 * kept[0] > 0
+
+
+@pytest.mark.parametrize("units", [-1, 0, 1])
+def test_rounding_of_equal_terms_moves_no_end(units: int) -> None:
+    """After one bound has moved another, r_1 <= m r_0 holds with equality at their ends.
+
+    Then r_1 is no more than its upper end: r_0 >= 3 - (r_1 + r_2) with r_1 <= e**0.7 / 2, so that
+    r_0 (1 + e**0.7) >= 3 - e**0.7 / 2. By the ratio alone r_0 (1 + 2 e**0.7) >= 3, which is less.
+    """
+    problem = Problem(range(3), LDP("0.7"), MutualInformation())
+    region = _LiftRegion(read_statement(problem.to_table()), [Fraction(0)] * 3, {})
+    m = region.ratios[1][0]
+    assert m is not None
+    low, high = [SCALE // 2] * 3, [2 * SCALE, m // 2 + units, 6 * SCALE // 5]
+    region._narrow(low, high)
+    expected = (3 - np.exp(0.7) / 2) / (1 + np.exp(0.7))
+    assert low[0] / SCALE == pytest.approx(expected, rel=1e-12)
+    ratios = np.where(np.eye(3) == 1, 1.0, np.exp(0.7))
+    search = BranchAndBound(np.full(3, 1 / 3), 0, np.inf, ratios, MutualInformation())
+    ends = search._narrowed(
+        np.full(3, 0.5), np.array([2.0, np.exp(0.7) / 2 * (1 + units * 2.0**-52), 1.2])
+    )
+    assert ends[0][0] == pytest.approx(expected, rel=1e-9)

@@ -51,6 +51,9 @@ __all__ = ["reduced_gain_by_boxes"]
 SWEEPS = 2
 """Rounds of bound propagation on a box. More would shrink it further; two cost less than a cut."""
 
+TIE = 40
+"""Terms are equal that differ by less than 2**-40 of them."""
+
 Box = list[tuple[int, int]]
 """Both ends of r_x for every input, and last those of the least entry and of the greatest."""
 
@@ -250,13 +253,16 @@ class _LiftRegion:
         return [*zip(low, high, strict=True), (least, most), (bottom, peak)]
 
     def _narrow(self, low: list[int], high: list[int]) -> None:
-        """Bound each entry by ratios and P . r = 1 together, at the best sets S for its ends."""
+        """Bound each entry by ratios and P . r = 1 together, at the best sets S for its ends.
+
+        Of two equal terms the one that stays is taken, as the end will move.
+        """
         below = [p * a for (p, _), a in zip(self.prior, low, strict=True)]
         above = [p * b for (_, p), b in zip(self.prior, high, strict=True)]
         for x, (shares, loads) in enumerate(zip(self._shares, self._loads, strict=True)):
             end, slope, left = high[x], 0, SCALE << BITS
             for share, least in zip(shares, below, strict=True):
-                if share * end > least:
+                if share * end > least + (least >> TIE):
                     slope += share
                 else:
                     left -= least
@@ -264,7 +270,7 @@ class _LiftRegion:
                 high[x] = min(end, -(-left // slope))
             end, slope, left = low[x], 0, SCALE << BITS
             for load, most in zip(loads, above, strict=True):
-                if load and load * end < most:
+                if load and load * end < most - (most >> TIE):
                     slope += load
                 else:
                     left -= most
