@@ -266,6 +266,7 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         "linear-program": ("ldp", "absolute"),
         "columns": ("ldp", "absolute"),
         "interior": ("ldp", "absolute"),
+        "coarse": ("metric", "absolute"),
         "conic": ("approximate-ldp", "hamming"),
         "cvxpy:CLARABEL": ("lip", "hamming"),
         "decoder-grid": ("lip", "posterior"),

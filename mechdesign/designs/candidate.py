@@ -250,7 +250,7 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
             rows.append(block)
     on_inputs = dual.input_multipliers
     weights = None if on_inputs is None else (on_inputs / on_inputs.sum()).tolist()
-    table: dict[str, Any] = {"weights": weights, "rows": rows}
+    table: dict[str, Any] = {"weights": weights, "rows": rows, **dual.evidence}
     if dual.information is not None:
         multipliers = {str(n): value for n, value in dual.information.multipliers.items()}
         levels = _listed(dual.information.potentials)
@@ -258,7 +258,7 @@ def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
     if dual.decoders is not None:
         table["decoders"] = [fraction_text(s) for s in dual.decoders]
     if dual.potentials is not None and dual.search:
-        table |= {"potential": _listed(dual.potentials), "search": dual.search, **dual.evidence}
+        table |= {"potential": _listed(dual.potentials), "search": dual.search}
         if dual.decoder_potentials is not None:
             table["levels"] = _listed(dual.decoder_potentials)
         if dual.tree is not None:

@@ -45,7 +45,7 @@ def design(
         What to keep secret and what to keep useful.
     route
         ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
-        ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
+        ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
         ``"estimation"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever
         the route, the channel is repaired and certified in the same way.
     gap

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.certify.proof import PRICES
 from mechdesign.channel import Channel
@@ -129,7 +130,7 @@ class Solution:
             return ()
         problem = self.problem
         asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
-        for part in self._columns(dual.get("decoders")).divided():
+        for part in self._columns(dual).divided():
             columns, blocks = part, blocks_of(dual, problem.prior.probabilities)
             if is_priced:
                 columns, blocks = self._priced(dual, part)
@@ -150,16 +151,17 @@ class Solution:
         found = row_multipliers(self.problem, np.array(dual["potential"]), weights, allowed)
         return columns, ((d.notion, m, d.priors) for d in found for m in d.multipliers)
 
-    def _columns(self, decoders: Sequence[str] | None) -> Columns:
+    def _columns(self, dual: Mapping[str, Any]) -> Columns:
         """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
 
         A certificate with decoders has multipliers at them. Those at an output are interpolated
         between the decoders next to what is read from it, as in the proof
-        (:func:`mechdesign.certify.bounds.duality.decoder_bound`).
+        (:func:`mechdesign.certify.bounds.duality.decoder_bound`). One with representatives has
+        multipliers in columns, of which it names a mixture for each output.
         """
         channel, problem = self.channel, self.problem
-        if decoders is not None:
-            points = np.array([float(Fraction(s)) for s in decoders])
+        if "decoders" in dual:
+            points = np.array([float(Fraction(s)) for s in dual["decoders"]])
             read = np.array([float(reading) for reading in self.decoder or ()])
             places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
             return Columns(channel.outputs, channel.matrix, places)
@@ -170,7 +172,10 @@ class Solution:
             place = allowed.index(label)
             matrix[:, place] += channel.matrix[:, y]
             outputs[place] = channel.outputs[y]
-        return Columns(outputs, matrix, np.eye(len(allowed)))
+        places = np.eye(len(allowed))
+        if "mixtures" in dual:
+            places = _mixing(dual["mixtures"], dual["rows"])
+        return Columns(outputs, matrix, places)
 
     @property
     def gap(self) -> float:
@@ -354,3 +359,14 @@ def _privacy_line(claim: PrivacyClaim) -> str:
             shown += f", delta = {short_text(Fraction(table['delta']))}"
         return f"{head}, epsilon = {shown}: proved; leaks {claim.leakage:.9g}{share}"
     return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"
+
+
+def _mixing(mixtures: list[list[list[Any]]], blocks: list[dict[str, Any]]) -> FloatArray:
+    """Return the weight of each column in each output, ``(n_columns, n_outputs)``."""
+    numbers = [column for block in blocks for column in block["output"]]
+    numbers += [column for mixture in mixtures for column, _ in mixture]
+    found: FloatArray = np.zeros((1 + max(numbers, default=0), len(mixtures)))
+    for y, mixture in enumerate(mixtures):
+        for column, weight in mixture:
+            found[column, y] += weight
+    return found

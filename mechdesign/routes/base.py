@@ -106,7 +106,7 @@ class Dual:
     tree
         For a search over boxes: an object whose ``to_list()`` is the tree of them.
     evidence
-        What else the search needs, by the keys of a saved file.
+        What else the proof needs, by the keys of a saved file.
     priors
         For a search over rays: the priors of a notion about a set whose rows are used.
     information

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
 from mechdesign.routes.closed_form import ClosedForms
+from mechdesign.routes.coarse.route import Coarse
 from mechdesign.routes.column_generation.route import ColumnGeneration
 from mechdesign.routes.conic.route import Cvxpy, NonConic
 from mechdesign.routes.decoders.route import DecoderGrid
@@ -29,6 +30,7 @@ AUTO = "auto"
 
 NUMERIC: tuple[Route, ...] = (
     ColumnGeneration(),
+    Coarse(),
     InteriorPoint(),
     LinearProgram(),
     DecoderGrid(),

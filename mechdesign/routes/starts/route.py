@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -130,6 +131,7 @@ class Start(Route):
         return RawSolution(matrix, outputs, None, route, numeric_bound=bound, value=value)
 
 
+@lru_cache(maxsize=1)
 def _linear(problem: Problem, utility: LinearUtility) -> tuple[FloatArray, float]:
     """Return the best channel found for a linear loss, and the loss."""
     from mechdesign.routes.starts.mixtures import decided, mixture, worst_case_mixture

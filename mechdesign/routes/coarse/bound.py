@@ -1,0 +1,121 @@
+"""The bound that representatives prove, from a program with some of the outputs.
+
+The program of representatives is solved with some outputs only, for its potentials u. Multipliers
+of every output y, also of those that were left out, are then found by a linear program on one
+column,
+
+    minimize (C_y - u) . q   over q in the cone with Sum_i q_i <= 1,
+
+whose multipliers w leave C_y + w (e**-a left - right) below u by no more than its optimum. That is
+near 0 where the outputs of the program are close to all others: on the city of 64 x 64 cells, 300
+outputs of 4,096 were enough for 99 percent of the bound. The multipliers are those of a vertex, so
+that no more are above 0 than there are representatives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.routes.base import Dual
+from mechdesign.routes.coarse.representatives import CoarseProgram
+from mechdesign.routes.highs import LPModel, WarmStartedLP
+from mechdesign.routes.interior.conversion import by_interior
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram, reduced_costs
+
+__all__ = ["CoarseBound", "coarse_bound", "first_outputs"]
+
+ACCURATE = 5e-3
+"""The gap to which a program on representatives is solved: the bound is no closer anyhow."""
+
+
+@dataclass(frozen=True)
+class CoarseBound:
+    """A bound with what proves it.
+
+    Attributes
+    ----------
+    value
+        The bound, in floating point.
+    dual
+        The evidence.
+    """
+
+    value: float
+    dual: Dual
+
+
+def first_outputs(loss: FloatArray, inputs: IntArray) -> IntArray:
+    """Return the best output for each of some inputs."""
+    return np.unique(loss[inputs].argmin(axis=1))
+
+
+def coarse_bound(
+    program: CoarseProgram, cost: FloatArray, outputs: IntArray, limits: Limits
+) -> CoarseBound:
+    """Solve the program of representatives with some outputs, and bound it with all.
+
+    Parameters
+    ----------
+    program
+        The representatives, and the rows on them.
+    cost
+        ``(n_inputs, n_outputs)``: that of the problem.
+    outputs
+        Those of the program that is solved.
+    limits
+        When to end.
+    """
+    costs = program.costs(cost)
+    unit = float(costs.max()) or 1.0
+    costs /= unit
+    small = ConicProgram(program.cone, costs[:, outputs])
+    answer = _solved(small, limits)
+    potentials = reduced_costs(small, answer.duals).min(axis=1)
+    pricing = _Pricing(program.cone)
+    multipliers: FloatArray = np.zeros((pricing.n_rows, costs.shape[1]))
+    for y in range(costs.shape[1]):
+        if limits.over():
+            break
+        multipliers[:, y], terms = pricing.multipliers(costs[:, y] - potentials)
+        costs[:, y] += terms
+    evidence: dict[str, Any] = {
+        "representatives": program.stands.tolist(),
+        "mixtures": [[[y, 1.0]] for y in range(costs.shape[1])],
+    }
+    dual = Dual(program.on_inputs(multipliers, unit), evidence=evidence)
+    return CoarseBound(unit * float(costs.min(axis=1).sum()), dual)
+
+
+def _solved(program: ConicProgram, limits: Limits) -> Answer:
+    """Solve by the interior-point method; by HiGHS where the cone has no inside."""
+    part = limits.part()
+    part.gap = max(limits.gap, ACCURATE)
+    try:
+        return by_interior(program, part)
+    except UnsupportedError:
+        return by_highs(program, part)
+
+
+class _Pricing:
+    """The program on one column, loaded once and solved at the reduced costs of each output."""
+
+    def __init__(self, cone: Cone) -> None:
+        self._rows = cone.matrix()
+        self.n_rows, size = self._rows.shape
+        A = sp.csr_array(sp.vstack([self._rows, sp.csr_array(np.ones((1, size)))]))
+        low, high = np.full(self.n_rows + 1, -np.inf), np.append(np.zeros(self.n_rows), 1.0)
+        self._program = WarmStartedLP(LPModel(np.zeros(size), A, low, high), "simplex")
+
+    def multipliers(self, reduced: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return multipliers of all rows of the cone, and their terms at every input."""
+        weights = np.maximum(-self._program.solve(reduced).dual[:-1], 0.0)
+        return weights, np.asarray(self._rows.T @ weights)

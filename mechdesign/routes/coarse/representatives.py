@@ -1,0 +1,173 @@
+"""Some inputs that stand for others, and the program on them, which is a relaxation.
+
+With E the exponents of the notions' bounds on ratios, q_x <= e**E[x, z] q_z, an input x counts for
+its representative r with the share s_x = e**-E[r, x], since q_x >= s_x q_r. So the program of the
+representatives, with the costs Sum_x s_x P_x D[x, y] of those that each stands for, bounds the loss
+from below (:mod:`mechdesign.certify.bounds.representatives`).
+
+Representatives are chosen one after the other, each where it raises the sum of the shares most: of
+the prior, and a little of each input alike, since the rows of inputs that are rare are restricted
+too. The sum is submodular, so that what an input would add never grows, and most need not be asked
+again (Minoux 1978).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.routes.base import FamilyDual
+
+__all__ = ["CoarseProgram", "Ratios", "chosen"]
+
+ALIKE = 0.1
+"""The share of the weights of inputs that is the same for all."""
+
+STRETCH = 1.05
+"""Pairs of representatives are left out where a chain of others is longer by this factor at most:
+on the city of 64 x 64 cells a tenth of the pairs was left, and the bound within a hundredth."""
+
+
+class Ratios:
+    """The bounds on ratios of the notions of a cone.
+
+    Parameters
+    ----------
+    cone
+        Families on lifts and others are left out.
+
+    Attributes
+    ----------
+    families
+        The families on ratios, by the number of their notion.
+    E
+        ``(size, size)``: the least exponent of each pair, inf where there is none, 0 on the
+        diagonal.
+    """
+
+    def __init__(self, cone: Cone) -> None:
+        found = ((n, family.ratio_rows()) for n, family in enumerate(cone.families))
+        self.families = {n: rows for n, rows in found if rows is not None}
+        self.E: FloatArray = np.full((cone.size, cone.size), np.inf)
+        for rows in self.families.values():
+            np.minimum(self.E, rows.lengths(), out=self.E)
+
+
+class CoarseProgram:
+    """The program on representatives.
+
+    Parameters
+    ----------
+    ratios
+        The bounds on all inputs.
+    inputs
+        The representatives, in rising order.
+
+    Attributes
+    ----------
+    stands
+        ``(n_inputs,)``: the input that stands for each.
+    cone
+        The pairs of a spanner: a cone a little larger than that of all pairs.
+    """
+
+    def __init__(self, ratios: Ratios, inputs: IntArray) -> None:
+        size = len(ratios.E)
+        lengths = ratios.E[inputs]
+        self._own = lengths.argmin(axis=0)
+        self._own[inputs] = np.arange(len(inputs))
+        self.stands: IntArray = inputs[self._own]
+        self._shares = np.exp(-lengths[self._own, np.arange(size)])
+        self._inputs, self._notions = inputs, list(ratios.families)
+        families = [rows.restricted(inputs) for rows in ratios.families.values()]
+        E = np.array([rows.lengths() for rows in families])
+        kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
+        self.cone = Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
+
+    def costs(self, cost: FloatArray) -> FloatArray:
+        """Return the costs of the representatives, ``(n, n_outputs)``, from those of all inputs."""
+        places = (self._own, np.arange(len(self._own)))
+        shares = sp.csr_array((self._shares, places), shape=(len(self._inputs), len(self._own)))
+        return np.asarray(shares @ cost)
+
+    def on_inputs(self, weights: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
+        """Return multipliers of the cone's rows, times a unit, as those of the notions' rows.
+
+        Parameters
+        ----------
+        weights
+            ``(n_rows, n_columns)``.
+        unit
+            That of the costs.
+        """
+        ends = np.cumsum([family.matrix().shape[0] for family in self.cone.families])[:-1]
+        parts = np.split(weights, ends)
+        found = []
+        for notion, family, own in zip(self._notions, self.cone.families, parts, strict=True):
+            read, _ = family.read_dual(own)
+            multipliers = tuple(m.scaled(unit).on_inputs(self._inputs) for m in read)
+            found.append(FamilyDual(notion, multipliers))
+        return tuple(found)
+
+
+def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[IntArray]:
+    """Choose representatives, so many for each of some rising counts.
+
+    Parameters
+    ----------
+    ratios
+        Whose bounds make the shares.
+    prior
+        ``(n_inputs,)``.
+    counts
+        How many; those of a count are among those of the next.
+
+    Examples
+    --------
+    >>> from mechdesign import Domain, MetricPrivacy
+    >>> cone = Cone([MetricPrivacy(1, "absolute").family(Domain.range(5))])
+    >>> (two,) = chosen(Ratios(cone), np.array([0.1, 0.4, 0.1, 0.1, 0.3]), [2])
+    >>> two.tolist(), CoarseProgram(Ratios(cone), two).stands.tolist()
+    ([1, 4], [1, 1, 1, 4, 4])
+    """
+    shares = np.exp(-ratios.E)
+    weight = (1 - ALIKE) * prior + ALIKE / len(prior)
+    covered, order = np.zeros(len(prior)), list[int]()
+    heap = [(-gain, i) for i, gain in enumerate((shares @ weight).tolist())]
+    heapq.heapify(heap)
+    found = []
+    for count in counts:
+        while len(order) < min(count, len(prior)):
+            _, i = heapq.heappop(heap)
+            gain = float(weight @ np.maximum(shares[i] - covered, 0.0))
+            if heap and -gain > heap[0][0]:
+                heapq.heappush(heap, (-gain, i))
+                continue
+            order.append(i)
+            np.maximum(covered, shares[i], out=covered)
+        found.append(np.sort(np.array(order, dtype=np.intp)))
+    return found
+
+
+def spanner_pairs(E: FloatArray, stretch: float = STRETCH) -> BoolArray:
+    """Return pairs over which no other is longer by more than a factor, ``(size, size)``.
+
+    Pairs are taken in rising order of length, each unless a chain of those before is short enough
+    (Althoefer et al. 1993, the greedy spanner).
+    """
+    size = len(E)
+    kept = np.zeros((size, size), dtype=bool)
+    paths = np.where(np.eye(size, dtype=bool), 0.0, np.inf)
+    x, z = np.nonzero(np.isfinite(E) & ~np.eye(size, dtype=bool))
+    for place in np.argsort(E[x, z], kind="stable").tolist():
+        a, b = int(x[place]), int(z[place])
+        length = float(E[a, b])
+        if paths[a, b] > stretch * length:
+            kept[a, b] = True
+            np.minimum(paths, paths[:, a, None] + (length + paths[b]), out=paths)
+    return kept

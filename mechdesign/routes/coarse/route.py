@@ -1,0 +1,108 @@
+"""The route for problems too large to be written out as one program: coarse to fine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.problem import Problem
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.route import LinearRoute, Verdict
+from mechdesign.routes.starts.route import Start
+
+__all__ = ["Coarse"]
+
+TOO_MANY = 10**8
+"""Rows of all columns, without those that others imply, from which the whole program is too large:
+Euclidean grids of more than 24 x 24 points."""
+
+FIRST, GROWTH = 50, 1.6
+"""Representatives in the first round, and how many times more in each round after."""
+
+MOST = 600
+"""Representatives in the last round: their rows and factors fill a gigabyte."""
+
+OUTPUTS = 3
+"""So many times more outputs than representatives are in the programs that are solved."""
+
+POWER, LEAST_GROWTH = 2.5, 1.15
+"""The power of the number of representatives with which the time of a round grows, and the least
+growth that is worth another round."""
+
+
+class Coarse(LinearRoute):
+    """Proves a bound by inputs that stand for others, more of them from round to round.
+
+    The channel is that of :class:`~mechdesign.routes.starts.route.Start`.
+    """
+
+    name = "coarse"
+    summary = "a bound by some inputs that stand for others, for problems too large for a program"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for an expected loss and bounds on ratios; recommended for very large programs."""
+        verdict = super().check(problem)
+        if not verdict.holds:
+            return verdict
+        if problem.expected_loss is None:
+            return Verdict(False, "it is for expected losses, not for the worst case or a guess")
+        ratios = [family.ratio_rows() for family in problem.cone.families]
+        found = [rows for rows in ratios if rows is not None]
+        if not found:
+            return Verdict(False, "no notion bounds the ratios of two entries")
+        pairs = sum(
+            rows.n_pairs if rows.near is None else int(rows.near.sum())
+            for rows in found
+            if len(rows.bounds) > 1
+        )
+        n_rows = pairs * len(problem.outputs or ())
+        reason = f"{verdict.reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
+        return replace(verdict, reason=reason, recommended=n_rows >= TOO_MANY)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Start from a channel of known columns, and prove bounds while there is time.
+
+        Where the whole program is too large, this ends the search.
+        """
+        from mechdesign.routes.coarse.bound import coarse_bound, first_outputs  # scipy on demand
+        from mechdesign.routes.coarse.representatives import CoarseProgram, Ratios, chosen
+
+        utility = problem.expected_loss
+        if utility is None:
+            raise UnsupportedError("objective", "an expected loss", problem.utility.name)
+        raw = Start().solve(problem, limits)
+        outputs, prior = problem.outputs or (), problem.prior.array
+        loss = utility.loss(problem.domain, outputs).array
+        cost = prior[:, None] * loss
+        value, bound, dual = float((cost * raw.matrix).sum()), -np.inf, None
+        with limits.stopwatch.phase("presolve"):
+            ratios = Ratios(problem.cone)
+        count, rounds, last = min(FIRST, len(prior)), 0, 0
+        while True:
+            before = limits.elapsed
+            inputs, more = chosen(ratios, prior, [count, OUTPUTS * count])
+            some = first_outputs(loss, np.union1d(inputs, more))
+            try:
+                found = coarse_bound(CoarseProgram(ratios, inputs), cost, some, limits)
+            except SolverError:
+                if dual is None:
+                    raise
+                break
+            rounds += 1
+            if found.value > bound:
+                bound, dual, last = found.value, found.dual, count
+            if limits.tell(rounds, value, bound) or count >= min(MOST, len(prior)):
+                break
+            growth = min(GROWTH, (limits.left / (limits.elapsed - before)) ** (1 / POWER))
+            if growth < LEAST_GROWTH:
+                limits.ended = f"the time limit of {limits.seconds:g} s is too near for more inputs"
+                break
+            count = min(round(growth * count), MOST, len(prior))
+        note = f"Coarse to fine: {last} of {len(prior):,} inputs stand for all in the bound"
+        if self.check(problem).recommended and value - bound > limits.gap * value:
+            limits.ended = limits.ended or "the program of all inputs is too large"
+        route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
+        return replace(raw, dual=dual, route=route, notes=[*raw.notes, note], theorem=None)
