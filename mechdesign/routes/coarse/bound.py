@@ -33,7 +33,7 @@ from mechdesign.routes.presolve.reduction import Answer, ConicProgram, reduced_c
 
 __all__ = ["CoarseBound", "coarse_bound", "first_outputs"]
 
-ACCURATE = 5e-3
+ACCURATE = 1e-2
 """The gap to which a program on representatives is solved: the bound is no closer anyhow."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +26,12 @@ FIRST, GROWTH = 50, 1.6
 MOST = 600
 """Representatives in the last round: their rows and factors fill a gigabyte."""
 
-OUTPUTS = 3
+OUTPUTS = 2
 """So many times more outputs than representatives are in the programs that are solved."""
+
+SECONDS_PER_ROW = 2e-8
+"""What the repair of the channel may take for each row of all columns: so much of a time limit is
+kept for it and the proof, but not more than a third."""
 
 POWER, LEAST_GROWTH = 2.5, 1.15
 """The power of the number of representatives with which the time of a round grows, and the least
@@ -49,16 +54,9 @@ class Coarse(LinearRoute):
             return verdict
         if problem.expected_loss is None:
             return Verdict(False, "it is for expected losses, not for the worst case or a guess")
-        ratios = [family.ratio_rows() for family in problem.cone.families]
-        found = [rows for rows in ratios if rows is not None]
-        if not found:
+        if all(family.ratio_rows() is None for family in problem.cone.families):
             return Verdict(False, "no notion bounds the ratios of two entries")
-        pairs = sum(
-            rows.n_pairs if rows.near is None else int(rows.near.sum())
-            for rows in found
-            if len(rows.bounds) > 1
-        )
-        n_rows = pairs * len(problem.outputs or ())
+        n_rows = _rows_of_all(problem)
         reason = f"{verdict.reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
         return replace(verdict, reason=reason, recommended=n_rows >= TOO_MANY)
 
@@ -73,6 +71,8 @@ class Coarse(LinearRoute):
         utility = problem.expected_loss
         if utility is None:
             raise UnsupportedError("objective", "an expected loss", problem.utility.name)
+        kept = min(limits.seconds / 3, SECONDS_PER_ROW * _rows_of_all(problem))
+        limits.reserve = max(limits.reserve, 0.0 if math.isinf(limits.seconds) else kept)
         raw = Start().solve(problem, limits)
         outputs, prior = problem.outputs or (), problem.prior.array
         loss = utility.loss(problem.domain, outputs).array
@@ -106,3 +106,14 @@ class Coarse(LinearRoute):
             limits.ended = limits.ended or "the program of all inputs is too large"
         route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
         return replace(raw, dual=dual, route=route, notes=[*raw.notes, note], theorem=None)
+
+
+def _rows_of_all(problem: Problem) -> float:
+    """Return the rows of all columns but those that others imply; one budget counts as none."""
+    found = (family.ratio_rows() for family in problem.cone.families)
+    pairs = sum(
+        rows.n_pairs if rows.near is None else int(rows.near.sum())
+        for rows in found
+        if rows is not None and len(rows.bounds) > 1
+    )
+    return float(pairs * len(problem.outputs or ()))
