@@ -87,6 +87,9 @@ class Resources:
     proof_steps: int = 2 * 10**8
 
 
+CHARACTERS = 8
+"""Characters of text in a table that count as an entry; of packed numbers no fewer are needed."""
+
 STEPS_PER_ENTRY = 200
 """Steps that each entry of a file allows: reading it and a logarithm of it take that many."""
 
@@ -268,6 +271,8 @@ def spend(steps: int, on: str) -> None:
 def entries_of(document: Any) -> int:
     """Return how many entries the lists of a document have that are no lists themselves.
 
+    Text in a table counts as one entry for each eight characters: it may be packed numbers.
+
     Examples
     --------
     >>> entries_of({"matrix": [[0.5, 0.5], [1, 0]], "outputs": ["a", "b"], "title": "a survey"})
@@ -275,6 +280,8 @@ def entries_of(document: Any) -> int:
     """
     if isinstance(document, dict):
         return sum(map(entries_of, document.values()))
+    if isinstance(document, str):
+        return len(document) // CHARACTERS
     if not isinstance(document, list):
         return 0
     if {list, dict}.isdisjoint(map(type, document)):

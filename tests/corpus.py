@@ -150,6 +150,17 @@ def _by_multipliers(*stated: Any, **keys: Any) -> Callable[[], Document]:
     return solve
 
 
+def _packed(domain: Any, notion: Any, utility: Any = None, **keys: Any) -> Callable[[], Document]:
+    """Pack multipliers as those of large problems are."""
+
+    def solve() -> Document:
+        problem = Problem(domain, notion, utility or MeanAbsoluteError(), **keys)
+        with by_multipliers(), mock.patch("mechdesign.designs.multiplier_tables.PACKED_FROM", 1):
+            return design(problem).document()
+
+    return solve
+
+
 def _as_if_large(*stated: Any, **keys: Any) -> Callable[[], Document]:
     """Solve a small problem as large ones are, for which not all extreme rays can be listed."""
     many = UnsupportedError("domain", "a cone of few extreme rays", "more")
@@ -301,6 +312,9 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     for aim, utility in {"l2": L2Risk(), "tv": TVRisk(), **WORST_RISKS}.items():
         yield f"products matrix: {aim}", _as_if_many(three, CONIC["matrix"], utility, prior=PRIOR)
     yield "products lip: l2", _as_if_many(three, CONIC["lip"], L2Risk(), prior=PRIOR)
+    for name in ("ldp", "lip", "matrix", "linear", "secret", "priors", "approximate-ldp"):
+        yield f"packed {name}", _packed(three, (CONIC | WHOLE_CHANNEL)[name], prior=PRIOR)
+    yield "packed decoders", _packed(three, both, GAINS["posterior"], prior=PRIOR)
     yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
     yield "own constraint", lambda: _with_terms(own_objective=False)
     yield "own terms", lambda: _with_terms(own_objective=True)

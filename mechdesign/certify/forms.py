@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+from mechdesign.certify.packed import is_packed
 from mechdesign.errors import CertificateError
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Form",
     "Leaf",
     "ListOf",
+    "ListOrPacked",
     "MapOf",
     "OrNull",
     "Row",
@@ -158,6 +160,26 @@ class ListOf(Form):
             return  # a file may hold millions
         for n, part in enumerate(value):
             self.part.check(part, f"{place}[{n}]")
+
+
+@dataclass(frozen=True)
+class ListOrPacked(Form):
+    """A list of numbers, or the same packed into text (:mod:`mechdesign.certify.packed`)."""
+
+    part: Form
+    types: Mapping[str, str]
+
+    @property
+    def says(self) -> str:  # type: ignore[override]
+        """The list, and the types."""
+        return f"list of {self.part.says} or packed {', '.join(self.types)}"
+
+    def check(self, value: Any, place: str) -> None:
+        """Raise unless it is such a list, or text that is one by its looks."""
+        if type(value) is not str:
+            ListOf(self.part).check(value, place)
+        elif not is_packed(value, self.types):
+            raise self.refused(value, place)
 
 
 @dataclass(frozen=True)

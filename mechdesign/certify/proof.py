@@ -30,6 +30,7 @@ from mechdesign.certify.bounds.theorems import (
     uniform_lift,
     uniform_subsets,
 )
+from mechdesign.certify.packed import unpacked
 from mechdesign.certify.privacy.non_conic import EXCESS_SIDES
 from mechdesign.certify.privacy.sensitive_attribute import SIDE
 from mechdesign.certify.problem import (
@@ -61,7 +62,7 @@ from mechdesign.certify.schema import (
 from mechdesign.errors import CertificateError
 from mechdesign.resources import counted_apart
 
-__all__ = ["BOUNDS", "PRICES", "THEOREMS", "Kind", "prove"]
+__all__ = ["BOUNDS", "PARALLEL", "PRICES", "THEOREMS", "Kind", "prove"]
 
 HISTOGRAM = "histogram"
 """The posterior-mean squared error of the histogram, whose name in a file is that of the scalar."""
@@ -200,6 +201,9 @@ SIDES: dict[str, tuple[str, ...]] = {
 }
 """The notions whose rows a multiplier may be on, by the side that names the rows."""
 
+PARALLEL = ("output", "x", "other", "weight")
+"""The keys of multipliers that have a list each, of one length."""
+
 WITH_PAIRS = ("ratio", "excess")
 """The sides whose rows are of two inputs."""
 
@@ -219,12 +223,17 @@ def check_multipliers(statement: Statement, dual: dict[str, Any]) -> None:
             raise CertificateError(f"rows on the side {block['side']!r} have no priors")
         if side not in WITH_PAIRS and "priors" not in block and any(block["other"]):
             raise CertificateError(f"rows on the side {block['side']!r} have no other input")
-        if len({len(block[key]) for key in ("output", "x", "other", "weight")}) > 1:
+        if len({len(block[key]) for key in PARALLEL}) > 1:
             raise CertificateError("the lists of a block of multipliers differ in length")
     for place in dual.get("priors", {}):
         _expect(statement, place, "bounded-prior-lip")
     for place in dual.get("information", {}).get("multipliers", {}):
         _expect(statement, place, INFORMATION)
+
+
+def _unpacked_block(block: dict[str, Any]) -> dict[str, Any]:
+    """Return multipliers of rows with lists, packed or not."""
+    return {**block, **{key: unpacked(block[key]) for key in PARALLEL}}
 
 
 def _notion(statement: Statement, place: int) -> dict[str, Any]:
@@ -259,6 +268,7 @@ def prove(
         bounds.append(THEOREMS[theorem](statement, *data))
     if dual is not None:
         kind = BOUNDS[DUALS.find(dual, "certificate.dual").says]
+        dual = {**dual, "rows": [_unpacked_block(block) for block in dual["rows"]]}
         check_multipliers(statement, dual)
         bounds.append(kind(statement, dual))
     best = min(bounds) if statement.is_maximized else max(bounds)

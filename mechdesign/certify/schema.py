@@ -24,12 +24,14 @@ from mechdesign.certify.forms import (
     Form,
     Leaf,
     ListOf,
+    ListOrPacked,
     MapOf,
     OrNull,
     Row,
     Table,
     Variants,
 )
+from mechdesign.certify.packed import FLOATS, INTEGERS
 
 __all__ = [
     "BAND_DUAL",
@@ -177,10 +179,10 @@ ROWS = Table(
     {
         "notion": INDEX,
         "side": SIDE,
-        "output": ListOf(INDEX),
-        "x": ListOf(INDEX),
-        "other": ListOf(INDEX),
-        "weight": ListOf(SIZE),
+        "output": ListOrPacked(INDEX, INTEGERS),
+        "x": ListOrPacked(INDEX, INTEGERS),
+        "other": ListOrPacked(INDEX, INTEGERS),
+        "weight": ListOrPacked(SIZE, FLOATS),
     },
     {"priors": ListOf(ZERO_OR_MORE, least=1)},
 )

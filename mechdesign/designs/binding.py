@@ -16,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.certify.packed import unpacked
+from mechdesign.certify.proof import PARALLEL
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label, plain_label
 from mechdesign.notions.base import Notion
@@ -152,8 +154,9 @@ def blocks_of(dual: Mapping[str, Any], own_prior: Weights) -> Iterator[Block]:
         The prior of the problem, to which blocks on lifts refer that name no other.
     """
     for block in dual["rows"]:
-        output, x, other = (np.array(block[k], dtype=np.intp) for k in ("output", "x", "other"))
-        weight = np.array(block["weight"], dtype=np.float64)
+        lists = [unpacked(block[key]) for key in PARALLEL]
+        output, x, other = (np.array(numbers, dtype=np.intp) for numbers in lists[:3])
+        weight = np.array(lists[3], dtype=np.float64)
         named = tuple(tuple(map(Fraction, prior)) for prior in block.get("priors", ()))
         priors = named or (own_prior,)
         yield block["notion"], Multipliers(block["side"], output, x, other, weight), priors

@@ -5,17 +5,19 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.certify.bounds.duality import value
 from mechdesign.certify.channel_file import OPTIMAL_GAP, relative_gap
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import Statement
 from mechdesign.certify.proof import prove
 from mechdesign.channel import Channel
+from mechdesign.designs.multiplier_tables import multiplier_tables
 from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, LimitError
 from mechdesign.exact import fraction_text
@@ -30,8 +32,8 @@ from mechdesign.routes.starts.remapping import remapped
 
 __all__ = ["Candidate"]
 
-WORTH_SAVING = 1e-16
-"""Multipliers below this share of the largest are left out of the certificate."""
+SPARE = 0.1
+"""The share of the gap that leaving out and rounding multipliers may cost."""
 
 ROUNDING = 1e-10
 """A share of a value that rounding and the repair may change."""
@@ -87,13 +89,8 @@ class Candidate:
         if problem.outputs is None:
             labels = list(range(len(kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
-        self.certificate: dict[str, Any] = {
-            "theorem": raw.theorem,
-            **raw.theorem_data,
-            "dual": None if raw.dual is None else _dual_table(problem, self._feasible(raw.dual)),
-        }
         if raw.numeric_bound is not None:
-            self.certificate = {"theorem": None, "dual": None, "numeric": True}
+            self.certificate: dict[str, Any] = {**NO_DATA, "numeric": True}
             self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
             sign = -1 if self.maximized else 1
             self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
@@ -102,14 +99,31 @@ class Candidate:
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
         self._columns, self._used = columns, used
+        with limits.stopwatch.phase("certify"):
+            dual = None if raw.dual is None else self._dual(raw.dual)
+        self.certificate = {"theorem": raw.theorem, **raw.theorem_data, "dual": dual}
         self._prove()
 
-    def _feasible(self, dual: Dual) -> Dual:
-        """Return dual variables whose prices, if that is what they are, have been made feasible."""
-        from mechdesign.routes.column_generation.feasible_prices import feasible_prices  # scipy
+    def _dual(self, given: Dual) -> dict[str, Any]:
+        """Return dual variables as a file has them: feasible prices, and no needless multipliers.
 
-        with self.limits.stopwatch.phase("certify"):
-            return feasible_prices(self.problem, dual)
+        What multipliers may take off the bound is a share of the gap that was aimed at, or of that
+        which the search left.
+        """
+        from mechdesign.routes.column_generation.feasible_prices import (  # scipy on demand
+            feasible_prices,
+            multiplier_bound,
+        )
+
+        problem, dual = self.problem, feasible_prices(self.problem, given)
+
+        def spare() -> float:
+            found = float(value(self.statement, self._columns, self._used, self.channel.bits))
+            loss = 1 - found if self.maximized else found
+            bound = multiplier_bound(problem, dual)
+            return SPARE * max(self.limits.gap * loss, 0.0 if bound is None else loss - bound)
+
+        return _dual_table(problem, dual, spare)
 
     def _prove(self) -> None:
         """Compute the value, and the bound of the first certificate that is proved in time.
@@ -231,23 +245,10 @@ class Candidate:
         )
 
 
-def _dual_table(problem: Problem, dual: Dual) -> dict[str, Any]:
-    """Return dual variables as a saved file has them."""
-    rows = []
-    for family in dual.families:
-        own_prior = family.priors == (problem.prior.probabilities,)
-        top = max((float(m.weight.max(initial=0.0)) for m in family.multipliers), default=0.0)
-        for side in dict.fromkeys(m.side for m in family.multipliers):
-            block: dict[str, Any] = {"notion": family.notion, "side": side}
-            block |= {"output": [], "x": [], "other": [], "weight": []}
-            for m in family.multipliers:
-                if m.side == side:
-                    kept = m.weight > WORTH_SAVING * top
-                    for key in ("output", "x", "other", "weight"):
-                        block[key] += getattr(m, key)[kept].tolist()
-            if family.priors and not own_prior:
-                block["priors"] = [[fraction_text(p) for p in prior] for prior in family.priors]
-            rows.append(block)
+def _dual_table(problem: Problem, dual: Dual, spare: Callable[[], float]) -> dict[str, Any]:
+    """Return dual variables as a saved file has them; `spare` is for `multiplier_tables`."""
+    counted_by = dual.decoders or problem.outputs or problem.domain.labels
+    rows = multiplier_tables(problem, dual.families, len(counted_by), spare)
     on_inputs = dual.input_multipliers
     weights = None if on_inputs is None else (on_inputs / on_inputs.sum()).tolist()
     table: dict[str, Any] = {"weights": weights, "rows": rows, **dual.evidence}

@@ -36,6 +36,7 @@ from tests.independent.reading import (
     index,
     keys,
     number,
+    numbers,
     sequence,
 )
 
@@ -498,6 +499,7 @@ class Prover:
             may |= {"information"}
         may |= {"priors"} if search in ("rays", "boxes") else set()
         dual = keys(stated, must, may)
+        dual["rows"] = [unpacked(block) for block in sequence(dual["rows"])]
         need((dual["weights"] is not None) == (self.kind == "worst loss"), "weights")
         for key, priors in self.table(dual.get("priors", {})).items():
             self.priors_of(self.problem.notions[self.notion_index(key)], priors)
@@ -823,6 +825,12 @@ class Prover:
             if problem.objective == "tv-risk"
             else found
         )
+
+
+def unpacked(block: Any) -> dict[str, Any]:
+    need(isinstance(block, dict), "a block")
+    lists = {"output", "x", "other", "weight"} & set(block)
+    return {**block, **{key: numbers(block[key], key != "weight") for key in lists}}
 
 
 def rounded(x: Fraction) -> Fraction:

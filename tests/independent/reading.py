@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
 import re
+import struct
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,6 +61,31 @@ def sequence(value: Any, length: int | None = None) -> list[Any]:
     need(isinstance(value, list), "a list")
     need(length is None or len(value) == length, f"a list of {length}")
     return list(value)
+
+
+PACKED = re.compile(r"(u1|u2|u4|f4|f8):(0|[1-9][0-9]*):([A-Za-z0-9+/]*=*)")
+
+
+def numbers(value: Any, whole: bool) -> list[Any]:
+    """Return a list, which may be packed: integers if they are to be whole, else doubles."""
+    if not isinstance(value, str):
+        return sequence(value)
+    found = PACKED.fullmatch(value)
+    need(found, "packed numbers")
+    assert found is not None
+    kind, count, data = found.groups()
+    need((kind[0] == "u") == whole and len(count) < 8, "packed numbers of that kind")
+    if int(count) > 100_000:
+        raise Unable("a long list")
+    engine = zlib.decompressobj()
+    try:
+        raw = engine.decompress(base64.b64decode(data, validate=True), 8 * int(count) + 9)
+    except (ValueError, zlib.error) as error:
+        raise RefusedError("packed numbers") from error
+    need(engine.eof and not engine.unused_data, "nothing but packed numbers")
+    need(len(raw) == int(count) * int(kind[1]), "so many packed numbers")
+    sign = {"u1": "B", "u2": "H", "u4": "I", "f4": "f", "f8": "d"}[kind]
+    return list(struct.unpack(f"<{count}{sign}", raw))
 
 
 def text(value: Any) -> str:

@@ -33,7 +33,7 @@ from mechdesign.certify.fixed_point import scaled_down
 from mechdesign.certify.privacy.check import ratio_bound
 from mechdesign.certify.problem import Statement, check_indices, scaled_numbers
 from mechdesign.errors import CertificateError
-from mechdesign.resources import entries_of, spend
+from mechdesign.resources import spend
 
 __all__ = ["representatives_bound"]
 
@@ -123,7 +123,7 @@ def _columns(
             raise CertificateError("a multiplier is on a row of inputs that represent none")
         check_indices(block["output"], None, "a multiplier is in a column")
         numbers = {column: n for n, column in enumerate(dict.fromkeys(block["output"]))}
-        spend(entries_of(block) + len(numbers) * len(inputs), "columns of multipliers")
+        spend(4 * len(block["weight"]) + len(numbers) * len(inputs), "columns of multipliers")
         terms = {x: [0] * len(numbers) for x in inputs}
         named = {**block, "output": [numbers[column] for column in block["output"]]}
         add_ratio_rows(statement, named, terms, len(numbers))

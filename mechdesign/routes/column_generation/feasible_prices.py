@@ -20,7 +20,7 @@ from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 
-__all__ = ["PRICERS", "feasible_prices", "row_multipliers"]
+__all__ = ["PRICERS", "feasible_prices", "multiplier_bound", "row_multipliers"]
 
 PRICERS: dict[str, type[ChainPricer | SubsetPricer | LiftPricer]] = {
     "chain": ChainPricer,
@@ -87,6 +87,20 @@ def row_multipliers(
     column = WarmColumn(problem.cone, np.full(k, 1 / k))
     found = [column.cheapest(v)[1].dual[:-1] for v in reduced.T / unit]
     return column.families([np.maximum(-own, 0.0) for own in found], unit)
+
+
+def multiplier_bound(problem: Problem, dual: Dual) -> float | None:
+    """Return the bound on a linear loss that multipliers prove, in floating point.
+
+    None for another objective, and for notions about the whole channel.
+    """
+    if problem.utility.linear_form is None or not problem.is_conic or dual.decoders is not None:
+        return None
+    costs = _costs(problem, dual.input_multipliers)
+    for family in dual.families:
+        for found in family.multipliers:
+            problem.cone.families[family.notion].add_terms(costs, found, family.priors)
+    return float(costs.min(axis=1).sum())
 
 
 def _costs(problem: Problem, weights: FloatArray | None) -> FloatArray:

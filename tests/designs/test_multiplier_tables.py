@@ -1,0 +1,126 @@
+"""Multipliers in a file: fewer and rounded ones prove nearly the same bound, and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    ContextAwareLDP,
+    LinearNotion,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    PosteriorMeanSquaredError,
+    Problem,
+)
+from mechdesign.certify.bounds.duality import decoder_bound, dual_bound
+from mechdesign.certify.packed import unpacked
+from mechdesign.certify.proof import PARALLEL
+from mechdesign.designs import multiplier_tables as tables
+from mechdesign.designs.multiplier_tables import multiplier_tables
+from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.routes.base import Dual
+from mechdesign.routes.column_generation.feasible_prices import multiplier_bound
+from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.presolve.chain import program_cost
+from mechdesign.routes.presolve.reduction import ConicProgram
+from tests.strategies import statement_of
+
+K = 7
+PRIOR = [f"{n}/63" for n in (12, 3, 9, 15, 1, 17, 6)]
+RNG = np.random.default_rng(4)
+SECRET = SensitiveAttribute([0, 1], given_input=[[f"{n}/9", f"{9 - n}/9"] for n in range(1, K + 1)])
+NOTIONS: dict[str, Any] = {
+    "ratios": ContextAwareLDP(np.where(np.eye(K), 0, RNG.integers(1, 9, (K, K)) / 4).tolist()),
+    "lifts": LIP("0.6"),
+    "both": [LDP("0.9"), LIP("0.7")],
+    "line": MetricPrivacy("0.4", "absolute"),
+    "rows": LinearNotion(
+        [(f"row {x}", {x: 1}, "0.3", {0: "1/2", (x + 1) % K: 1}) for x in range(K)]
+    ),
+    "secret": SensitiveAttributePrivacy(LIP("0.2"), SECRET),
+}
+
+
+def perturbed(problem: Problem, seed: int) -> Dual:
+    """Multipliers of the optimum, and many small ones as an interior point has them."""
+    cost, scale = program_cost(problem)
+    answer = by_highs(ConicProgram(problem.cone, cost), Limits())
+    rng = np.random.default_rng(seed)
+    families = []
+    for dual in answer.duals:
+        found = []
+        for m in dual.multipliers:
+            many = np.repeat(np.arange(len(m.weight)), 3)
+            noise = 1e-9 * rng.random(len(many)) + np.where(np.arange(len(many)) % 3, 0, 1)
+            places = m.output[many], m.x[many], m.other[many]
+            found.append(type(m)(m.side, *places, scale * noise * m.weight[many]))
+        families.append(type(dual)(dual.notion, tuple(found), dual.priors))
+    return Dual(tuple(families))
+
+
+def lists(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**b, **{key: list(unpacked(b[key])) for key in PARALLEL}} for b in blocks]
+
+
+@pytest.mark.parametrize("spare", [0.0, 1e-10, 1e-6, 1e-2])
+@pytest.mark.parametrize("name", NOTIONS)
+def test_the_bound_falls_by_no_more_than_there_is_to_spare(
+    name: str, spare: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem(range(K), NOTIONS[name], MeanAbsoluteError(), prior=PRIOR)
+    statement, dual = statement_of(problem), perturbed(problem, 1)
+
+    def bound(blocks: list[dict[str, Any]]) -> float:
+        return float(dual_bound(statement, {"weights": None, "rows": lists(blocks)}))
+
+    whole = multiplier_tables(problem, dual.families, K, lambda: 0.0)
+    assert bound(whole) == pytest.approx(multiplier_bound(problem, dual), abs=1e-12)
+    monkeypatch.setattr(tables, "PACKED_FROM", 1)
+    short = multiplier_tables(problem, dual.families, K, lambda: spare)
+    assert all(type(block[key]) is str for block in short for key in PARALLEL if block[key])
+    assert bound(short) >= bound(whole) - spare - 1e-13
+    number = [sum(len(b["weight"]) for b in lists(blocks)) for blocks in (whole, short)]
+    if spare >= 1e-6:
+        assert number[1] <= number[0] / 2
+
+
+def test_more_to_spare_makes_shorter_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(range(K), NOTIONS["ratios"], MeanAbsoluteError(), prior=PRIOR)
+    dual = perturbed(problem, 2)
+    monkeypatch.setattr(tables, "PACKED_FROM", 1)
+    sizes = []
+    for spare in (0.0, 1e-8, 1e-4):
+        blocks = multiplier_tables(problem, dual.families, K, lambda spare=spare: spare)
+        sizes.append(sum(len(block[key]) for block in blocks for key in PARALLEL))
+    assert sizes[0] > 1.5 * sizes[1] > 1.5 * sizes[2]
+
+
+@pytest.mark.parametrize("spare", [1e-9, 1e-5])
+def test_multipliers_at_decoders_as_well(spare: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    loss = PosteriorMeanSquaredError(values=range(K))
+    problem = Problem(range(K), [LDP("0.9"), LIP("0.7")], loss, prior=PRIOR)
+    dual = solve_decoder_grid(problem).dual
+    assert dual is not None
+    assert dual.decoders is not None
+    decoders = [str(s) for s in dual.decoders]
+    found = []
+    for packed_from in (10**9, 1):
+        monkeypatch.setattr(tables, "PACKED_FROM", packed_from)
+        blocks = multiplier_tables(problem, dual.families, len(decoders), lambda: spare)
+        rows = {"rows": lists(blocks), "decoders": decoders}
+        found.append(float(decoder_bound(statement_of(problem), rows)))
+    assert found[0] - spare - 1e-13 <= found[1]
+
+
+def test_few_multipliers_are_readable() -> None:
+    problem = Problem(range(K), NOTIONS["ratios"], MeanAbsoluteError(), prior=PRIOR)
+    never: Any = None
+    (block,) = multiplier_tables(problem, perturbed(problem, 3).families[:1], K, never)
+    assert all(type(block[key]) is list for key in PARALLEL)
