@@ -74,7 +74,7 @@ class LinearProgram(LinearRoute):
         symmetry = self._symmetry
         if symmetry is None and not self._method and problem.utility.worst_case:
             symmetry = _found(problem)
-        method = self._method or ("auto" if symmetry is None else "ipm")
+        method = self._method or "auto"
         unlikely = 0.0 if self._again else UNLIKELY
         return solve_linear(problem, method, limits, symmetry, unlikely)
 

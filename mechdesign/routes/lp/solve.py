@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.lp.output_generation import by_outputs, pays
 from mechdesign.routes.presolve.chain import UNLIKELY, solve_reduced
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram
 from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["UNLIKELY", "solve_linear"]
@@ -32,7 +32,8 @@ def solve_linear(
     problem
         With a :class:`~mechdesign.utilities.LinearUtility`.
     method
-        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then be
+        stated for some outputs first.
     limits
         When to stop; default at the optimum.
     symmetry
@@ -48,5 +49,10 @@ def solve_linear(
         If HiGHS fails, or time is over before there is an answer.
     """
     reduction = Components() if symmetry is None else OrbitReduction(symmetry)
-    backend = partial(by_highs, method=method)
+
+    def backend(program: ConicProgram, within: Limits) -> Answer:
+        if method == "auto" and pays(program):
+            return by_outputs(program, within)
+        return by_highs(program, within, "ipm" if method == "auto" and symmetry else method)
+
     return solve_reduced(problem, limits or Limits(), backend, [reduction], unlikely)

@@ -1,0 +1,196 @@
+"""Linear programs with few of the outputs at first: others are added as they pay.
+
+An optimum uses few outputs, where the extended formulation of a column may have some hundred rows.
+So the program is stated for some outputs only. Its potentials u price all: if no private column q
+has a negative reduced cost (c_y - u) . q for any output y, no other output helps. Those that do are
+added, and so on. Each pricing program, over one column with entries that sum to 1, gives
+multipliers that show how negative a reduced cost can be, and Sum_x u_x and k times the least of all
+is a bound at any time, as all columns of a channel sum to k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import SolverError
+from mechdesign.notions.rows.cone import Cone, Multipliers
+from mechdesign.routes.base import FamilyDual
+from mechdesign.routes.highs import LPModel, WarmStartedLP
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.lp.extended_formulation import (
+    ExtendedFormulation,
+    extended_formulation,
+    stacked,
+)
+from mechdesign.routes.lp.linear_program import by_highs, few_listed
+from mechdesign.routes.lp.support_formulation import support_of
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram
+
+__all__ = ["by_outputs", "pays"]
+
+
+FEWEST_INPUTS = 80
+"""On fewer inputs one program for all outputs is as quick."""
+
+FIRST, LEAST_ADDED = 16, 8
+"""Outputs to begin with, and the fewest that are added; of many outputs, a fifth is added."""
+
+NEGATIVE = 1e-10
+"""A reduced cost below minus this, in the unit of the costs, pays."""
+
+
+def pays(program: ConicProgram) -> bool:
+    """Return whether outputs should be added one after the other.
+
+    That is so on many inputs for a box or a ball of priors, and for a worst case under one budget:
+    there few outputs are used, while a column has many rows or the rows of Q are coupled twice.
+    """
+    if len(program.cost) < FEWEST_INPUTS:
+        return False
+    lifts = [family.lift_rows() for family in program.cone.families]
+    sets = [support_of(family) is not None for family in lifts]
+    stated = all(
+        is_set or family is None or few_listed(family)
+        for is_set, family in zip(sets, lifts, strict=True)
+    )
+    if not stated or program.worst_case == any(sets):
+        return False
+    return any(sets) or all(block.shares_least for block in _formulations(program.cone))
+
+
+def _formulations(cone: Cone) -> list[ExtendedFormulation]:
+    """Return the rows of each family, for the priors that are listed or for all of a set."""
+    found = []
+    for family in cone.families:
+        lifts = family.lift_rows()
+        listed = () if lifts is None or support_of(lifts) is not None else few_listed(lifts)
+        found.append(extended_formulation(family, listed))
+    return found
+
+
+def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
+    """Solve a program by output generation: a backend for where it :func:`pays`.
+
+    Where time ends the search, the best channel of the outputs so far stands.
+
+    Raises
+    ------
+    SolverError
+        If time is over before there is a channel.
+    """
+    k, m = program.cost.shape
+    active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
+    pricing = _Pricing(program.cone)
+    matrix, bound, rounds = np.zeros((k, m)), -np.inf, 0
+    counts, evidence = program.output_count, None
+    while True:
+        try:
+            some = replace(
+                program,
+                cost=program.cost[:, active],
+                output_count=None if counts is None else counts[active],
+            )
+            answer = by_highs(some, limits.part(), method)
+            matrix = np.zeros((k, m))
+            matrix[:, active] = answer.matrix
+            rounds += 1
+            weights = _weights(program, answer)
+            potentials = np.zeros(k) if answer.potentials is None else answer.potentials
+            v = weights[:, None] * program.cost - potentials[:, None]
+            reduced, found = pricing.price(v, limits)
+        except SolverError:
+            if not rounds:
+                raise
+            break
+        lower = float(potentials.sum()) + k * min(0.0, float(reduced.min()))
+        if lower > bound:
+            bound, evidence = lower, replace(answer, duals=() if program.is_priced else found)
+        better = np.setdiff1d(np.flatnonzero(reduced < -NEGATIVE), active)
+        if limits.tell(rounds, _loss(program, matrix), bound) or not len(better):
+            break
+        active = np.union1d(
+            active, better[np.argsort(reduced[better])[: max(LEAST_ADDED, len(active) // 5)]]
+        )
+    note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
+    if evidence is None:
+        evidence = replace(answer, duals=() if program.is_priced else pricing.none())
+    return replace(evidence, matrix=matrix, notes=(note,))
+
+
+def _weights(program: ConicProgram, answer: Answer) -> FloatArray:
+    """Return the mass of each input in the loss: that which a worst case has, else 1."""
+    found = answer.worst_case_multipliers
+    if found is None:
+        return np.ones(len(program.cost))
+    orbit = np.arange(len(program.cost)) if program.input_orbit is None else program.input_orbit
+    return np.asarray((found / found.sum() / np.bincount(orbit))[orbit])
+
+
+def _loss(program: ConicProgram, matrix: FloatArray) -> float:
+    """Return the loss of the columns: their sum, or the largest of an input or an orbit."""
+    k, m = program.cost.shape
+    counts = np.ones(m) if program.output_count is None else program.output_count
+    losses = (program.cost * matrix) @ counts
+    if not program.worst_case:
+        return float(losses.sum())
+    orbit = np.arange(k) if program.input_orbit is None else program.input_orbit
+    return float((np.bincount(orbit, losses) / np.bincount(orbit)).max())
+
+
+class _Pricing:
+    """The linear program of one column with entries that sum to 1, for one output after the other.
+
+    Costs of outputs that follow each other differ little, and so the last basis is a good start.
+    """
+
+    def __init__(self, cone: Cone) -> None:
+        self.size, self._blocks = cone.size, _formulations(cone)
+        lifts = [family.lift_rows() for family in cone.families]
+        self._tables = [() if family is None else few_listed(family) for family in lifts]
+        rows = stacked(self._blocks, cone.size)
+        one = sp.csr_array((np.arange(rows.shape[1]) < self.size).astype(np.float64)[None, :])
+        equal = np.append(np.concatenate([block.equal for block in self._blocks]), True)
+        low, high = np.where(equal, 0.0, -np.inf), np.zeros(len(equal))
+        low[-1] = high[-1] = 1.0
+        A = sp.csr_array(sp.vstack([rows, one], format="csr"))
+        self._empty = LPModel(np.zeros(A.shape[1]), A, low, high)
+
+    def price(self, v: FloatArray, limits: Limits) -> tuple[FloatArray, tuple[FamilyDual, ...]]:
+        """Return the least reduced cost of each output, and multipliers that prove them.
+
+        Parameters
+        ----------
+        v
+            ``(n_inputs, n_outputs)``: costs less potentials.
+        limits
+            When to end, with a SolverError.
+        """
+        program = WarmStartedLP(self._empty, "simplex", limits)
+        reduced = np.zeros(v.shape[1])
+        ends: IntArray = np.cumsum([0, *(block.A.shape[0] for block in self._blocks)])
+        found: list[list[Multipliers]] = [[] for _ in self._blocks]
+        for block in self._blocks:
+            block.priors.clear()
+        for y, costs in enumerate(v.T):
+            cost = np.zeros(self._empty.A.shape[1])
+            cost[: self.size] = costs
+            solved = program.solve(cost)
+            reduced[y] = cost @ solved.primal
+            weights = np.maximum(-solved.dual, 0.0)
+            for n, block in enumerate(self._blocks):
+                found[n] += block.carry_back(weights[ends[n] : ends[n + 1]], y)
+        return reduced, self._duals(found)
+
+    def none(self) -> tuple[FamilyDual, ...]:
+        """Return no multipliers."""
+        return tuple(FamilyDual(n, ()) for n in range(len(self._blocks)))
+
+    def _duals(self, found: list[list[Multipliers]]) -> tuple[FamilyDual, ...]:
+        return tuple(
+            FamilyDual(n, tuple(found[n]), table or tuple(block.priors))
+            for n, (block, table) in enumerate(zip(self._blocks, self._tables, strict=True))
+        )
