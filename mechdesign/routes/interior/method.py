@@ -301,8 +301,9 @@ class _PrimalDualMethod:
         value = self._sum("value")
         bound = self._bound()
         # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
-        if (self.k * np.max(errors, axis=0) > DUAL_ERROR * np.abs(value - bound)).any():
-            self._map("restore_dual_feasibility", potentials)
+        allowed = DUAL_ERROR * np.abs(value - bound) / self.k
+        if (np.max(errors, axis=0) > allowed).any():
+            self._map("restore_dual_feasibility", potentials, allowed)
             bound = self._bound()
         self.missing = (1 - self._sum("row_sums")) @ self.members.T
         products = self._map("products")

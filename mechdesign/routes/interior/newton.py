@@ -89,8 +89,8 @@ class Group(Protocol):
     def measure_dual(self, potentials: FloatArray) -> FloatArray:
         """Return the largest entry of the dual residual A' w + c - pi - z, and keep it."""
 
-    def restore_dual_feasibility(self, potentials: FloatArray) -> None:
-        """Change multipliers and reduced costs until the dual residual is 0 again."""
+    def restore_dual_feasibility(self, potentials: FloatArray, allowed: FloatArray) -> None:
+        """Where the dual residual is above ``(batch,)`` numbers, change w and z until it is 0."""
 
     def keep(self, lower: BoolArray, higher: BoolArray) -> None:
         """Keep the columns with the best value so far, and the multipliers with the best bound."""
@@ -347,7 +347,7 @@ class OutputGroup:
         self.dual_residual = reduced
         return np.asarray(np.abs(reduced).max(axis=(1, 2)))
 
-    def restore_dual_feasibility(self, potentials: FloatArray) -> None:
+    def restore_dual_feasibility(self, potentials: FloatArray, allowed: FloatArray) -> None:
         """Change multipliers and reduced costs until A' w + c - pi = z holds again.
 
         Of all (dw, dz) with A' dw - dz = -residual this takes the one with the least
@@ -358,6 +358,8 @@ class OutputGroup:
         Weighing by w and z, not by w / s and z / q as a Newton step does, divides by no slack: near
         the optimum the slacks are rounding errors, the multipliers of tight rows are not.
         """
+        if (np.abs(self.dual_residual).max(axis=(1, 2)) <= allowed).all():
+            return
         scale, entries = self.w * self.w, self.z * self.z
         self.blocks.factor(scale, entries)
         for _ in range(RESTORING_ROUNDS):

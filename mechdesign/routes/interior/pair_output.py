@@ -245,8 +245,10 @@ class PairOutput:
         self.auxiliary_error: FloatArray = np.zeros(1)
         return np.array([np.abs(self.dual_residual).max()])
 
-    def restore_dual_feasibility(self, potentials: FloatArray) -> None:
+    def restore_dual_feasibility(self, potentials: FloatArray, allowed: FloatArray) -> None:
         """Change multipliers until A' w + c - pi = 0 holds again, as with general rows."""
+        if np.abs(self.dual_residual).max() <= allowed[0]:
+            return
         self._invert(restoring=True)
         for _ in range(RESTORING_ROUNDS):
             u = self._solve(-self.dual_residual)
