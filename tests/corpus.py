@@ -311,6 +311,8 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
             yield f"multipliers {name}: {aim}", _by_multipliers(*stated, prior=PRIOR)
     for aim, utility in {"l2": L2Risk(), "tv": TVRisk(), **WORST_RISKS}.items():
         yield f"products matrix: {aim}", _as_if_many(three, CONIC["matrix"], utility, prior=PRIOR)
+    for aim, utility in {"l2": L2Risk(), "tv": TVRisk(), **WORST_RISKS}.items():
+        yield f"products ldp: {aim}", _as_if_many(three, LDP(1), utility, prior=PRIOR)
     yield "products lip: l2", _as_if_many(three, CONIC["lip"], L2Risk(), prior=PRIOR)
     for name in ("ldp", "lip", "matrix", "linear", "secret", "priors", "approximate-ldp"):
         yield f"packed {name}", _packed(three, (CONIC | WHOLE_CHANNEL)[name], prior=PRIOR)

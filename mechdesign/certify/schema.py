@@ -213,7 +213,8 @@ def _risk(search: str, *, roots: bool, worst: bool) -> Table:
     keys |= {"prior": ZERO_OR_MORE} if worst else {}
     keys |= {"surplus": NUMBER, "products": PRODUCTS} if search == "products" else {}
     name = f"{'tv' if roots else 'l2'}-risk{', worst case' if worst else ''} by {search}"
-    return _search(name, search, keys, **(OF_PRIORS if search == "rays" else {}))
+    optional: dict[str, dict[str, Form]] = {"rays": OF_PRIORS, "products": {"levels": NUMBERS}}
+    return _search(name, search, keys, **optional.get(search, {}))
 
 
 RISK_DUALS = {

@@ -475,6 +475,7 @@ class Prover:
             must |= {"prior"} if self.kind == "worst risk" else set()
             must |= {"tangents"} if self.problem.objective == "tv-risk" else set()
             must |= {"surplus", "products"} if search == "products" else set()
+            may |= {"levels"} if search == "products" else set()
         elif search is not None:
             need(isinstance(search, str) and search in SEARCHES, "a search")
             objectives, notions = SEARCHES[search]
@@ -815,7 +816,10 @@ class Prover:
         if dual["search"] == "products":  # a claim of the largest, which holds where it is
             lists = [sequence(part) for part in sequence(dual["products"], 5)]
             need(len({len(part) for part in lists}) == 1, "lists of one length")
-            need(all(index(n, k + 1) <= k for part in lists[:4] for n in part), "forms")
+            most_forms = k + 2 if "levels" in dual else k + 1
+            need(all(index(n, most_forms) >= 0 for part in lists[:4] for n in part), "forms")
+            if "levels" in dual:
+                need(all(abs(number(v)) >= 0 for v in sequence(dual["levels"], k)), "levels")
             need(all(number(w) >= 0 for w in lists[4]), "multipliers")
             most.append(number(dual["surplus"]))
             need(most[-1] >= 0, "a claim from 0")

@@ -7,6 +7,10 @@ Sherali and Adams 1990). Products are added as M breaks them. At the optimum the
 and the dual variables of the linear program that is left prove the bound
 (:mod:`mechdesign.certify.bounds.sums.products`).
 
+Under one budget for all inputs a ray has two levels, t and t / low. With t as a further unknown the
+products of q_x - t and t - low q_x are 0, and with M, now of all unknowns, positive semidefinite,
+the relaxation is nearly exact.
+
 The risk is a sum of deviations, concave in the variances (M**-1)_xx: a weighted sum of the
 variances is minimized, with the slopes of the deviations at the last answer as weights.
 """
@@ -25,6 +29,7 @@ from mechdesign.errors import SolverError
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import EstimationRisk
@@ -48,6 +53,9 @@ REWEIGHTED, SETTLED = 6, 1e-4
 
 LEAST_MULTIPLIER = 1e-12
 """Relative to the largest; smaller ones are left out."""
+
+LEAST_LOW = 1e-20
+"""Below this e**-eps is 0 for the checker."""
 
 SLACK = 1e-12
 """What the claim has above the least that rounding allows, relative to the matrix."""
@@ -85,10 +93,10 @@ def product_bound(
     SolverError
         If the solver fails.
     """
-    forms = _Forms.of(problem)
+    forms, low = _Forms.of(problem), _low(problem)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
-    relaxation = _Relaxation(forms, prior)
+    relaxation = _Relaxation(forms, prior) if low is None else _TwoLevels(low, prior)
     slope = np.ones(len(prior))
     for _ in range(REWEIGHTED):
         A = relaxation.inverse(slope, limits)
@@ -183,10 +191,7 @@ class _Relaxation:
             program = cp.Problem(
                 cp.Minimize(cp.matrix_frac(weight, M)), [M @ self.prior == 1, products >= 0]
             )
-            self._check(limits)
-            called(SOLVER, program.solve, solver=SOLVER)
-            if M.value is None or program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
-                raise SolverError(f"{SOLVER} (products) stopped: {program.status}")
+            _solved(program, limits)
             found = checked(SOLVER, np.array(M.value), (self.size, self.size))
             if not self._add_broken(found):
                 break
@@ -210,7 +215,8 @@ class _Relaxation:
         equations[x, np.arange(len(x))] = p[z]
         equations[z, np.arange(len(x))] = p[x]
         for _ in range(ROUNDS):
-            self._check(limits)
+            if limits.over():
+                raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
             products = self._products()[:, x, z] * twice
             A = sp.csr_array(np.vstack([equations, products]))
             low = np.append(np.ones(k), np.zeros(len(products)))
@@ -223,15 +229,10 @@ class _Relaxation:
         u, w = -unit * found.dual[:k], unit * np.maximum(found.dual[k:], 0.0)
         return u, self._proof(B, u, w)
 
-    def _check(self, limits: Limits) -> None:
-        if limits.over():
-            raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
-
     def _products(self) -> FloatArray:
         """Return the matrices (f h' + h f') / 2 of the chosen products."""
         i, j = (self.forms.rows[part[self.chosen]] for part in (self.first, self.second))
-        outer = i[:, :, None] * j[:, None, :]
-        return np.asarray((outer + outer.transpose(0, 2, 1)) / 2)
+        return _outer(i, j)
 
     def _add_broken(self, M: FloatArray) -> bool:
         """Choose more products, those that M breaks most; return whether there are any."""
@@ -266,3 +267,117 @@ class _Relaxation:
         w = w / (forms.scale[i] * forms.scale[j])
         parts = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
         return {"surplus": claim, "products": [part.tolist() for part in parts]}
+
+
+def _low(problem: Problem) -> float | None:
+    """Return e**-eps where one budget protects all inputs against each other."""
+    cone = OneBudgetCone.of(problem.cone)
+    if cone is None or len(cone.blocks) > 1 or len(cone.blocks[0][1]) < cone.size:
+        return None
+    return cone.low if cone.low > LEAST_LOW else None
+
+
+class _TwoLevels:
+    """The relaxation with the least entry t as the last unknown, for rays of two levels."""
+
+    def __init__(self, low: float, prior: FloatArray) -> None:
+        self.low, self.prior, self.size = low, prior, len(prior)
+        k = self.size
+        t = np.eye(k + 1)[k]
+        above, below = np.eye(k + 1)[:k] - t, t - low * np.eye(k + 1)[:k]
+        self.rows = np.vstack([above, below])
+        first, second = np.triu_indices(2 * k, 1)
+        apart = second != first + k
+        self.first, self.second = first[apart], second[apart]
+
+    def inverse(self, slope: FloatArray, limits: Limits) -> FloatArray:
+        """Return the inverse of M, without t, at the least Sum_x slope_x (M**-1)_xx."""
+        import cvxpy as cp
+
+        weight = np.diag(np.sqrt(slope / slope.max()))
+        M, constraints = self._stated()
+        k = self.size
+        _solved(cp.Problem(cp.Minimize(cp.matrix_frac(weight, M[:k, :k])), constraints), limits)
+        found = checked(SOLVER, np.array(M.value), (k + 1, k + 1))[:k, :k]
+        inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
+        return np.asarray((inverse + inverse.T) / 2)
+
+    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, dict[str, Any]]:
+        """Return potentials, and what proves q' B q <= (u . q) (p . q) on rays.
+
+        They are the dual variables of the largest B . M, a semidefinite program.
+        """
+        import cvxpy as cp
+
+        k, unit = self.size, float(np.abs(B).max())
+        M, constraints = self._stated()
+        gain = cp.sum(cp.multiply(B / unit, M[:k, :k]))
+        _solved(cp.Problem(cp.Minimize(-gain), constraints), limits)
+        equal, products, levels = (
+            unit * checked(SOLVER, np.array(constraint.dual_value).ravel(), (size,))
+            for constraint, size in zip(constraints[:3], (k, len(self.first), k), strict=True)
+        )
+        u, w, v = equal, np.maximum(products, 0.0), -levels
+        T = self._left(B, u, w, v)
+        shares = np.append(self.prior + self.low * (1 - self.prior), 1.0) / np.sqrt(k + 1)
+        scale = np.outer(shares, shares)
+        least = float(called("LAPACK", scipy.linalg.eigvalsh, T / scale)[0])
+        claim = max(0.0, -least) + SLACK * float(np.abs(T).max() / scale.min())
+        x = np.arange(k)
+        lower, upper = np.append(np.full(k, k + 1), x), np.append(x, np.full(k, k + 1))
+        # the checker's second forms are t / low - q_x
+        by = np.append(np.ones(k), np.full(k, self.low))
+        w = w * by[self.first] * by[self.second]
+        kept = w > LEAST_MULTIPLIER * w.max(initial=0.0)
+        i, j = self.first[kept], self.second[kept]
+        parts = [lower[i], upper[i], lower[j], upper[j], w[kept]]
+        listed = [part.tolist() for part in parts]
+        return u, {"surplus": claim, "products": listed, "levels": v.tolist()}
+
+    def _left(self, B: FloatArray, u: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
+        """Return the matrix that is to be positive semidefinite."""
+        k = self.size
+        T = np.zeros((k + 1, k + 1))
+        T[:k, :k] = np.outer(u, self.prior) - B
+        T -= self.rows[self.first].T @ (w[:, None] * self.rows[self.second])
+        T -= self.rows[:k].T @ (v[:, None] * self.rows[k:])
+        return np.asarray((T + T.T) / 2)
+
+    def _stated(self) -> tuple[Any, list[Any]]:
+        """Return M and its constraints."""
+        import cvxpy as cp
+
+        k = self.size
+        M = cp.Variable((k + 1, k + 1), symmetric=True)
+        entries = cp.vec(M, order="C")
+        products = _outer(self.rows[self.first], self.rows[self.second])
+        levels = _outer(self.rows[:k], self.rows[k:])
+        return M, [
+            M[:k, :k] @ self.prior == 1,
+            products.reshape(len(products), -1) @ entries >= 0,
+            levels.reshape(k, -1) @ entries == 0,
+            M >> 0,
+        ]
+
+
+def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return the matrices (f h' + h f') / 2."""
+    outer = first[:, :, None] * second[:, None, :]
+    return np.asarray((outer + outer.transpose(0, 2, 1)) / 2)
+
+
+def _solved(program: Any, limits: Limits) -> None:
+    """Solve a program of cvxpy.
+
+    Raises
+    ------
+    SolverError
+        If the solver finds no optimum or time is over.
+    """
+    import cvxpy as cp
+
+    if limits.over():
+        raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
+    called(SOLVER, program.solve, solver=SOLVER)
+    if program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+        raise SolverError(f"{SOLVER} (products) stopped: {program.status}")
