@@ -6,10 +6,12 @@ message of this module quotes what a file holds.
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import stat
 import tomllib
+import zlib
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
@@ -26,6 +28,9 @@ __all__ = [
     "read_text",
     "read_toml",
 ]
+
+GZIP = b"\x1f\x8b"
+"""How a file begins that is compressed by gzip."""
 
 STEP = 2**20
 """Bytes that are read at once."""
@@ -92,7 +97,7 @@ def _check_plain(path: Path, mode: int) -> None:
 
 
 def read_text(path: Path, limit: str = "bytes") -> str:
-    """Return a text file in UTF-8, with or without a byte-order mark.
+    """Return a text file in UTF-8, compressed by gzip or not, with a byte-order mark or not.
 
     Parameters
     ----------
@@ -109,14 +114,18 @@ def read_text(path: Path, limit: str = "bytes") -> str:
         If it cannot be read.
     """
     content = bytearray()
-    with open_plain(path) as stream:
-        check_size(limit, os.fstat(stream.fileno()).st_size, str(path))
+    with open_plain(path) as raw:
+        check_size(limit, os.fstat(raw.fileno()).st_size, str(path))
         try:
+            packed = raw.read(len(GZIP)) == GZIP
+            raw.seek(0)
+            stream = gzip.GzipFile(fileobj=raw) if packed else raw
             while more := stream.read(STEP):
                 content += more
                 check_size(limit, len(content), str(path))
-        except OSError as error:
-            raise InputError(str(path), "a file that can be read", error.strerror) from None
+        except (OSError, EOFError, zlib.error) as error:
+            given = getattr(error, "strerror", None) or error
+            raise InputError(str(path), "a file that can be read", given) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import os
 import shutil
@@ -88,7 +89,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text file, in UTF-8, by :func:`atomic_file`.
+    """Write a text file, in UTF-8, by :func:`atomic_file`; one whose name ends in .gz compressed.
 
     Raises
     ------
@@ -99,6 +100,8 @@ def write_atomically(path: Path, text: str) -> None:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError:
         raise InputError(str(path), "text that can be written in UTF-8", "other text") from None
+    if path.suffix == ".gz":
+        encoded = gzip.compress(encoded, mtime=0)
     with atomic_file(path) as stream:
         stream.write(encoded)
 
