@@ -31,14 +31,13 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from mechdesign.certify.bounds.outward import ratio_ceiling
+from mechdesign.certify.bounds.outward import ratio_ceiling, ratio_floor
 from mechdesign.certify.bounds.prices.reduced_costs import BITS, ReducedCosts
 from mechdesign.certify.fixed_point import scaled_down, scaled_up
-from mechdesign.certify.privacy.check import Bound, Limit, ratio_bound
+from mechdesign.certify.privacy.check import Bound, ratio_bound
 from mechdesign.certify.privacy.metric_pairs import line_order
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import exp_lower
 from mechdesign.resources import spend
 
 __all__ = ["chain_bound"]
@@ -89,14 +88,9 @@ def _steps(statement: Statement, order: list[int]) -> list[Step]:
 
 def _step(bounds: list[Bound], x: int, z: int) -> Step:
     """Return the strictest ``down q_x <= q_z <= up q_x`` of all notions."""
-    down = max((_least_ratio(bound(x, z)) for bound in bounds), default=0)
+    down = max((scaled_down(ratio_floor(bound(x, z)), BITS) for bound in bounds), default=0)
     ceilings = [ratio_ceiling(bound(z, x)) for bound in bounds]
     up = [scaled_up(ceiling, BITS) for ceiling in ceilings if ceiling is not None]
     if not up:
         raise CertificateError(f"the notions do not bound inputs {x} and {z} by each other")
     return down, min(up)
-
-
-def _least_ratio(limit: Limit | None) -> int:
-    """Return the least q_z / q_x that ``q_x <= factor e**a q_z`` allows; 0 without a bound."""
-    return 0 if limit is None else scaled_down(exp_lower(-limit[0]) / limit[1], BITS)
