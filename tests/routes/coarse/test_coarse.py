@@ -72,7 +72,8 @@ def test_rounds_close_in_on_the_optimum_and_are_told() -> None:
     bounds = [p.bound for p in told]
     assert len(bounds) >= 2
     assert bounds == sorted(bounds)
-    assert float(solution.bound) == pytest.approx(bounds[-1], rel=1e-6)
+    assert float(solution.bound) <= bounds[-1] * (1 + 1e-9)
+    assert solution.gap <= 1e-2  # multipliers are saved as exactly as this needs
     exact = float(design(problem).value)
     assert (1 - 1.1 * ACCURATE) * exact <= float(solution.bound) <= exact
 
