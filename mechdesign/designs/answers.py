@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.solution import Solution
@@ -17,6 +19,7 @@ from mechdesign.outside import failure
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution, Route
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.starts.remapping import remapped
 from mechdesign.routes.starts.route import Start
 
 __all__ = ["Answers"]
@@ -52,6 +55,7 @@ class Answers:
         with self._stopwatch.phase("compile"):
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None
+        self._start: RawSolution | None = None
         self.failures: list[str] = []
         self._errors: list[Exception] = []
 
@@ -75,7 +79,7 @@ class Answers:
         """
         start = self._solved(last) if last.is_first(self._problem) else None
         if start is not None and start.value is not None:
-            self._limits.incumbent = start.value
+            self._limits.incumbent, self._start = start.value, start
         while (attempt := self._next(attempts)) is not None:
             self.attempt(attempt)
             if self.are_enough:
@@ -124,6 +128,7 @@ class Answers:
 
         Where its evidence proves nothing, the channel stands without it.
         """
+        raw = self._better(raw)
         bare = replace(raw, dual=None, theorem=None, theorem_data={})
         for answer in (raw, bare):
             try:
@@ -135,6 +140,26 @@ class Answers:
             else:
                 return True
         return False
+
+    def _better(self, raw: RawSolution) -> RawSolution:
+        """Return the answer with the channel of the start in its place, if that is better.
+
+        So one channel is repaired, not two, and the bound is proved beside it.
+        """
+        loss, start = self._problem.expected_loss, self._start
+        if loss is None or start is None or start.value is None or raw is start:
+            return raw
+        if np.shape(raw.matrix) != (len(self._problem.domain), len(raw.outputs)):
+            return raw  # the repair says what is wrong
+        matrix, labels = remapped(self._problem, raw.matrix, raw.outputs)
+        outputs = self._problem.outputs or ()
+        cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
+        places = [outputs.index(label) for label in labels]
+        value = float((cost[:, places] * matrix).sum())
+        if value <= start.value:
+            return replace(raw, matrix=matrix, outputs=tuple(labels))
+        route = f"{start.route}; the bound by {raw.route}"
+        return replace(raw, matrix=start.matrix, outputs=start.outputs, route=route)
 
     def _fails(self, name: str, error: Exception) -> bool:
         """Return whether an error is a failure of one attempt, and note it."""

@@ -35,7 +35,7 @@ __all__ = ["Candidate"]
 SPARE = 0.1
 """The share of the gap that leaving out and rounding multipliers may cost."""
 
-ROUNDING = 1e-10
+ROUNDING = 1e-8
 """A share of a value that rounding and the repair may change."""
 
 LEAST_NUMBER = 1e-290

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mechdesign import (
@@ -28,7 +29,7 @@ from mechdesign import (
 from mechdesign.certify import verify
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import Answers
-from mechdesign.routes import ROUTES, plan
+from mechdesign.routes import ROUTES, Attempt, RawSolution, Route, Verdict, plan
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.starts import route as starts
 from mechdesign.routes.starts.route import Start
@@ -161,3 +162,44 @@ def test_an_incumbent_counts_for_the_whole_only() -> None:
     assert not part.tell(1, 3.0, 0.4)
     assert part.tell(2, 3.0, 0.46)
     assert not other.tell(2, 3.0, 0.46)
+
+
+def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
+    """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
+    problem = plane()
+    best = design(problem)
+    answers = Answers(problem, Limits())
+    answers.attempt(next(plan(problem, "interior", [])))
+    assert answers.best is not None
+    dual = answers.best.raw.dual
+    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), dual, "poor")
+    answers = Answers(problem, Limits())
+    answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
+    solution = answers.solution()
+    start = Start().solve(problem, Limits())
+    assert float(solution.value) == pytest.approx(start.value)
+    assert float(solution.bound) == pytest.approx(float(best.bound), rel=1e-6)
+    assert solution.route == f"{start.route}; the bound by poor"
+    verify(solution.document())
+
+
+class First(Start):
+    """A start that comes before any search."""
+
+    def is_first(self, problem: Problem) -> bool:
+        return True
+
+
+class Fixed(Route):
+    """A route that returns what it is told."""
+
+    name, summary = "fixed", "for tests"
+
+    def __init__(self, raw: RawSolution) -> None:
+        self.raw = raw
+
+    def check(self, problem: Problem) -> Verdict:
+        return Verdict(True, "asked for")
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        return self.raw

@@ -16,7 +16,7 @@ rows of those columns, carried along, prove the same bound for the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -86,8 +86,8 @@ class Symmetry:
         self.actions = tuple(actions)
         inputs = [action.inputs for action in self.actions]
         outputs = [action.outputs for action in self.actions]
-        self.input_orbit = _orbits(inputs)
-        self.output_orbit = _orbits(outputs)
+        self.input_orbit = _orbits(len(inputs[0]), map(_moved_by, inputs))
+        self.output_orbit = _orbits(len(outputs[0]), map(_moved_by, outputs))
         self.representatives: IntArray = np.unique(self.output_orbit, return_index=True)[1]
         self.multiplicity: IntArray = np.bincount(self.output_orbit)
         self.carrier = self._carriers()
@@ -121,13 +121,20 @@ class Symmetry:
 
     @cached_property
     def pair_orbit(self) -> IntArray:
-        """``(n_inputs, n_outputs)``: the orbit of each entry of the channel, from 0."""
+        """``(n_inputs, n_outputs)``: the orbit of each entry of the channel, from 0.
+
+        An action moves the rows and the columns of the entries that it moves, and no other: that
+        many exchanges of two inputs are many small steps.
+        """
         k, m = len(self.input_orbit), len(self.output_orbit)
-        moves = [
-            (action.inputs[:, None] * m + action.outputs[None, :]).ravel()
-            for action in self.actions
-        ]
-        return _orbits(moves).reshape(k, m)
+
+        def moved(action: Action) -> tuple[IntArray, IntArray]:
+            (x, _), (y, _) = _moved_by(action.inputs), _moved_by(action.outputs)
+            rows, columns = x[:, None] * m + np.arange(m), np.arange(k)[:, None] * m + y
+            start = np.concatenate([rows.ravel(), columns.ravel()])
+            return start, action.inputs[start // m] * m + action.outputs[start % m]
+
+        return _orbits(k * m, map(moved, self.actions)).reshape(k, m)
 
     def expand(self, columns: FloatArray) -> FloatArray:
         """Return the whole channel from the columns of the representatives.
@@ -198,11 +205,19 @@ def _joined(found: list[Multipliers]) -> tuple[Multipliers, ...]:
     return tuple(joined)
 
 
-def _orbits(permutations: Sequence[IntArray]) -> IntArray:
-    """Return the orbit of each element, numbered in the order of their first elements."""
-    n = len(permutations[0])
-    start = np.tile(np.arange(n), len(permutations))
-    edges = (np.ones(len(start)), (start, np.concatenate(permutations)))
+def _moved_by(permutation: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the elements that a permutation moves, and where to."""
+    moved = np.flatnonzero(permutation != np.arange(len(permutation)))
+    return moved, permutation[moved]
+
+
+def _orbits(n: int, moves: Iterable[tuple[IntArray, IntArray]]) -> IntArray:
+    """Return the orbit of each of n elements, numbered in the order of their first elements.
+
+    Each move has some elements, and where they go.
+    """
+    start, end = (np.concatenate(one) for one in zip(*moves, strict=True))
+    edges = (np.ones(len(start)), (start, end))
     _, labels = connected_components(sp.csr_array(edges, shape=(n, n)), directed=False)
     _, first, label = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[label].astype(np.intp)

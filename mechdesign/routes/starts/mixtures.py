@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.routes.column_generation.master import solve_master
 from mechdesign.routes.highs import LPModel, solve_lp
+from mechdesign.routes.starts.private_columns import groups
 
 __all__ = ["decided", "mixture", "worst_case_mixture"]
 
@@ -35,7 +36,9 @@ MOST_PRODUCTS = 10**11
 """Multiplications up to which every column is offered every output."""
 
 
-def decided(columns: FloatArray, cost: FloatArray) -> tuple[FloatArray, float]:
+def decided(
+    columns: FloatArray, cost: FloatArray, most: int | None = None
+) -> tuple[FloatArray, float]:
     """Send each column as its best output; return the channel and its expected loss.
 
     Of very many outputs only some are tried for each column, and all for what is sent as one.
@@ -46,6 +49,8 @@ def decided(columns: FloatArray, cost: FloatArray) -> tuple[FloatArray, float]:
         ``(n_inputs, n)`` columns of a channel.
     cost
         ``(n_inputs, n_outputs)``.
+    most
+        How many outputs may be used; default any number.
     """
     best = best_outputs(columns, cost)
     member = sp.csr_array(
@@ -53,9 +58,13 @@ def decided(columns: FloatArray, cost: FloatArray) -> tuple[FloatArray, float]:
     )
     channel = np.asarray(columns @ member)
     used = np.unique(best)
-    again = best_outputs(channel[:, used], cost)  # what was merged may have a better output
+    merged = channel[:, used]
+    if most is not None and len(used) > most:
+        (group,) = groups(merged.T @ cost, [most])
+        merged = merged @ np.eye(most)[group]
+    again = best_outputs(merged, cost)  # what was merged may have a better output
     matrix: FloatArray = np.zeros_like(cost)
-    np.add.at(matrix.T, again, channel[:, used].T)
+    np.add.at(matrix.T, again, merged.T)
     return matrix, float((matrix * cost).sum())
 
 

@@ -8,6 +8,7 @@ mechanism, each with the best decision for every report.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -29,6 +30,13 @@ from mechdesign.routes.route import Route, Verdict
 from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk, LinearUtility
 
 __all__ = ["Start"]
+
+PAIR_SECONDS, PROOF_SHARE = 4e-7, 0.3
+"""Seconds that the repair and the proof take for each pair of inputs and each output, and the share
+of the time limit that they may have."""
+
+FEWEST = 8
+"""Outputs that are used in any case."""
 
 LONG, FEW = 1_000_000, 3
 """Rows for all outputs, and for each entry of the channel, from which a search takes seconds."""
@@ -111,7 +119,8 @@ class Start(Route):
             return best_constant(problem, self._constraints or ())
         bound, value = None, None
         if isinstance(utility, LinearUtility):
-            outputs, (matrix, value) = problem.outputs or (), _linear(problem, utility)
+            used = _provable_outputs(problem, limits)
+            outputs, (matrix, value) = problem.outputs or (), _linear(problem, utility, used)
         elif isinstance(utility, ColumnUtility):
             matrix, gain = _gaining(problem, utility)
             value = float(utility.objective_at(gain, problem.domain, problem.prior))
@@ -131,8 +140,18 @@ class Start(Route):
         return RawSolution(matrix, outputs, None, route, numeric_bound=bound, value=value)
 
 
+def _provable_outputs(problem: Problem, limits: Limits) -> int:
+    """Return how many outputs may be used, so that repair and proof end in time."""
+    n = len(problem.outputs or ())
+    if math.isinf(limits.seconds) or not problem.is_conic:
+        return n
+    pairs = program_size(problem).rows / n
+    seconds = limits.seconds * PROOF_SHARE / (PAIR_SECONDS * max(pairs, 1.0))
+    return max(FEWEST, min(n, int(seconds)))
+
+
 @lru_cache(maxsize=1)
-def _linear(problem: Problem, utility: LinearUtility) -> tuple[FloatArray, float]:
+def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatArray, float]:
     """Return the best channel found for a linear loss, and the loss."""
     from mechdesign.routes.starts.mixtures import decided, mixture, worst_case_mixture
 
@@ -140,7 +159,7 @@ def _linear(problem: Problem, utility: LinearUtility) -> tuple[FloatArray, float
     scale = float(cost.max()) or 1.0
 
     def sent(columns: FloatArray) -> tuple[FloatArray, float]:
-        found, value = decided(columns, cost)
+        found, value = decided(columns, cost, most)
         if utility.worst_case:
             value = float((found * cost).sum(axis=1).max())
         return found, value

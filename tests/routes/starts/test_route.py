@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,7 @@ from mechdesign import (
     ContextAwareLDP,
     Distortion,
     Domain,
+    EuclideanDistance,
     HammingLoss,
     L2Risk,
     MaximalLeakage,
@@ -24,6 +26,7 @@ from mechdesign import (
     MetricPrivacy,
     MutualInformation,
     MutualInformationPrivacy,
+    Prior,
     Problem,
     TVRisk,
     design,
@@ -240,3 +243,20 @@ def test_information_of_many_alike_is_that_of_half_of_them() -> None:
     """By windows of inputs in a row: 16 alike under LDP tell as much by sets of 8 as by any."""
     problem = Problem(range(16), LDP(1), MutualInformation())
     assert float(early(problem).solution().value) == pytest.approx(float(design(problem).value))
+
+
+def test_few_outputs_are_used_where_time_is_short() -> None:
+    """So many as can be proved; with more time there are more, and the value is no worse."""
+    prior = Prior.from_counts([x * x % 17 + 1 for x in range(144)])
+    domain = Domain.grid(12, 12)
+    problem = Problem(domain, MetricPrivacy("0.7", "euclidean"), EuclideanDistance(), prior=prior)
+    used, values = [], []
+    for seconds in (0.01, 0.2, 10.0, math.inf):
+        raw = Start().solve(problem, Limits(seconds=seconds, clock=lambda: 0.0))
+        assert raw.matrix.sum(axis=1) == pytest.approx(1)
+        assert raw.value is not None
+        used.append(int((raw.matrix.max(axis=0) > 0).sum()))
+        values.append(raw.value)
+    assert used[0] <= starts.FEWEST < used[2] == used[3]
+    assert used == sorted(used)
+    assert values == sorted(values, reverse=True)
