@@ -167,18 +167,19 @@ def test_an_incumbent_counts_for_the_whole_only() -> None:
 def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
     problem = plane()
-    best = design(problem)
     answers = Answers(problem, Limits())
     answers.attempt(next(plan(problem, "interior", [])))
     assert answers.best is not None
-    dual = answers.best.raw.dual
+    dual, bound = answers.best.raw.dual, float(answers.best.bound)
     poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), dual, "poor")
     answers = Answers(problem, Limits())
     answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
-    assert float(solution.bound) == pytest.approx(float(best.bound), rel=1e-6)
+    # multipliers are rounded as far as the gap allows, by a small share of it
+    slack = 0.05 * (float(solution.value) - bound)
+    assert bound - slack <= float(solution.bound) <= bound + 1e-9
     assert solution.route == f"{start.route}; the bound by poor"
     verify(solution.document())
 
