@@ -26,8 +26,8 @@ __all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Support", "Weights
 Weights: TypeAlias = tuple[Fraction, ...]
 """One exact probability for each input."""
 
-ROUNDED = 1 << 44
-"""The denominator of members that are found in floating point."""
+ROUNDED = 10**12
+"""The denominator of members that are found in floating point: so they are short decimals."""
 
 
 class Support(NamedTuple):
@@ -298,15 +298,17 @@ class PriorBox(PriorSet):
 
     def member_near(self, prior: FloatArray) -> Weights:
         """Move each probability into its range, and what is missing to those with room."""
-        ranges = zip(_rounded(prior), self.lower, self.upper, strict=True)
-        found = [min(max(p, low), high) for p, low, high in ranges]
-        left = 1 - sum(found, Fraction(0))
-        ends, nearer = (self.upper, min) if left > 0 else (self.lower, max)
+        whole = math.lcm(ROUNDED, self.denominator)
+        scale, unit = whole // self.denominator, whole // ROUNDED
+        ranges = zip(_rounded(prior), self._low, self._high, strict=True)
+        found = [min(max(n * unit, low * scale), high * scale) for n, low, high in ranges]
+        left = whole - sum(found)
+        ends, nearer = (self._high, min) if left > 0 else (self._low, max)
         for x, end in enumerate(ends):
-            step = nearer(end - found[x], left)
+            step = nearer(end * scale - found[x], left)
             found[x] += step
             left -= step
-        return tuple(found)
+        return tuple(Fraction(n, whole) for n in found)
 
     def contains(self, prior: Weights) -> bool:
         """Return whether every probability is in its range."""
@@ -372,6 +374,7 @@ class PriorBall(PriorSet):
 
         self.denominator = math.lcm(self.radius.denominator, *(p.denominator for p in self.center))
         self._center = self._over(self.center)
+        self._center_near = np.array([float(p) for p in self.center])
 
     def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
         """Return the best vertex: move ``radius`` from the worst entries to the best one."""
@@ -387,8 +390,7 @@ class PriorBall(PriorSet):
 
     def support(self) -> Support:
         """Return it for a ball."""
-        center = np.array([float(p) for p in self.center])
-        return Support(np.zeros(self.size), center, float(self.radius))
+        return Support(np.zeros(self.size), self._center_near, float(self.radius))
 
     @property
     def middle(self) -> Weights:
@@ -397,12 +399,17 @@ class PriorBall(PriorSet):
 
     def member_near(self, prior: FloatArray) -> Weights:
         """Mix the distribution with the center, as little as brings it into the ball."""
-        found, share = _rounded(prior), Fraction(1, ROUNDED)
-        near = found
-        while not self.contains(near):
-            near = tuple(p + share * (c - p) for p, c in zip(found, self.center, strict=True))
-            share = min(Fraction(1), 4 * share)
-        return near
+        share, (radius,) = 1 / ROUNDED, self._over([self.radius])
+        found = near = np.maximum(prior, 0.0)
+        while share < 1:
+            counts = _rounded(near)
+            pairs = zip(counts, self._center, strict=True)
+            moved = sum(abs(n * self.denominator - p * ROUNDED) for n, p in pairs)
+            if moved <= 2 * radius * ROUNDED:
+                return tuple(Fraction(n, ROUNDED) for n in counts)
+            near = found + share * (self._center_near - found)
+            share *= 4
+        return self.center
 
     def contains(self, prior: Weights) -> bool:
         """Return whether the total-variation distance from the center is at most the radius."""
@@ -449,11 +456,12 @@ class PriorBall(PriorSet):
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
 
 
-def _rounded(prior: FloatArray) -> Weights:
-    """Return a distribution in multiples of 1 / ROUNDED; the largest takes what rounding leaves."""
+def _rounded(prior: FloatArray) -> list[int]:
+    """Return a distribution times ROUNDED; the largest entry takes what rounding leaves."""
     counts = np.rint(np.maximum(prior, 0.0) * ROUNDED).astype(np.int64)
     counts[np.argmax(counts)] += ROUNDED - counts.sum()
-    return tuple(Fraction(n, ROUNDED) for n in counts.tolist())
+    found: list[int] = counts.tolist()
+    return found
 
 
 def _ordered_as(

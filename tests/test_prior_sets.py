@@ -119,6 +119,22 @@ def test_a_vertex_in_floating_point_has_a_member_near(
     assert max(abs(p - v) for p, v in zip(near, extreme, strict=True)) < Fraction(1, 10**9)
 
 
+@examples(100)
+@given(sets, st.integers(0, 10**6))
+def test_any_distribution_has_a_short_member_of_a_ball(
+    case: tuple[dict[str, Any], list[int]], seed: int
+) -> None:
+    keys, values = case
+    if "center" not in keys:
+        return
+    priors = build(keys)
+    drawn = np.random.default_rng(seed).dirichlet(np.ones(len(values)))
+    near = priors.member_near(drawn)
+    assert contains(keys, near)
+    is_short = all(10**12 % p.denominator == 0 for p in near)
+    assert is_short or near == priors.middle
+
+
 @examples(200)
 @given(sets)
 def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(

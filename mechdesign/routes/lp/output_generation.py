@@ -15,17 +15,12 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.cone import Cone, Multipliers
-from mechdesign.routes.base import FamilyDual
+from mechdesign.notions.rows.cone import Cone
 from mechdesign.routes.highs import LPModel, WarmStartedLP
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.extended_formulation import (
-    ExtendedFormulation,
-    extended_formulation,
-    stacked,
-)
+from mechdesign.routes.lp.column_rows import ColumnRows
 from mechdesign.routes.lp.linear_program import by_highs, few_listed
 from mechdesign.routes.lp.support_formulation import support_of
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
@@ -59,17 +54,13 @@ def pays(program: ConicProgram) -> bool:
     )
     if not stated or program.worst_case == any(sets):
         return False
-    return any(sets) or all(block.shares_least for block in _formulations(program.cone))
+    return any(sets) or all(block.shares_least for block in _column_rows(program.cone).blocks)
 
 
-def _formulations(cone: Cone) -> list[ExtendedFormulation]:
-    """Return the rows of each family, for the priors that are listed or for all of a set."""
-    found = []
-    for family in cone.families:
-        lifts = family.lift_rows()
-        listed = () if lifts is None or support_of(lifts) is not None else few_listed(lifts)
-        found.append(extended_formulation(family, listed))
-    return found
+def _column_rows(cone: Cone) -> ColumnRows:
+    """Return the rows on a column, for the priors that are listed or for all of a set."""
+    lifts = [family.lift_rows() for family in cone.families]
+    return ColumnRows(cone, [() if family is None else few_listed(family) for family in lifts])
 
 
 def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
@@ -86,13 +77,15 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
     pricing = _Pricing(program.cone)
     matrix, bound, rounds = np.zeros((k, m)), -np.inf, 0
-    counts, evidence = program.output_count, None
+    counts = program.output_count
+    evidence, multipliers = None, np.zeros((len(pricing.rows), m))
     while True:
         try:
             some = replace(
                 program,
                 cost=program.cost[:, active],
                 output_count=None if counts is None else counts[active],
+                is_priced=True,
             )
             answer = by_highs(some, limits.part(), method)
             matrix = np.zeros((k, m))
@@ -108,7 +101,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             break
         lower = float(potentials.sum()) + k * min(0.0, float(reduced.min()))
         if lower > bound:
-            bound, evidence = lower, replace(answer, duals=() if program.is_priced else found)
+            bound, evidence, multipliers = lower, answer, found
         better = np.setdiff1d(np.flatnonzero(reduced < -NEGATIVE), active)
         if limits.tell(rounds, _loss(program, matrix), bound) or not len(better):
             break
@@ -116,9 +109,8 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             active, better[np.argsort(reduced[better])[: max(LEAST_ADDED, len(active) // 5)]]
         )
     note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
-    if evidence is None:
-        evidence = replace(answer, duals=() if program.is_priced else pricing.none())
-    return replace(evidence, matrix=matrix, notes=(note,))
+    duals = () if program.is_priced else tuple(pricing.rows.duals(multipliers))
+    return replace(evidence or answer, matrix=matrix, duals=duals, notes=(note,))
 
 
 def _weights(program: ConicProgram, answer: Answer) -> FloatArray:
@@ -145,21 +137,25 @@ class _Pricing:
     """The linear program of one column with entries that sum to 1, for one output after the other.
 
     Costs of outputs that follow each other differ little, and so the last basis is a good start.
+
+    Attributes
+    ----------
+    rows
+        Those of the program but for the last, the sum.
     """
 
     def __init__(self, cone: Cone) -> None:
-        self.size, self._blocks = cone.size, _formulations(cone)
-        lifts = [family.lift_rows() for family in cone.families]
-        self._tables = [() if family is None else few_listed(family) for family in lifts]
-        rows = stacked(self._blocks, cone.size)
-        one = sp.csr_array((np.arange(rows.shape[1]) < self.size).astype(np.float64)[None, :])
-        equal = np.append(np.concatenate([block.equal for block in self._blocks]), True)
+        self.rows = _column_rows(cone)
+        rows = self.rows.matrix()
+        self._entries = np.arange(rows.shape[1]) < cone.size
+        one = sp.csr_array(self._entries.astype(np.float64)[None, :])
+        equal = np.append(self.rows.equal, True)
         low, high = np.where(equal, 0.0, -np.inf), np.zeros(len(equal))
         low[-1] = high[-1] = 1.0
         A = sp.csr_array(sp.vstack([rows, one], format="csr"))
         self._empty = LPModel(np.zeros(A.shape[1]), A, low, high)
 
-    def price(self, v: FloatArray, limits: Limits) -> tuple[FloatArray, tuple[FamilyDual, ...]]:
+    def price(self, v: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
         """Return the least reduced cost of each output, and multipliers that prove them.
 
         Parameters
@@ -168,29 +164,18 @@ class _Pricing:
             ``(n_inputs, n_outputs)``: costs less potentials.
         limits
             When to end, with a SolverError.
+
+        Returns
+        -------
+        tuple
+            ``(n_outputs,)`` and ``(n_rows, n_outputs)``.
         """
         program = WarmStartedLP(self._empty, "simplex", limits)
-        reduced = np.zeros(v.shape[1])
-        ends: IntArray = np.cumsum([0, *(block.A.shape[0] for block in self._blocks)])
-        found: list[list[Multipliers]] = [[] for _ in self._blocks]
-        for block in self._blocks:
-            block.priors.clear()
+        reduced, multipliers = np.zeros(v.shape[1]), np.zeros((len(self.rows), v.shape[1]))
         for y, costs in enumerate(v.T):
-            cost = np.zeros(self._empty.A.shape[1])
-            cost[: self.size] = costs
+            cost = np.zeros(len(self._entries))
+            cost[self._entries] = costs
             solved = program.solve(cost)
             reduced[y] = cost @ solved.primal
-            weights = np.maximum(-solved.dual, 0.0)
-            for n, block in enumerate(self._blocks):
-                found[n] += block.carry_back(weights[ends[n] : ends[n + 1]], y)
-        return reduced, self._duals(found)
-
-    def none(self) -> tuple[FamilyDual, ...]:
-        """Return no multipliers."""
-        return tuple(FamilyDual(n, ()) for n in range(len(self._blocks)))
-
-    def _duals(self, found: list[list[Multipliers]]) -> tuple[FamilyDual, ...]:
-        return tuple(
-            FamilyDual(n, tuple(found[n]), table or tuple(block.priors))
-            for n, (block, table) in enumerate(zip(self._blocks, self._tables, strict=True))
-        )
+            multipliers[:, y] = np.maximum(-solved.dual[:-1], 0.0)
+        return reduced, multipliers

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign._typing import FloatArray
+from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp import output_generation as module
 from mechdesign.routes.lp.linear_program import by_highs
@@ -77,3 +79,29 @@ def test_what_was_found_stands_where_time_ends(monkeypatch: pytest.MonkeyPatch) 
     answer = by_outputs(program, limits)
     assert np.count_nonzero(answer.matrix.max(axis=0)) <= 2
     assert answer.duals
+
+
+@pytest.mark.parametrize("kind", [bounded_prior_ball, bounded_prior_box])
+def test_members_are_found_after_the_last_round_only(
+    kind: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST", 2)
+    monkeypatch.setattr(module, "LEAST_ADDED", 1)
+    problem = kind(11)  # type: ignore[operator]
+    program, _ = conic_program(problem)
+    priors = program.cone.families[0].lift_rows().priors
+    calls, rounds, near = [], [], type(priors).member_near
+
+    def counted(self: PriorSet, prior: FloatArray) -> Weights:
+        calls.append(len(rounds))
+        return near(self, prior)
+
+    monkeypatch.setattr(type(priors), "member_near", counted)
+    answer = by_outputs(program, Limits(watch=rounds.append))
+    assert len(rounds) > 1
+    assert set(calls) == {len(rounds)}
+    assert len(calls) <= 2 * program.cost.shape[1]
+    for prior in answer.duals[0].priors:
+        assert sum(prior) == 1
+        assert min(prior) >= 0
+        assert priors.contains(prior)
