@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import highspy
 import numpy as np
@@ -18,6 +18,7 @@ from mechdesign.routes.limits import Limits
 
 __all__ = [
     "PRIMAL",
+    "Basis",
     "BoundedProgram",
     "LPModel",
     "LPResult",
@@ -27,6 +28,7 @@ __all__ = [
     "is_optimal",
     "solve_lp",
     "status",
+    "vertex_basis",
 ]
 
 NAME = "HiGHS"
@@ -41,8 +43,12 @@ tolerances shrink by as much."""
 
 SMALLEST_COEFFICIENT = 1e-12
 
-PRIMAL = 4
-"""HiGHS's number for the primal simplex method, whose basis stays feasible when costs change."""
+DUAL, PRIMAL = 1, 4
+"""HiGHS's numbers for the simplex methods: the basis of the primal one stays feasible when costs
+change."""
+
+Basis: TypeAlias = Any
+"""A basis of HiGHS, as it gives and takes it: a byte for each column and each row."""
 
 
 @dataclass(frozen=True)
@@ -101,38 +107,36 @@ class WarmStartedLP:
 
     def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
         self.program, self.method, self._limits = program, method, limits
-        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
-        self._settings = iter(
-            ((UNIT, method, "on"), (1.0, method, "on"), (1.0, "simplex", "off"), (1.0, "ipm", "on"))
-        )
-        self._load_next()
+        self._restart()
 
-    def _load_next(self) -> bool:
-        """Load the program with the next settings; return whether there are any."""
-        settings = next(self._settings, None)
-        if settings is None:
-            return False
-        self._unit, method, presolve = settings
+    def _restart(self) -> None:
+        """Load the program with the first settings."""
+        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
+        method = self.method
+        self._settings = [(1.0, "ipm", "on"), (1.0, "simplex", "off"), (1.0, method, "on")]
+        self._load(UNIT, method, "on")
+
+    def _load(self, unit: float, method: str, presolve: str) -> None:
+        """Load the program with settings of HiGHS."""
+        self._unit = unit
         self._solver = highs(method, presolve, self._limits)
         self._solver.passModel(_model(self.program, self._unit))
-        return True
 
-    def start_at(self, columns: BoolArray, rows: BoolArray) -> None:
-        """Start the primal simplex method at a vertex.
+    @property
+    def basis(self) -> Basis:
+        """The basis of the last run: a byte for each column and each row."""
+        return self._solver.getBasis()
 
-        Parameters
-        ----------
-        columns, rows
-            Which of them are basic, as many as there are rows; the other columns are at 0 and the
-            other rows at their upper bounds.
-        """
-        status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
-        basis.col_status = [status.kBasic if basic else status.kLower for basic in columns]
-        basis.row_status = [status.kBasic if basic else status.kUpper for basic in rows]
-        basis.valid, basis.alien = True, False
-        self._solver.setOptionValue("presolve", "off")
-        self._solver.setOptionValue("simplex_strategy", PRIMAL)
-        self._solver.setBasis(basis)
+    def start_at(self, basis: Basis | None) -> None:
+        """Forget earlier runs; start at a basis, by the primal simplex method, or at none."""
+        if self._unit != UNIT:  # the last run needed other settings
+            self._restart()
+        self._solver.clearSolver()
+        known = basis is not None and basis.valid
+        self._solver.setOptionValue("presolve", "off" if known else "on")
+        self._solver.setOptionValue("simplex_strategy", PRIMAL if known else DUAL)
+        if known:
+            self._solver.setBasis(basis)
 
     def solve(self, cost: FloatArray | None = None) -> LPResult:
         """Solve, at other costs if they are given; where HiGHS stops short, with other settings.
@@ -156,8 +160,9 @@ class WarmStartedLP:
             except SolverError as error:
                 said = str(error)
             self._check_limits()
-            if not self._load_next():
+            if not self._settings:
                 raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
+            self._load(*self._settings.pop())
 
     def _check_limits(self) -> None:
         """Tell HiGHS how much time is left; raise if there is none."""
@@ -203,6 +208,22 @@ class BoundedProgram:
 def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPResult:
     """Solve a linear program once; see :class:`WarmStartedLP`."""
     return WarmStartedLP(program, method, limits).solve()
+
+
+def vertex_basis(columns: BoolArray, rows: BoolArray) -> Basis:
+    """Return the basis of a vertex.
+
+    Parameters
+    ----------
+    columns, rows
+        Which of them are basic, as many as there are rows; the other columns are at 0 and the other
+        rows at their upper bounds.
+    """
+    status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
+    basis.col_status = [status.kBasic if basic else status.kLower for basic in columns]
+    basis.row_status = [status.kBasic if basic else status.kUpper for basic in rows]
+    basis.valid, basis.alien = True, False
+    return basis
 
 
 def is_optimal(solver: Guarded) -> bool:

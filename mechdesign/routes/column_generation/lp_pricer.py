@@ -3,6 +3,8 @@
 Between rounds only costs change, so that the primal simplex method goes on from the last optimum,
 which stays feasible; the first time it starts at the start ray of the output. The programs of the
 outputs are independent and HiGHS lets other threads run meanwhile: they are solved on all cores.
+They differ in their costs alone: each thread has one instance of HiGHS, megabytes, and takes the
+basis of an output, a byte for each row, from round to round.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -24,6 +27,7 @@ from mechdesign.routes.column_generation.pricing import (
 )
 from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.cones.input_line import ratio_lengths
+from mechdesign.routes.highs import Basis
 
 __all__ = ["LPPricer"]
 
@@ -52,7 +56,10 @@ class LPPricer:
         self.workers = workers or os.cpu_count() or 1
         self._lengths = ratio_lengths(cone)
         self._first = WarmColumn(cone, np.full(len(cost), 1 / len(cost)))
-        self._columns: list[WarmColumn | None] = [None] * cost.shape[1]
+        self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
+        for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
+            self._idle.put(column)
+        self._bases: list[Basis | None] = [None] * cost.shape[1]
         self._start: Start | None = None
 
     def start(self) -> Start:
@@ -74,7 +81,13 @@ class LPPricer:
 
         def solve(y: int) -> None:
             if not over():
-                ray, answer = self._column(y).cheapest(v[:, y])
+                column = self._idle.get()
+                try:
+                    column.start_at(self._bases[y] or self._first_basis(y))
+                    ray, answer = column.cheapest(v[:, y])
+                    self._bases[y] = column.basis
+                finally:
+                    self._idle.put(column)
                 found[:, y] = np.maximum(ray, 0.0)
                 multipliers[y] = np.maximum(-answer.dual[:-1], 0.0)
 
@@ -99,12 +112,9 @@ class LPPricer:
 
         return PricedColumns(reduced, shortfall, rays, multipliers_of_rows)
 
-    def _column(self, y: int) -> WarmColumn:
-        """Return the program of an output; a new one starts where it pays most to be truthful."""
-        column = self._columns[y]
-        if column is None:
-            column = self._first.copy()
-            rays = self.start().rays
-            column.start_at(rays[:, int(np.argmin(self.cost[:, y] @ rays / rays.sum(axis=0)))])
-            self._columns[y] = column
-        return column
+    def _first_basis(self, y: int) -> Basis | None:
+        """Return the basis of the start ray on which it pays most to be truthful."""
+        rays = self.start().rays
+        return self._first.basis_at(
+            rays[:, int(np.argmin(self.cost[:, y] @ rays / rays.sum(axis=0)))]
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import lru_cache
 
@@ -19,6 +20,10 @@ where its pricing is simple."""
 
 BYTES = 128.0
 """For each pair of inputs: eight rays for each input, twice."""
+
+ROW_BYTES, SOLVER_BYTES = 24.0, 2500.0
+"""For a row of an output: its multiplier, now and at the best bound, and its place in a basis; for
+a row or an input of the program of one output: what HiGHS holds, once for each thread."""
 
 
 class ColumnGeneration(LinearRoute):
@@ -39,8 +44,15 @@ class ColumnGeneration(LinearRoute):
         return replace(verdict, reason=reason, recommended=bool(rays))
 
     def memory(self, problem: Problem) -> float:
-        """Return that of the rays, with the program over them."""
-        return BYTES * len(problem.domain) ** 2
+        """Return that of the rays and the program over them, and of linear programs for rays."""
+        from mechdesign.routes.cones.price_search import price_search  # scipy on demand
+
+        k, rows = len(problem.domain), program_size(problem).rows
+        rays = BYTES * k**2
+        if price_search(problem):
+            return rays
+        one = rows / len(problem.outputs or problem.domain) + k
+        return rays + ROW_BYTES * rows + SOLVER_BYTES * one * (os.cpu_count() or 1)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Generate columns until the bound is as close as asked."""

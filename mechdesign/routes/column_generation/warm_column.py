@@ -13,7 +13,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.highs import LPModel, LPResult, WarmStartedLP
+from mechdesign.routes.highs import Basis, LPModel, LPResult, WarmStartedLP, vertex_basis
 from mechdesign.routes.lp.column_rows import ColumnRows
 
 __all__ = ["WarmColumn"]
@@ -54,24 +54,35 @@ class WarmColumn:
         self._empty, self._program = empty, WarmStartedLP(empty, "simplex")
 
     def copy(self) -> WarmColumn:
-        """Return the same program with a basis of its own, as for another thread."""
+        """Return the same program in a solver of its own, as for another thread."""
         twin = copy(self)
         twin._program = WarmStartedLP(self._empty, "simplex")
         return twin
 
-    def start_at(self, ray: FloatArray) -> None:
-        """Start at an extreme ray, where all rows are on ratios of two entries; else do nothing.
+    def basis_at(self, ray: FloatArray) -> Basis | None:
+        """Return the basis of an extreme ray where all rows are on ratios of two entries.
 
         The rows that hold with equality join the inputs on which the ray is positive: those of a
-        tree through all of them, with P . r = 1, are a basis. From here on the primal simplex
-        method is used, which stays feasible when costs change.
+        tree through all of them, with P . r = 1, are a basis. None where there is no such tree.
         """
         tree = None if len(self._no_cost) else _tight_tree(self._empty.A[:-1], ray)
         if tree is None:
-            return
+            return None
         rows = np.ones(self._empty.A.shape[0], dtype=bool)
         rows[tree] = rows[-1] = False
-        self._program.start_at(ray > 0, rows)
+        return vertex_basis(ray > 0, rows)
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of the last optimum."""
+        return self._program.basis
+
+    def start_at(self, basis: Basis | None) -> None:
+        """Start the next search at a basis, or at none.
+
+        The primal simplex method goes on from there, which stays feasible when costs change.
+        """
+        self._program.start_at(basis)
 
     def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
         """Return the column of least cost, and the whole answer of the program."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -27,6 +30,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.notions import Notion
+from mechdesign.outside import Guarded
+from mechdesign.routes import highs as solvers
 from mechdesign.routes.column_generation import search as columns
 from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.lp_pricer import LPPricer
@@ -278,6 +283,45 @@ def test_threads_change_nothing() -> None:
     assert np.array_equal(one.matrix, many.matrix)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_solver_for_each_thread_is_all(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    """There are sixteen outputs, and more rounds than one."""
+    alive: weakref.WeakSet[Guarded] = weakref.WeakSet()
+    most: list[int] = []
+
+    def counted(*args: Any) -> Guarded:
+        solver = make(*args)
+        alive.add(solver)
+        most.append(len(alive))
+        return solver
+
+    make = solvers.highs
+    monkeypatch.setattr(solvers, "highs", counted)
+    problem = grid_problem("manhattan", side=4)
+    raw = solve_columns(problem, workers=workers)
+    assert max(most) == workers
+    assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
+@pytest.mark.parametrize("failed", [0, 1, 7, 30])
+def test_a_run_that_stops_short_changes_neither_its_output_nor_the_next(
+    monkeypatch: pytest.MonkeyPatch, failed: int
+) -> None:
+    problem = grid_problem("manhattan", side=4)
+    runs: list[bool] = []
+
+    def ends_well(solver: Guarded) -> bool:
+        runs.append(len(runs) != failed)
+        return runs[-1] and is_optimal(solver)
+
+    is_optimal = solvers.is_optimal
+    monkeypatch.setattr(solvers, "is_optimal", ends_well)
+    raw = solve_columns(problem, workers=1)
+    assert len(runs) > failed
+    assert_channel(problem, raw.matrix)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
 @pytest.mark.parametrize(
     "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
 )
@@ -394,7 +438,7 @@ def test_a_warm_column_that_starts_at_a_ray_finds_the_same(distance: str) -> Non
     for seed in range(5):
         v = np.random.default_rng(seed).normal(size=9)
         hot = cold.copy()
-        hot.start_at(start.rays[:, seed])
+        hot.start_at(hot.basis_at(start.rays[:, seed]))
         wanted = cold.cheapest(v)[0]
         assert hot.cheapest(v)[0] @ v == pytest.approx(wanted @ v)
 
