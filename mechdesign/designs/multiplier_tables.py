@@ -60,7 +60,10 @@ def multiplier_tables(
     if sum(len(m.weight) for _, m in blocks) >= PACKED_FROM:
         blocks = _shortened(problem, blocks, n_columns, spare())
     own = (problem.prior.probabilities,)
-    return [_table(dual, m, () if dual.priors == own else dual.priors) for dual, m in blocks]
+    return [
+        _table(dual, m, ()) if dual.priors == own else _table(dual, *_named(m, dual.priors))
+        for dual, m in blocks
+    ]
 
 
 def _joined(dual: FamilyDual, side: str) -> Multipliers:
@@ -82,14 +85,16 @@ Blocks = list[tuple[FamilyDual, Multipliers]]
 def _shortened(problem: Problem, blocks: Blocks, n_columns: int, spare: float) -> Blocks:
     """Leave out and round multipliers, at a loss of up to half of what there is to spare each."""
     conic = [problem.channel_constraints[dual.notion] is None for dual, _ in blocks]
+    in_floats = [[[float(p) for p in prior] for prior in dual.priors] for dual, _ in blocks]
 
     def loss(changed: Sequence[Multipliers]) -> float:
         lost = np.zeros((len(problem.domain), n_columns))
-        for (dual, before), after, is_conic in zip(blocks, changed, conic, strict=True):
+        parts = zip(blocks, changed, in_floats, conic, strict=True)
+        for (dual, before), after, priors, is_conic in parts:
             if is_conic:
                 change = replace(before, weight=before.weight - after.weight)
                 family = problem.cone.families[dual.notion]
-                family.add_terms(lost, _chosen(change, change.weight != 0), dual.priors)
+                family.add_terms(lost, _chosen(change, change.weight != 0), priors)
         return float(np.maximum(lost.max(axis=1), 0.0).sum())
 
     def without(share: float) -> list[Multipliers]:
@@ -129,6 +134,16 @@ def _rounded(weight: FloatArray, digits: int) -> FloatArray:
 def _sorted(m: Multipliers) -> Multipliers:
     """Return the multipliers in an order in which numbers repeat."""
     return _chosen(m, np.lexsort((m.other, m.x, m.output)))
+
+
+def _named(m: Multipliers, priors: Sequence[Weights]) -> tuple[Multipliers, Sequence[Weights]]:
+    """Return the multipliers with those priors only that they refer to, each of them once."""
+    if not priors:
+        return m, ()
+    used, place = np.unique(m.other, return_inverse=True)
+    places: dict[Weights, int] = {}
+    number = [places.setdefault(priors[n], len(places)) for n in used]
+    return replace(m, other=np.array(number, dtype=np.intp)[place]), tuple(places)
 
 
 def _table(dual: FamilyDual, m: Multipliers, priors: Sequence[Weights]) -> dict[str, Any]:

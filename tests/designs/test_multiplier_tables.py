@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,13 @@ import pytest
 from mechdesign import (
     LDP,
     LIP,
+    BoundedPriorLIP,
     ContextAwareLDP,
     LinearNotion,
     MeanAbsoluteError,
     MetricPrivacy,
     PosteriorMeanSquaredError,
+    PriorBall,
     Problem,
 )
 from mechdesign.certify.bounds.duality import decoder_bound, dual_bound
@@ -40,6 +44,7 @@ NOTIONS: dict[str, Any] = {
     "ratios": ContextAwareLDP(np.where(np.eye(K), 0, RNG.integers(1, 9, (K, K)) / 4).tolist()),
     "lifts": LIP("0.6"),
     "both": [LDP("0.9"), LIP("0.7")],
+    "set": BoundedPriorLIP("0.6", PriorBall(PRIOR, "0.1")),
     "line": MetricPrivacy("0.4", "absolute"),
     "rows": LinearNotion(
         [(f"row {x}", {x: 1}, "0.3", {0: "1/2", (x + 1) % K: 1}) for x in range(K)]
@@ -89,6 +94,30 @@ def test_the_bound_falls_by_no_more_than_there_is_to_spare(
     number = [sum(len(b["weight"]) for b in lists(blocks)) for blocks in (whole, short)]
     if spare >= 1e-6:
         assert number[1] <= number[0] / 2
+
+
+def test_a_block_has_those_priors_only_that_it_refers_to_each_once() -> None:
+    problem = Problem(range(K), NOTIONS["set"], MeanAbsoluteError(), prior=PRIOR)
+    (dual,) = perturbed(problem, 1).families
+    twice = replace(dual, priors=(*dual.priors, *dual.priors))
+    other = [replace(m, other=m.other + len(dual.priors)) for m in dual.multipliers]
+    twice = replace(twice, multipliers=(*dual.multipliers, *other))
+    blocks = multiplier_tables(problem, [twice], K, lambda: 0.0)
+    assert len(blocks) > 1
+    for block in blocks:
+        priors = [tuple(map(Fraction, prior)) for prior in block["priors"]]
+        assert len(set(priors)) == len(priors)
+        assert set(block["other"]) == set(range(len(priors)))
+        named = [
+            (y, x, twice.priors[n], w)
+            for m in twice.multipliers
+            if m.side == block["side"]
+            for y, x, n, w in zip(m.output, m.x, m.other, m.weight, strict=True)
+        ]
+        mine = zip(*(block[key] for key in ("output", "x", "other", "weight")), strict=True)
+        found = {(y, x, priors[n], w) for y, x, n, w in mine}
+        assert found
+        assert found <= set(named)
 
 
 def test_more_to_spare_makes_shorter_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,10 @@ class Family(ABC):
         return [self._exact.rows[r] for r in places.tolist()]
 
     def add_terms(
-        self, costs: FloatArray, found: Multipliers, _priors: tuple[Weights, ...] = ()
+        self,
+        costs: FloatArray,
+        found: Multipliers,
+        _priors: Sequence[Sequence[Fraction | float]] = (),
     ) -> None:
         """Add the terms w (e**-a left - right) of multipliers w to the costs of the entries of Q.
 

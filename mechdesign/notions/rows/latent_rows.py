@@ -130,7 +130,10 @@ class LatentRows(Family):
         return [on_latent(m) for m in found], priors
 
     def add_terms(
-        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+        self,
+        costs: FloatArray,
+        found: Multipliers,
+        priors: Sequence[Sequence[Fraction | float]] = (),
     ) -> None:
         """Add the terms of the inner family, which are on w, times B."""
         terms = np.zeros((len(self.given_value), costs.shape[1]))

@@ -266,15 +266,20 @@ class LiftRows(Family):
         return found, vertices
 
     def add_terms(
-        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+        self,
+        costs: FloatArray,
+        found: Multipliers,
+        priors: Sequence[Sequence[Fraction | float]] = (),
     ) -> None:
         """Add the terms of each side: to one entry, and to all in proportion to the prior."""
         shrink = math.exp(-float(dict(self.sides())[found.side].exponent(self.epsilon)))
         of_entry, of_mean = (shrink, -1.0) if found.side == "upper" else (-1.0, shrink)
         np.add.at(costs, (found.x, found.output), of_entry * found.weight)
-        table = np.array([[float(p) for p in prior] for prior in priors or self.priors.vertices()])
-        totals = np.zeros((len(table), costs.shape[1]))
-        np.add.at(totals, (found.other, found.output), of_mean * found.weight)
+        used, number = np.unique(found.other, return_inverse=True)
+        listed = priors or self.priors.vertices()
+        table = np.array([[float(p) for p in listed[n]] for n in used]).reshape(-1, self.size)
+        totals = np.zeros((len(used), costs.shape[1]))
+        np.add.at(totals, (number, found.output), of_mean * found.weight)
         costs += table.T @ totals
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:

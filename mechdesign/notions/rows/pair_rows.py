@@ -356,7 +356,10 @@ class PairRows(Family):
         return Row(name, {x: Fraction(1)}, exponent, {other: bound.factor}, bound.slope)
 
     def add_terms(
-        self, costs: FloatArray, found: Multipliers, priors: tuple[Weights, ...] = ()
+        self,
+        costs: FloatArray,
+        found: Multipliers,
+        priors: Sequence[Sequence[Fraction | float]] = (),
     ) -> None:
         """Add w e**-a at x and -w factor at x'."""
         b = self.index[found.x, found.other]
