@@ -18,6 +18,7 @@ from mechdesign.errors import MechdesignError, SolverError, UnsupportedError
 from mechdesign.outside import failure
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution, Route
+from mechdesign.routes.coarse.route import Coarse
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.starts.remapping import remapped
 from mechdesign.routes.starts.route import Start
@@ -56,6 +57,7 @@ class Answers:
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None
         self._start: RawSolution | None = None
+        self._start_bound = -math.inf
         self.failures: list[str] = []
         self._errors: list[Exception] = []
 
@@ -70,17 +72,21 @@ class Answers:
 
         Whatever fails on the way from a raw answer to the proof, the next route is tried. In the
         end the start stands in where there is no answer, or no better one. Where a search is sure
-        to be long the start is there before it, and a gap to it is enough.
+        to be long the start is there before it, with a first bound if time is limited; a gap
+        between what is there before and what is found is enough.
 
         Raises
         ------
         UnsupportedError
             If there is no answer, as no route takes the problem.
         """
-        start = self._solved(last) if last.is_first(self._problem) else None
+        start = self._opening(last)
         if start is not None and start.value is not None:
             self._limits.incumbent, self._start = start.value, start
-        while (attempt := self._next(attempts)) is not None:
+            self._start_bound = self._limits.bound
+            if start.dual is not None:  # proved at once: there may be no time for it in the end
+                self.take(start, "a channel and a bound before the search")
+        while not (start and self._limits.over()) and (attempt := self._next(attempts)) is not None:
             self.attempt(attempt)
             if self.are_enough:
                 break
@@ -97,6 +103,18 @@ class Answers:
             error = self._errors[-1]
             if not isinstance(error, MechdesignError | MemoryError):
                 raise error  # that of the user's own function: no solver took part
+
+    def _opening(self, start: Start) -> RawSolution | None:
+        """Return what is there before a search that is sure to be long; else None."""
+        if not start.is_first(self._problem):
+            return None
+        raw = None
+        if math.isfinite(self._limits.seconds):
+            coarse = Coarse(most_rounds=1)
+            verdict = coarse.check(self._problem)
+            if verdict.holds and not verdict.recommended:  # else it is the search
+                raw = self._solved(coarse)
+        return raw or self._solved(start)
 
     def _next(self, attempts: Iterator[Attempt]) -> Attempt | None:
         """Return the next attempt; None if there is none, or it could not be chosen."""
@@ -129,6 +147,8 @@ class Answers:
         Where its evidence proves nothing, the channel stands without it.
         """
         raw = self._better(raw)
+        if raw is self._start and self.best is not None:
+            return True  # nothing is better than what was there before
         bare = replace(raw, dual=None, theorem=None, theorem_data={})
         for answer in (raw, bare):
             try:
@@ -142,9 +162,9 @@ class Answers:
         return False
 
     def _better(self, raw: RawSolution) -> RawSolution:
-        """Return the answer with the channel of the start in its place, if that is better.
+        """Return the answer with what the start has better in its place: channel or evidence.
 
-        So one channel is repaired, not two, and the bound is proved beside it.
+        So one channel is repaired, not two, and one bound is proved beside it.
         """
         loss, start = self._problem.expected_loss, self._start
         if loss is None or start is None or start.value is None or raw is start:
@@ -156,10 +176,19 @@ class Answers:
         cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
         places = [outputs.index(label) for label in labels]
         value = float((cost[:, places] * matrix).sum())
-        if value <= start.value:
-            return replace(raw, matrix=matrix, outputs=tuple(labels))
-        route = f"{start.route}; the bound by {raw.route}"
-        return replace(raw, matrix=start.matrix, outputs=start.outputs, route=route)
+        found = replace(raw, matrix=matrix, outputs=tuple(labels))
+        channel = found if value <= start.value else start
+        is_proved = start.dual is not None and self._limits.bound <= self._start_bound
+        evidence = start if is_proved else found
+        if channel is evidence:
+            return channel
+        return replace(
+            evidence,
+            matrix=channel.matrix,
+            outputs=channel.outputs,
+            route=f"{channel.route}; the bound by {evidence.route}",
+            notes=[*channel.notes, *evidence.notes],
+        )
 
     def _fails(self, name: str, error: Exception) -> bool:
         """Return whether an error is a failure of one attempt, and note it."""

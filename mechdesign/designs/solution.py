@@ -13,6 +13,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
+from mechdesign.certify.packed import unpacked
 from mechdesign.certify.proof import PRICES
 from mechdesign.channel import Channel
 from mechdesign.designs.binding import BindingRow, Block, Columns, binding_rows, blocks_of
@@ -363,7 +364,7 @@ def _privacy_line(claim: PrivacyClaim) -> str:
 
 def _mixing(mixtures: list[list[list[Any]]], blocks: list[dict[str, Any]]) -> FloatArray:
     """Return the weight of each column in each output, ``(n_columns, n_outputs)``."""
-    numbers = [column for block in blocks for column in block["output"]]
+    numbers = [column for block in blocks for column in unpacked(block["output"])]
     numbers += [column for mixture in mixtures for column, _ in mixture]
     found: FloatArray = np.zeros((1 + max(numbers, default=0), len(mixtures)))
     for y, mixture in enumerate(mixtures):

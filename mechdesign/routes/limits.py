@@ -100,6 +100,8 @@ class Limits:
     """Seconds of the time limit that are kept for the proof."""
     incumbent: float = field(default=math.inf, init=False)
     """The loss of a channel that is there before the search begins."""
+    bound: float = field(default=-math.inf, init=False)
+    """The best bound on the loss that was told so far."""
     _start: float = field(default=0.0, init=False)
     _told: float = field(default=math.nan, init=False)
     _closed: bool = field(default=False, init=False)
@@ -176,7 +178,10 @@ class Limits:
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
-        best = value if math.isinf(self.incumbent) else min(value, self.incumbent)
+        self.bound = max(self.bound, bound) if bound > -math.inf else self.bound
+        best = value
+        if math.isfinite(self.incumbent):
+            best, bound = min(value, self.incumbent), self.bound
         progress, enough = Progress(rounds, best, bound, self.elapsed), False
         try:
             if self.watch is not None:

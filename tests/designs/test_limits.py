@@ -204,3 +204,34 @@ class Fixed(Route):
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         return self.raw
+
+
+def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
+    """A search that finds nothing better changes nothing, and loses nothing."""
+    problem = plane()
+    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), None, "poor")
+    answers = Answers(problem, Limits(seconds=1e6))
+    answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
+    solution = answers.solution()
+    start = Start().solve(problem, Limits())
+    assert float(solution.value) == pytest.approx(start.value)
+    assert solution.route.startswith("coarse: ")
+    optimum = design(problem)
+    assert 0.5 * float(optimum.bound) <= float(solution.bound) <= float(optimum.value)
+    verify(solution.document())
+
+
+def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
+    problem = plane()
+    answers = Answers(problem, Limits())
+    answers.attempt(next(plan(problem, "interior", [])))
+    assert answers.best is not None
+    good = answers.best.raw
+    bare = RawSolution(good.matrix, good.outputs, None, "good")
+    answers = Answers(problem, Limits(seconds=1e6))
+    answers.run(iter([Attempt(Fixed(bare), "asked for")]), First())
+    found = answers.solution()
+    assert float(found.value) == pytest.approx(float(answers.best.value))
+    assert found.route.startswith("good; the bound by coarse: ")
+    assert 0 < float(found.bound) <= float(found.value) + 1e-12
+    verify(found.document())

@@ -43,10 +43,18 @@ class Coarse(LinearRoute):
     """Proves a bound by inputs that stand for others, more of them from round to round.
 
     The channel is that of :class:`~mechdesign.routes.starts.route.Start`.
+
+    Parameters
+    ----------
+    most_rounds
+        It ends after so many rounds: one gives a first bound before another search.
     """
 
     name = "coarse"
     summary = "a bound by some inputs that stand for others, for problems too large for a program"
+
+    def __init__(self, most_rounds: float = math.inf) -> None:
+        self._most_rounds = most_rounds
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for an expected loss and bounds on ratios; recommended for very large programs."""
@@ -95,7 +103,8 @@ class Coarse(LinearRoute):
             rounds += 1
             if found.value > bound:
                 bound, dual, last = found.value, found.dual, count
-            if limits.tell(rounds, value, bound) or count >= min(MOST, len(prior)):
+            all_in = count >= min(MOST, len(prior)) or rounds >= self._most_rounds
+            if limits.tell(rounds, value, bound) or all_in:
                 break
             growth = min(GROWTH, (limits.left / (limits.elapsed - before)) ** (1 / POWER))
             if growth < LEAST_GROWTH:

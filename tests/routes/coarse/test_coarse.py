@@ -30,6 +30,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
+from mechdesign.designs import multiplier_tables
 from mechdesign.notions import Cone
 from mechdesign.routes.coarse.bound import ACCURATE, coarse_bound, first_outputs
 from mechdesign.routes.coarse.representatives import (
@@ -62,6 +63,21 @@ def test_the_bound_holds_and_is_proved(problem: Problem) -> None:
     assert float(solution.bound) <= best + ORACLE
     assert best <= float(solution.value) + ORACLE
     verify(solution.document())
+
+
+def test_rows_that_bind_are_read_from_packed_multipliers_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = design(city(4), route="coarse")
+    monkeypatch.setattr(multiplier_tables, "PACKED_FROM", 1)
+    packed = design(city(4), route="coarse")
+    assert isinstance(packed.certificate["dual"]["rows"][0]["x"], str)
+    before = {(row.row, row.output): row.multiplier for row in listed.binding}
+    after = {(row.row, row.output): row.multiplier for row in packed.binding}
+    assert max(after.values()) > 0.1
+    for key in before.keys() | after.keys():  # rounded as far as the gap allows
+        assert after.get(key, 0.0) == pytest.approx(before.get(key, 0.0), abs=0.02)
+    assert packed.to_json()["binding"]
 
 
 def test_rounds_close_in_on_the_optimum_and_are_told() -> None:
