@@ -42,7 +42,7 @@ __all__ = ["solve_columns", "suits"]
 
 
 ROUNDS = 10_000
-SMOOTHING, STEP, NEARER = 0.5, 0.1, 0.3
+SMOOTHING, STEP, NEARER = 0.25, 0.1, 0.3
 """The share of the best potentials in those at which rays are sought, at first; how much it changes
 from round to round, and where nothing was found."""
 
@@ -170,28 +170,33 @@ class _ColumnGeneration:
         outputs = np.argmin(costs, axis=1)
         costs = costs[np.arange(len(costs)), outputs]
         try:
-            if not self._crash(start, outputs, costs):
-                self._generate(start, outputs, costs)
+            better, over = self._crash(start, outputs, costs)
+            if not over:
+                self._generate(start, outputs, costs, better)
         except SolverError as error:
             if self._best is None and self.rounds == 0:
                 raise
             self._failure = str(error)
 
-    def _crash(self, start: Start, outputs: IntArray, costs: FloatArray) -> bool:
-        """Take the first rays as a basis, if they are one; return whether to stop with that.
+    def _crash(
+        self, start: Start, outputs: IntArray, costs: FloatArray
+    ) -> tuple[_Columns | None, bool]:
+        """Take the first rays as a basis, if they are one; return better ones, whether to stop.
 
         With R the matrix of the rays and T = R**-1, theta = T 1 is a channel if it is >= 0, and the
         potentials solve R' u = the rays' costs.
         """
         if start.change is None:
-            return False
+            return None, False
         theta = start.change @ np.ones(len(costs))
         if theta.min() < -ROUNDING:
-            return False
+            return None, False
         if theta @ costs < self.value:
             self.found = _Columns(start.rays, outputs, np.maximum(theta, 0.0))
             self.value = float(theta @ costs)
-        return self._seek(start.change.T @ costs)[1]
+        potentials = start.change.T @ costs
+        priced, over = self._seek(potentials)
+        return (None if over else self._negative(self._rays(priced), potentials)), over
 
     def _seek(self, potentials: FloatArray) -> tuple[PricedColumns, bool]:
         """Price all outputs, keep the bound if it is the best; return whether to stop."""
@@ -205,8 +210,10 @@ class _ColumnGeneration:
         told = self.value * self.scale, self.bound * self.scale
         return priced, self.limits.tell(self.rounds, *told)
 
-    def _generate(self, start: Start, outputs: IntArray, costs: FloatArray) -> None:
-        """Add columns until none has a negative reduced cost."""
+    def _generate(
+        self, start: Start, outputs: IntArray, costs: FloatArray, better: _Columns | None
+    ) -> None:
+        """Add columns until none has a negative reduced cost; first some that are known to."""
         k = len(self.cost)
         # what tells nothing is a channel, whatever the first rays are
         rays = np.column_stack([start.rays, np.ones(k)])
@@ -215,6 +222,14 @@ class _ColumnGeneration:
         program = RestrictedMaster(rays, -costs, start.change, UNIT)
         has = _keys(rays, outputs)
         while self.rounds < ROUNDS:
+            if better is not None:
+                before = len(has)
+                has |= _keys(better.rays, better.outputs)
+                if len(has) == before:
+                    raise SolverError("HiGHS (rays) asks for columns that it has")
+                costs = (self.cost[:, better.outputs] * better.rays).sum(axis=0)
+                program.add(better.rays, -costs)
+                outputs = np.concatenate([outputs, better.outputs])
             theta, gains = program.solve()
             potentials, self.value = -gains, float(-theta @ program.gain)
             self.found = _Columns(program.rays, outputs, theta)
@@ -226,13 +241,6 @@ class _ColumnGeneration:
             better = self._better(potentials)
             if better is None:
                 return
-            before = len(has)
-            has |= _keys(better.rays, better.outputs)
-            if len(has) == before:
-                raise SolverError("HiGHS (rays) asks for columns that it has")
-            costs = (self.cost[:, better.outputs] * better.rays).sum(axis=0)
-            program.add(better.rays, -costs)
-            outputs = np.concatenate([outputs, better.outputs])
 
     def _better(self, potentials: FloatArray) -> _Columns | None:
         """Return columns of negative reduced cost; None to stop, for whatever reason.
@@ -246,18 +254,27 @@ class _ColumnGeneration:
             priced, over = self._seek(share * center + (1 - share) * potentials)
             if over:
                 return None
-            rays = priced.rays(np.arange(self.n_outputs))
-            rays = rays / rays.max(axis=0)
+            rays = self._rays(priced)
             if share == self._share:
                 worst = rays[:, np.argmin(priced.reduced)]
                 self._adapt(float((1 - len(rays) * worst / worst.sum()) @ (potentials - center)))
-            reduced = ((self.cost - potentials[:, None]) * rays).sum(axis=0)
-            added = np.flatnonzero(reduced < -NEGATIVE)
-            if len(added):
-                return _Columns(rays[:, added], added, np.zeros(len(added)))
+            better = self._negative(rays, potentials)
+            if better is not None:
+                return better
             if share == 0:
                 return None
             share = max(0.0, share - NEARER)
+
+    def _rays(self, priced: PricedColumns) -> FloatArray:
+        """Return the rays found for all outputs, with largest entries of 1."""
+        rays = priced.rays(np.arange(self.n_outputs))
+        return np.asarray(rays / rays.max(axis=0))
+
+    def _negative(self, rays: FloatArray, potentials: FloatArray) -> _Columns | None:
+        """Return those rays of all outputs whose reduced costs are negative, if any."""
+        reduced = ((self.cost - potentials[:, None]) * rays).sum(axis=0)
+        added = np.flatnonzero(reduced < -NEGATIVE)
+        return _Columns(rays[:, added], added, np.zeros(len(added))) if len(added) else None
 
     def _adapt(self, slope: float) -> None:
         """Seek nearer to the last potentials if the bound rises towards them, else farther away.

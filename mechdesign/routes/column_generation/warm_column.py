@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,12 +66,23 @@ class WarmColumn:
         The rows that hold with equality join the inputs on which the ray is positive: those of a
         tree through all of them, with P . r = 1, are a basis. None where there is no such tree.
         """
-        tree = None if len(self._no_cost) else _tight_tree(self._empty.A[:-1], ray)
+        terms = self._two_terms
+        tree = None if terms is None else _tight_tree(*terms, ray)
         if tree is None:
             return None
         rows = np.ones(self._empty.A.shape[0], dtype=bool)
         rows[tree] = rows[-1] = False
         return vertex_basis(ray > 0, rows)
+
+    @cached_property
+    def _two_terms(self) -> tuple[IntArray, FloatArray] | None:
+        """The places, in order, and coefficients of rows that have two entries each."""
+        A = self._empty.A[:-1]
+        if len(self._no_cost) or (np.diff(A.indptr) != 2).any():
+            return None
+        A.sort_indices()
+        pairs: IntArray = A.indices.astype(np.intp).reshape(-1, 2)
+        return pairs, np.asarray(A.data).reshape(-1, 2)
 
     @property
     def basis(self) -> Basis:
@@ -104,12 +116,9 @@ class WarmColumn:
         return tuple(self.rows.duals(scale * mine.T))
 
 
-def _tight_tree(A: sp.csr_array, ray: FloatArray) -> IntArray | None:
+def _tight_tree(pairs: IntArray, coefficients: FloatArray, ray: FloatArray) -> IntArray | None:
     """Return rows of two entries that are tight at a ray and form a tree; None if there is none."""
-    if (np.diff(A.indptr) != 2).any():
-        return None
-    pairs = np.sort(A.indices.reshape(-1, 2), axis=1)
-    terms = A.data.reshape(-1, 2) * ray[A.indices.reshape(-1, 2)]
+    terms = coefficients * ray[pairs]
     top = terms.max(axis=1)
     tight = np.flatnonzero((np.abs(terms.sum(axis=1)) <= TIGHT * top) & (top > 0))
     k, pairs = len(ray), pairs[tight]
