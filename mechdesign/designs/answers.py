@@ -25,9 +25,10 @@ from mechdesign.routes.starts.route import Start
 
 __all__ = ["Answers"]
 
-PROOF_SECONDS = 1e-5
-"""What the proof may take for each input and output: so much of a time limit is kept for it, but
-not more than a third."""
+PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
+"""What the proof may take for each input and output, and what more for each box or ball of priors,
+of which it may name two members for each output: so much of a time limit is kept for it, but not
+more than a third."""
 
 
 class Answers:
@@ -52,7 +53,10 @@ class Answers:
         self._problem, self._limits, self._stopwatch = problem, limits, limits.stopwatch
         if math.isfinite(limits.seconds):
             size = len(problem.domain) * len(problem.outputs or problem.domain)
-            limits.reserve = min(limits.seconds / 3, PROOF_SECONDS * size)
+            lifts = [family.lift_rows() for family in problem.cone.families]
+            sets = sum(rows is not None and not rows.priors.members for rows in lifts)
+            kept = size * (PROOF_SECONDS + sets * SET_SECONDS)
+            limits.reserve = min(limits.seconds / 3, kept)
         with self._stopwatch.phase("compile"):
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None

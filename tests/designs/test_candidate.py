@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from mechdesign import Problem, Solution, design, resources
+from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, design, resources
 from mechdesign.certify import verify
 from mechdesign.certify.bounds.theorems import nothing_constrained
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.answers import Answers
-from mechdesign.notions import LDP, ContextAwareLDP
+from mechdesign.notions import LDP, BoundedPriorLIP, ContextAwareLDP
 from mechdesign.resources import Work
 from mechdesign.routes import RawSolution
 from mechdesign.routes.limits import Limits
@@ -111,6 +111,17 @@ def test_time_is_kept_for_the_proof_only_where_time_is_limited() -> None:
         limits = Limits(seconds=seconds)
         Answers(Problem(range(5), LDP(1), HammingLoss()), limits)
         assert limits.reserve == pytest.approx(reserve)
+
+
+def test_more_time_is_kept_where_the_proof_names_members_of_a_set_of_priors() -> None:
+    kept = []
+    fifth, center = ["1/5"] * 5, Prior.uniform(5)
+    for priors in ([fifth], PriorBall(center, "0.1"), PriorBox([0] * 5, [1] * 5)):
+        limits = Limits(seconds=10)
+        problem = Problem(range(5), BoundedPriorLIP(1, priors), HammingLoss(), prior=center)
+        Answers(problem, limits)
+        kept.append(limits.reserve)
+    assert kept[1] == kept[2] > 5 * kept[0]
 
 
 def test_the_theorem_stays_where_the_dual_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
