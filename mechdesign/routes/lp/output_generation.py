@@ -18,14 +18,15 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.highs import LPModel, WarmStartedLP
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.column_rows import ColumnRows
 from mechdesign.routes.lp.linear_program import by_highs, few_listed
 from mechdesign.routes.lp.support_formulation import support_of
-from mechdesign.routes.presolve.reduction import Answer, ConicProgram
+from mechdesign.routes.presolve.reduction import Answer, ConicProgram, reduced_costs
 
-__all__ = ["by_outputs", "pays"]
+__all__ = ["by_outputs", "pays", "sharing_priors"]
 
 
 FEWEST_INPUTS = 80
@@ -110,7 +111,50 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
         )
     note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
     duals = () if program.is_priced else tuple(pricing.rows.duals(multipliers))
+    if duals and counts is None and not program.worst_case:
+        duals = sharing_priors(program, duals)
     return replace(evidence or answer, matrix=matrix, duals=duals, notes=(note,))
+
+
+def sharing_priors(program: ConicProgram, duals: tuple[FamilyDual, ...]) -> tuple[FamilyDual, ...]:
+    """Let outputs with slack refer to the center or to priors that others need: the bound stays.
+
+    Multipliers of an output at one prior P add a multiple of P to its reduced costs. Another member
+    of the set does as well if no reduced cost falls below the least of its input over the outputs,
+    of which the bound is the sum. Outputs with the least slack choose first.
+
+    Parameters
+    ----------
+    program
+        With an expected loss, and without orbits.
+    duals
+        Those of a family with a box or a ball of priors each have multipliers of one output and one
+        prior; other families stay as they are.
+    """
+    costs = reduced_costs(program, duals)
+    least = costs.min(axis=1)
+    slack = (costs - least[:, None]).min(axis=0)
+    found = []
+    for dual in duals:
+        lifts = program.cone.families[dual.notion].lift_rows()
+        if lifts is None or support_of(lifts) is None:
+            found.append(dual)
+            continue
+        priors = (*dual.priors, lifts.priors.middle)
+        table = np.array([[float(p) for p in prior] for prior in priors])
+        shared, kept = [], [len(dual.priors)]
+        for m in sorted(dual.multipliers, key=lambda m: slack[m.output[0]]):
+            y, number = m.output[0], m.other[0]
+            scale = m.weight.sum() * (-1.0 if m.side == "upper" else lifts.ends()[0])
+            moved = costs[:, y] + scale * (table[kept] - table[number])
+            suits = np.flatnonzero((moved >= least).all(axis=1))
+            if len(suits):
+                costs[:, y], number = moved[suits[0]], kept[suits[0]]
+            else:
+                kept.append(number)
+            shared.append(replace(m, other=np.full(len(m.other), number)))
+        found.append(replace(dual, multipliers=tuple(shared), priors=priors))
+    return tuple(found)
 
 
 def _weights(program: ConicProgram, answer: Answer) -> FloatArray:
