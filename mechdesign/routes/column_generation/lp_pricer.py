@@ -55,7 +55,8 @@ class LPPricer:
         self.cost, self.scale = cost, scale
         self.workers = workers or os.cpu_count() or 1
         self._lengths = ratio_lengths(cone)
-        self._first = WarmColumn(cone, np.full(len(cost), 1 / len(cost)))
+        # columns sum to 1: with ones, near the bounds on ratios, HiGHS need not scale the rows
+        self._first = WarmColumn(cone, np.ones(len(cost)))
         self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
         for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
             self._idle.put(column)

@@ -24,6 +24,10 @@ ARROW = 2.5
 ARRAYS, MOST_PAIRS = 14, 40
 """Arrays over the rows of all outputs; pairs for each input after a round of the search."""
 
+USED_ARRAYS, COPIES, USED_PAIRS = 5, 5, 20
+"""For bounds on ratios: arrays over the rows in use; copies of all multipliers; pairs in use for
+each input."""
+
 
 class InteriorPoint(LinearRoute):
     """Solves linear programs by Newton steps that are solved apart for each output.
@@ -58,12 +62,20 @@ class InteriorPoint(LinearRoute):
     def memory(self, problem: Problem) -> float:
         """Return that of the arrays over rows, and of a factor for each output where it is dense.
 
-        Where pairs are many, the search over spanners begins with few of them.
+        Of bounds on ratios of two entries only rows in use have arrays of their own; all have
+        multipliers. Where pairs are many, the search over spanners begins with few of them.
         """
         k, m = len(problem.domain), len(problem.outputs or problem.domain)
         rows = program_size(problem).rows / m
-        dense = rows > ARROW * k
-        return 8.0 * m * (ARRAYS * min(rows, MOST_PAIRS * k) + (k * k if dense else ARRAYS * k))
+        if rows <= ARROW * k:
+            return 8.0 * m * (ARRAYS * rows + ARRAYS * k)
+        if any(family.ratio_rows() is None for family in problem.cone.families):
+            return 8.0 * m * (ARRAYS * min(rows, MOST_PAIRS * k) + k * k)
+        from mechdesign.routes.interior.solve import HEAVY  # scipy and HiGHS on demand
+
+        stated = rows if rows * m < HEAVY else min(rows, MOST_PAIRS * k)
+        used = min(stated, USED_PAIRS * k)
+        return 8.0 * m * (USED_ARRAYS * used + COPIES * stated + k * k)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from typing import Any
 
@@ -37,6 +38,7 @@ from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.lp_pricer import LPPricer
 from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.column_generation.pricing import Pricer
+from mechdesign.routes.column_generation.route import ColumnGeneration
 from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
 from mechdesign.routes.column_generation.warm_column import WarmColumn
@@ -301,6 +303,13 @@ def test_one_solver_for_each_thread_is_all(monkeypatch: pytest.MonkeyPatch, work
     raw = solve_columns(problem, workers=workers)
     assert max(most) == workers
     assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
+def test_a_large_grid_does_not_take_a_solver_for_each_output() -> None:
+    """With 8 MB for each of the 900 outputs it would take 7 GB on any machine."""
+    problem = grid_problem("manhattan", side=30)
+    per_thread = ColumnGeneration().memory(problem) / (os.cpu_count() or 1)
+    assert per_thread < 500e6
 
 
 @pytest.mark.parametrize("failed", [0, 1, 7, 30])

@@ -17,6 +17,7 @@ from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.interior.dense_kkt import DenseKKT
 from mechdesign.routes.interior.method import interior_point
 from mechdesign.routes.interior.pair_output import PairBlocks, PairOutput
+from mechdesign.routes.interior.route import InteriorPoint
 from mechdesign.routes.interior.solve import solve_interior
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.presolve.chain import conic_program
@@ -208,6 +209,25 @@ def test_designs_are_those_of_highs(problem: Problem, monkeypatch: pytest.Monkey
     assert solution.status == "optimal"
     wanted = design(problem, route="linear-program")
     assert math.isclose(float(solution.value), float(wanted.value), rel_tol=1e-7)
+
+
+def test_memory_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What outputs hold at the end, and all multipliers once, is a good part of the estimate."""
+    made: list[PairOutput] = []
+
+    class Kept(PairOutput):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr(conversion, "MANY", 0)
+    monkeypatch.setattr(pair_output, "PairOutput", Kept)
+    problem = families.euclidean_grid(7, seed=3)
+    solve_interior(problem, Limits(gap=1e-3))
+    arrays = [a for output in made for a in vars(output).values() if isinstance(a, np.ndarray)]
+    held = sum(a.nbytes for a in arrays) + 8 * sum(output.blocks.n_rows for output in made)
+    assert len(made) == 49
+    assert held <= InteriorPoint().memory(problem) <= 4 * held
 
 
 def test_a_search_ends_at_any_step_with_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
