@@ -92,6 +92,10 @@ class Endless:
     def fileno(self) -> int:
         return 0
 
+    def seek(self, place: int) -> int:
+        self.read_so_far = place
+        return place
+
     def read(self, size: int) -> bytes:
         self.read_so_far += size
         return b"x" * size

@@ -189,13 +189,3 @@ def test_a_tree_that_stops_short_or_goes_on_is_refused() -> None:
     ):
         with pytest.raises(CertificateError, match=why):
             reduced_gain_by_boxes(statement, zero, tree)
-
-
-@pytest.mark.slow
-def test_beyond_all_rays_the_gap_is_honest() -> None:
-    prior = Prior.from_counts(np.random.default_rng(5).integers(1, 50, 20).tolist())
-    solution = design(Problem(range(20), LDP(1), UTILITIES[1], prior=prior))
-    assert solution.status == "bounded"
-    assert solution.gap < 0.01
-    assert solution.certificate["dual"]["search"] == "boxes"
-    verify(json.loads(json.dumps(solution.document())))
