@@ -42,8 +42,9 @@ GOAL = 1e-8
 ASIDE = (1e-2, 1e-4, 1e-6)
 """How far from the column of ones two opposite columns are whose mixtures are looked for."""
 
-LEFT = 1e-9
-"""What a mixture may lack of a column."""
+LEFT, ROUNDS_PER_INPUT = 1e-9, 50
+"""What a mixture may lack of a column; and rounds, times inputs, after which it is given up: some
+two or three are needed, and a solver that errs might have no end."""
 
 SAME = 1e-9
 """Rays with a mean of 1 that differ by less than that are one."""
@@ -135,7 +136,9 @@ def _surrounding(column: WarmColumn, prior: FloatArray, limits: Limits) -> list[
         for side in (aside, -aside):
             target = 1 + side * direction
             program, lacking = RestrictedMaster(np.eye(k), -np.ones(k)), 1.0
-            while lacking > LEFT and not limits.over():
+            for _ in range(ROUNDS_PER_INPUT * k):
+                if lacking <= LEFT or limits.over():
+                    break
                 theta, u = program.solve()
                 lacking = -float(program.gain @ theta)
                 ray = _vertex(column, -u / target)
