@@ -33,7 +33,7 @@ from itertools import pairwise
 from math import isqrt
 from typing import Any
 
-from mechdesign.certify.fixed_point import BITS
+from mechdesign.certify.fixed_point import BITS, product_steps
 from mechdesign.certify.problem import Statement, whole_number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower_scaled, exp_upper
@@ -54,8 +54,8 @@ all others leave, so that it may be a few units less than privacy allows."""
 LINE_DISTANCES = ["absolute", "manhattan", "euclidean"]
 """The distances of numbers: all the same."""
 
-LARGEST_STEP = 4096
-"""Exponents are bounded as if they were at most this."""
+LARGEST_STEP = 44
+"""Exponents are bounded as if they were at most this: no two weights differ by a factor e**44."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,13 @@ class TorusNoise:
 
     def within(self, epsilon: Fraction) -> bool:
         """Return whether the noise is proved private for this epsilon."""
-        spend(60 * len(self.gaps), "the weights of noise")
         exponent = epsilon * self.step
         top, bottom = exponent.numerator, exponent.denominator
-        most = LARGEST_STEP << BITS
+        most, steps = LARGEST_STEP << BITS, 60 + product_steps(top, bottom)
         for (a, b), gap in zip(pairwise(self.weights), self.gaps, strict=True):
-            bound = exp_lower_scaled(min(gap * top // bottom, most), BITS)
+            size = min(gap * top // bottom, most)
+            spend(steps + 6 * (size >> BITS), "the weights of noise")
+            bound = exp_lower_scaled(size, BITS)
             if max(a, b) << BITS > min(a, b) * bound:
                 return False
         return True

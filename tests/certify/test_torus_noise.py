@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import CertificateError, Domain, LimitError, MetricPrivacy, Prior
-from mechdesign.certify import verify
+from mechdesign.certify import torus_noise, verify
+from mechdesign.certify.fixed_point import BITS
+from mechdesign.exact import exp_lower_scaled
 from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
@@ -98,3 +100,23 @@ def test_the_work_is_counted() -> None:
     document["law"]["margins"] = ["10000000", "10000000"]
     with pytest.raises(LimitError, match="the lengths on a torus"):
         verify(sealed(document))
+
+
+def test_a_huge_budget_takes_no_exponentials_that_no_weights_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two weights differ by a factor 2**62 at most; e**4096 for each length would take minutes."""
+    bounds = []
+
+    def computed(exponent: int, bits: int) -> int:
+        bounds.append(exp_lower_scaled(exponent, bits))
+        return bounds[-1]
+
+    monkeypatch.setattr(torus_noise, "exp_lower_scaled", computed)
+    document = json.loads(json.dumps(mechanism_document(MADE["line"])))
+    document["law"] = {"margins": ["0", "510"], "weights": [str(1 << 52)] * 513}
+    document["domain"] = {"values": [0, 1, 2, 3]}
+    document["privacy"]["epsilon"], document["leakage"] = "4096", 0
+    verify(sealed(document))
+    assert len(bounds) >= 512
+    assert all(1 << 62 <= bound >> BITS < 1 << 66 for bound in bounds if bound > 1 << BITS)

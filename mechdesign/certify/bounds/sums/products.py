@@ -30,7 +30,13 @@ from typing import Any
 
 from mechdesign.certify.bounds.one_budget import BITS as LOW_BITS, OneBudget, one_budget
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
-from mechdesign.certify.fixed_point import BITS, product_steps, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import (
+    BITS,
+    fraction_steps,
+    product_steps,
+    scaled_down,
+    scaled_up,
+)
 from mechdesign.certify.privacy.check import ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear
 from mechdesign.certify.privacy.prior_sets import has_member, prior_bounds
@@ -69,7 +75,8 @@ def reduced_gain_by_products(
         raise CertificateError("the claim of a search by products is negative")
     forms = _Forms(statement, with_least=levels is not None)
     n = forms.unknowns
-    spend(40 * n * n, "a matrix of gains")
+    longest = max(v.denominator.bit_length() for v in (*u, *prior, *(b for row in B for b in row)))
+    spend(n * n * (20 + fraction_steps(2 * longest)), "a matrix of gains")
     T = [[-entry for entry in row] for row in _products(forms, dual["products"])]
     for x in range(k):
         for z in range(k):

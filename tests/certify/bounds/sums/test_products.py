@@ -25,6 +25,7 @@ from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.sums.products import reduced_gain_by_products
 from mechdesign.certify.problem import read_statement
 from mechdesign.notions import Notion
+from mechdesign.resources import counted
 from mechdesign.routes.estimation_risk.product_relaxation import product_bound
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import EstimationRisk
@@ -216,3 +217,16 @@ def test_what_levels_prove_is_true_of_rays(seed: int) -> None:
     for bits in range(1, 1 << k):
         q = np.where([bits >> x & 1 for x in range(k)], 1.0, low)
         assert q @ B @ q <= (u @ q) * (p @ q) + c * (p @ q) ** 2 + 1e-9
+
+
+def test_long_potentials_cost_more() -> None:
+    k = 4
+    problem = Problem(range(k), LDP(1), L2Risk(), prior=PRIOR)
+    statement, spent = read_statement(problem.to_table()), []
+    B, dual = [[Fraction(0)] * k] * k, {"surplus": 1, "products": [[], [], [], [], []]}
+    for bits in (20, 3000):
+        u = [Fraction(1) + Fraction(1, (1 << bits) + 2 * n + 1) for n in range(k)]
+        with counted() as work:
+            reduced_gain_by_products(statement, list(problem.prior), u, B, dual)
+        spent.append(work.spent)
+    assert spent[1] - spent[0] > k * k * (3000 // 64) ** 2 // 3
