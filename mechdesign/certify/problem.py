@@ -19,7 +19,7 @@ from mechdesign.certify.forms import exact_number as number
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.certify.schema import KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
 from mechdesign.errors import CertificateError
-from mechdesign.resources import spend
+from mechdesign.resources import entries_of, spend
 
 __all__ = [
     "ACCURACY",
@@ -208,6 +208,7 @@ def nonnegative(value: Any) -> Fraction:
 
 def table_of(rows: Any, shape: tuple[int, int]) -> list[list[Fraction]]:
     """Return a matrix of nonnegative numbers, of that shape exactly."""
+    spend(10 * entries_of(rows), "a table of the problem")
     table = [[nonnegative(entry) for entry in row] for row in rows]
     if len(table) != shape[0] or any(len(row) != shape[1] for row in table):
         raise CertificateError(f"expected a {shape[0]} x {shape[1]} matrix in the problem")

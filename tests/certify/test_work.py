@@ -18,11 +18,16 @@ from mechdesign.certify.mechanism_file import subset_selection
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.answers import Answers
 from mechdesign.errors import LimitError
-from mechdesign.notions import LDP, LIP, ContextAwareLDP, MetricPrivacy
+from mechdesign.notions import LDP, LIP, ContextAwareLDP, LinearNotion, MetricPrivacy
 from mechdesign.resources import Resources, Work, counted
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.starts.route import Start
-from mechdesign.utilities import L2Risk, MutualInformation, PosteriorMeanSquaredError
+from mechdesign.utilities import (
+    L2Risk,
+    MeanAbsoluteError,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+)
 from tests.corpus import CASES, document_of
 from tests.documents import Document, sealed
 
@@ -49,6 +54,21 @@ def document(problem: Problem, certificate: Document) -> Document:
 def potentials(k: int, search: str, **data: Any) -> Document:
     dual = {"weights": None, "rows": [], "potential": [0.1] * k, "search": search, **data}
     return {"theorem": None, "dual": dual}
+
+
+EMPTY = {"notion": 0, "side": "ratio", "output": [], "x": [], "other": [], "weight": []}
+
+
+ALL_PAIRS = [
+    {"name": f"{x} {z}", "left": {x: 1}, "right": {z: 1}, "exponent": 1}
+    for x in range(9)
+    for z in range(9)
+    if x != z
+]
+
+
+def multipliers(rows: list[Document], **data: Any) -> Document:
+    return {"theorem": None, "dual": {"weights": None, "rows": rows, **data}}
 
 
 def with_values(values: list[str]) -> Document:
@@ -96,6 +116,18 @@ HOSTILE: dict[str, Callable[[], Document]] = {
             PosteriorMeanSquaredError(values=range(900)),
         ),
         {"theorem": None, "dual": None},
+    ),
+    "a table of budgets that is read for each of many blocks of multipliers": lambda: document(
+        Problem(range(40), ContextAwareLDP(budgets(40)), MeanAbsoluteError()),
+        multipliers([EMPTY] * 1000),
+    ),
+    "rows of the user's own that are read for each of many blocks of multipliers": lambda: document(
+        Problem(range(9), LinearNotion(ALL_PAIRS), MeanAbsoluteError()),
+        multipliers([{**EMPTY, "side": "row"}] * 6000),
+    ),
+    "many blocks of multipliers for many representatives": lambda: document(
+        Problem(range(400), LDP(1), MeanAbsoluteError(), outputs=[0]),
+        multipliers([EMPTY] * 9000, representatives=list(range(400)), mixtures=[[]]),
     ),
 }
 

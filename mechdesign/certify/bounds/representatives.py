@@ -65,6 +65,8 @@ def representatives_bound(statement: Statement, dual: dict[str, Any]) -> Fractio
     for y, mixture in enumerate(mixtures):
         row = costs.of_output(y)
         shares = scaled_numbers([weight for _, weight in mixture], BITS)
+        if min(shares, default=0) < 0:
+            raise CertificateError("a weight of a column of multipliers is negative")
         for (column, _), share in zip(mixture, shares, strict=True):
             spend(3 * len(inputs), "mixtures of multipliers")
             terms = columns.get(column)
@@ -123,7 +125,8 @@ def _columns(
             raise CertificateError("a multiplier is on a row of inputs that represent none")
         check_indices(block["output"], None, "a multiplier is in a column")
         numbers = {column: n for n, column in enumerate(dict.fromkeys(block["output"]))}
-        spend(4 * len(block["weight"]) + len(numbers) * len(inputs), "columns of multipliers")
+        size = 4 * len(block["weight"]) + (2 + len(numbers)) * len(inputs)
+        spend(size, "columns of multipliers")
         terms = {x: [0] * len(numbers) for x in inputs}
         named = {**block, "output": [numbers[column] for column in block["output"]]}
         add_ratio_rows(statement, named, terms, len(numbers))

@@ -123,6 +123,7 @@ def ratio_bound(
         return lambda x, z: None if (a := pairs[x][z]) is None else (a, one)
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
+    spend(10 * k, "the inputs of a notion")
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     budget = (epsilon, one)
     if notion == "high-low":

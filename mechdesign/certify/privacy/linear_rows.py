@@ -14,7 +14,7 @@ from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.certify.problem import LINEAR, Statement, nonnegative, number, plain_label
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
-from mechdesign.resources import spend
+from mechdesign.resources import entries_of, spend
 
 __all__ = ["LinearRow", "broken_row", "is_linear", "linear_rows", "title_of"]
 
@@ -67,6 +67,7 @@ def linear_rows(
         If given, the epsilon to take instead of the notion's; if it has none, what to add to all
         exponents.
     """
+    spend(10 * entries_of(table["rows"]), "rows of a notion")
     has_epsilon = "epsilon" in table
     budget = nonnegative(table["epsilon"]) if has_epsilon else ZERO
     budget = budget if shift is None else shift

@@ -21,7 +21,10 @@ probability 1 in total, so that together they cost at least min(0, the least of 
 
     loss  >=  Sum_x u_x + Sum_x min(0, min over outputs y rooted at x of W_x).
 
-Costs, ``down`` and R, L are rounded down, and ``up`` is rounded up: all these lower the bound.
+Costs, ``down`` and R, L are rounded down, and ``up`` is rounded up: all these lower the bound. As
+the rows of Q sum to 1, ``down`` is at most 1 and ``up`` at least 1, or no channel is private. So R
+and L fall without end once they are far below all costs; there they are cut off at :data:`LEAST`,
+and so is what lies beyond. No output has its root there, unless the bound is below 0 anyhow.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from operator import add
 from typing import Any
 
 from mechdesign.certify.bounds.outward import ratio_ceiling, ratio_floor
-from mechdesign.certify.bounds.prices.reduced_costs import BITS, ReducedCosts
+from mechdesign.certify.bounds.prices.reduced_costs import BITS, SCALE, ReducedCosts
 from mechdesign.certify.fixed_point import scaled_down, scaled_up
 from mechdesign.certify.privacy.check import Bound, ratio_bound
 from mechdesign.certify.privacy.metric_pairs import line_order
@@ -44,6 +47,11 @@ __all__ = ["chain_bound"]
 
 Step = tuple[int, int]
 """Numbers (down, up) with down q_x <= q_z <= up q_x, over 2**BITS, rounded outward."""
+
+LEAST = -(1 << 2048)
+"""R and L are not told apart below it: costs and prices are smaller, 1e308 at most in all files.
+
+Integers stay short, where factors of up to e**4096 would make each longer than the one before."""
 
 
 def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
@@ -71,11 +79,17 @@ def chain_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
 
 
 def _beyond(c: list[int], steps: list[Step]) -> list[int]:
-    """Return R: what lies after x in the list costs at least R_x q_x. Rounded down."""
+    """Return R: what lies after x in the list costs at least R_x q_x. Rounded down.
+
+    From the first one below LEAST on, all are LEAST.
+    """
     total, found = 0, [0]
     for cost, (down, up) in zip(reversed(c), reversed(steps), strict=False):
         total += cost
         total = total * (down if total >= 0 else up) >> BITS
+        if total < LEAST:
+            found += [LEAST] * (len(c) - len(found))
+            break
         found.append(total)
     return found[::-1]
 
@@ -93,4 +107,4 @@ def _step(bounds: list[Bound], x: int, z: int) -> Step:
     up = [scaled_up(ceiling, BITS) for ceiling in ceilings if ceiling is not None]
     if not up:
         raise CertificateError(f"the notions do not bound inputs {x} and {z} by each other")
-    return down, min(up)
+    return min(down, SCALE), max(min(up), SCALE)

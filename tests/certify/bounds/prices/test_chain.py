@@ -35,7 +35,8 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify.bounds.prices.chain import chain_bound
+from mechdesign.certify.bounds.prices.chain import LEAST, _beyond, _steps, chain_bound
+from mechdesign.certify.bounds.prices.reduced_costs import BITS, SCALE, ReducedCosts
 from mechdesign.certify.problem import read_statement
 from mechdesign.certify.proof import BOUNDS, prove
 from mechdesign.designs.solution import Solution
@@ -141,6 +142,29 @@ def test_at_extreme_budgets_it_is_still_a_bound(epsilon: str) -> None:
     best = 1.0 if epsilon in ("0", "1e-12") else 0.0
     for prices in ([0, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0.375, 0.125, 0.125, 0.375]):
         assert chain_bound(statement_of(problem), {"potential": prices}) <= best + 1e-9
+
+
+@pytest.mark.parametrize("prices", [[1.0] * 90, [0.02] * 89 + [-1.0], [0.0] * 45 + [0.4] * 45])
+def test_integers_stay_short_at_large_budgets(prices: list[float]) -> None:
+    """Each input multiplies what lies beyond by up to e**4000; the bound holds all the same."""
+    problem = Problem(range(90), MetricPrivacy(4000, "absolute"), MeanAbsoluteError(), outputs=[0])
+    statement = statement_of(problem)
+    right = _steps(statement, list(range(90)))
+    beyond = _beyond([round(-u * SCALE) for u in prices], right)
+    assert max(map(int.bit_length, beyond)) <= 2049
+    bound = chain_bound(statement, {"potential": prices})
+    assert bound <= Fraction(89, 2)  # the mean distance from the only output
+
+
+def test_a_cost_far_below_another_spoils_no_root_but_those_beyond_it() -> None:
+    """The root is at the end from which nothing falls: its bound is not cut off."""
+    problem = Problem(range(3), MetricPrivacy(1300, "absolute"), MeanAbsoluteError(), outputs=[0])
+    prices = [0.0, 1.0, 1.0]
+    (c,) = ReducedCosts(statement_of(problem), {"potential": prices})
+    right = _steps(statement_of(problem), [0, 1, 2])
+    assert _beyond(c, right) == [LEAST, c[2] * right[1][1] >> BITS, 0]
+    found = chain_bound(statement_of(problem), {"potential": prices})
+    assert Fraction(LEAST, SCALE) < found <= 1  # the mean distance from the only output
 
 
 def steps(k: int = 5) -> Problem:
