@@ -1,7 +1,7 @@
 """Problems of the benchmark of design speed beside the families: other objectives, real cities.
 
 The cities are windows of Gowalla's check-ins, from the folder of data that ``MECHDESIGN_DATA``
-names: 16 x 16 cells of a grid of the world around Austin, and the whole of it (256 x 256), are real;
+names: 16 x 16 cells of a grid of the world around Austin, and all of it (256 x 256), are real;
 64 x 64 cells of the United States are semi-synthetic (see the provenance beside the data).
 """
 

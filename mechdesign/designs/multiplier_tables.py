@@ -137,9 +137,13 @@ def _sorted(m: Multipliers) -> Multipliers:
 
 
 def _named(m: Multipliers, priors: Sequence[Weights]) -> tuple[Multipliers, Sequence[Weights]]:
-    """Return the multipliers with those priors only that they refer to, each of them once."""
-    if not priors:
-        return m, ()
+    """Return the multipliers with those priors only that they refer to, each of them once.
+
+    Without multipliers one prior is left: a block that names none is about that of the problem,
+    which need not be in the set.
+    """
+    if not priors or not len(m.weight):
+        return m, priors[:1]
     used, place = np.unique(m.other, return_inverse=True)
     places: dict[Weights, int] = {}
     number = [places.setdefault(priors[n], len(places)) for n in used]
