@@ -227,7 +227,7 @@ def exp_lower_scaled(exponent: int, bits: int) -> int:
     Examples
     --------
     >>> exp_lower_scaled(1 << 20, 20) / 2**20  # e
-    2.7182769775390625
+    2.7182788848876953
     """
     total = term = 1 << bits
     k = 0

@@ -276,7 +276,7 @@ def entries_of(document: Any) -> int:
     Examples
     --------
     >>> entries_of({"matrix": [[0.5, 0.5], [1, 0]], "outputs": ["a", "b"], "title": "a survey"})
-    6
+    7
     """
     if isinstance(document, dict):
         return sum(map(entries_of, document.values()))

@@ -345,7 +345,7 @@ class GeometricNoise(LatticeNoise):
     --------
     >>> ages = GeometricNoise(range(100), "0.5")
     >>> ages
-    GeometricNoise(100 inputs, MetricPrivacy(epsilon=0.5, distance='absolute'), 6.644 bits a report)
+    GeometricNoise(100 inputs, MetricPrivacy(epsilon=0.5, distance=absolute), 6.644 bits a report)
     >>> float(ages.probability(40, 40) / ages.probability(41, 40))  # e**0.5
     1.6487212707001282
     >>> low, high = ages.expected_loss(Prior.uniform(100), "absolute")

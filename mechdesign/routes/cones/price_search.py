@@ -25,7 +25,9 @@ def price_search(problem: Problem) -> str:
     Examples
     --------
     >>> from mechdesign import LDP, LIP, HammingLoss
-    >>> [price_search(Problem(range(3), notion, HammingLoss())) for notion in (LDP(1), LIP(1))]
+    >>> prior = [0.2, 0.3, 0.5]
+    >>> notions = (LDP(1), LIP(1))
+    >>> [price_search(Problem(range(3), notion, HammingLoss(), prior=prior)) for notion in notions]
     ['one-budget', 'lifts']
     """
     if not problem.is_conic:

@@ -86,9 +86,9 @@ class Start(Route):
     --------
     >>> from mechdesign.notions import LDP
     >>> from mechdesign.utilities import HammingLoss
-    >>> survey = Problem(range(3), LDP(math.log(4)), HammingLoss(), prior=[0.2, 0.5, 0.3])
+    >>> survey = Problem(range(3), LDP(math.log(4)), HammingLoss(), prior=[0.1, 0.6, 0.3])
     >>> Start().solve(survey, Limits()).matrix.round(9).tolist()
-    [[0.0, 0.2, 0.8], [0.0, 0.8, 0.2], [0.0, 0.2, 0.8]]
+    [[0.0, 0.8, 0.2], [0.0, 0.8, 0.2], [0.0, 0.2, 0.8]]
     """
 
     name = "start"
