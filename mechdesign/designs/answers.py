@@ -27,8 +27,7 @@ __all__ = ["Answers"]
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
 """What the proof may take for each input and output, and what more for each box or ball of priors,
-of which it may name two members for each output: so much of a time limit is kept for it, but not
-more than a third."""
+of which it may name two members for each output."""
 
 
 class Answers:
@@ -55,8 +54,7 @@ class Answers:
             size = len(problem.domain) * len(problem.outputs or problem.domain)
             lifts = [family.lift_rows() for family in problem.cone.families]
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
-            kept = size * (PROOF_SECONDS + sets * SET_SECONDS)
-            limits.reserve = min(limits.seconds / 3, kept)
+            limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._stopwatch.phase("compile"):
             self._statement = read_statement(problem.to_table())
         self.best: Candidate | None = None
@@ -86,7 +84,8 @@ class Answers:
         """
         start = self._opening(last)
         if start is not None and start.value is not None:
-            self._limits.incumbent, self._start = start.value, start
+            self._limits.incumbent = start.value
+            self._limits.start = self._start = start
             self._start_bound = self._limits.bound
             if start.dual is not None:  # proved at once: there may be no time for it in the end
                 self.take(start, "a channel and a bound before the search")
@@ -150,16 +149,16 @@ class Answers:
 
         Where its evidence proves nothing, the channel stands without it.
         """
-        raw = self._better(raw)
-        if raw is self._start and self.best is not None:
+        better = self._better(raw)
+        if better is self._start and better is not raw and self.best is not None:
             return True  # nothing is better than what was there before
-        bare = replace(raw, dual=None, theorem=None, theorem_data={})
-        for answer in (raw, bare):
+        bare = replace(better, dual=None, theorem=None, theorem_data={})
+        for answer in (better, bare):
             try:
                 found = Candidate(self._problem, self._statement, answer, why, self._limits)
                 self.best = found if self.best is None else self.best.merged(found)
             except Exception as error:
-                if not self._fails(raw.route, error):
+                if not self._fails(better.route, error):
                     raise
             else:
                 return True

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.certify.proof import PARALLEL
 from mechdesign.exact import fraction_text
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights
@@ -70,8 +71,9 @@ def _joined(dual: FamilyDual, side: str) -> Multipliers:
     """Return the multipliers of one side together, without those that are next to nothing."""
     parts = [m for m in dual.multipliers if m.side == side]
     top = max((float(m.weight.max(initial=0.0)) for m in dual.multipliers), default=0.0)
-    keys = ("output", "x", "other", "weight")
-    joined = Multipliers(side, *(np.concatenate([getattr(m, key) for m in parts]) for key in keys))
+    joined = Multipliers(
+        side, *(np.concatenate([getattr(m, key) for m in parts]) for key in PARALLEL)
+    )
     return _chosen(joined, joined.weight > WORTH_SAVING * top)
 
 
@@ -86,6 +88,7 @@ def _shortened(problem: Problem, blocks: Blocks, n_columns: int, spare: float) -
     """Leave out and round multipliers, at a loss of up to half of what there is to spare each."""
     conic = [problem.channel_constraints[dual.notion] is None for dual, _ in blocks]
     in_floats = [[[float(p) for p in prior] for prior in dual.priors] for dual, _ in blocks]
+    top = max(float(m.weight.max(initial=0.0)) for _, m in blocks)
 
     def loss(changed: Sequence[Multipliers]) -> float:
         lost = np.zeros((len(problem.domain), n_columns))
@@ -98,7 +101,6 @@ def _shortened(problem: Problem, blocks: Blocks, n_columns: int, spare: float) -
         return float(np.maximum(lost.max(axis=1), 0.0).sum())
 
     def without(share: float) -> list[Multipliers]:
-        top = max(float(m.weight.max(initial=0.0)) for _, m in blocks)
         return [
             replace(m, weight=np.where(m.weight > share * top, m.weight, 0.0)) if c else m
             for (_, m), c in zip(blocks, conic, strict=True)

@@ -18,6 +18,7 @@ from types import FrameType
 
 from mechdesign import outside
 from mechdesign.errors import InfeasibleError, MechdesignError
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.stopwatch import Stopwatch
 
 __all__ = ["OPTIMAL", "Limits", "Progress", "available_memory"]
@@ -100,6 +101,8 @@ class Limits:
     """Seconds of the time limit that are kept for the proof."""
     incumbent: float = field(default=math.inf, init=False)
     """The loss of a channel that is there before the search begins."""
+    start: RawSolution | None = field(default=None, init=False, repr=False)
+    """That channel."""
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss that was told so far."""
     _start: float = field(default=0.0, init=False)
@@ -122,6 +125,11 @@ class Limits:
     def left(self) -> float:
         """Seconds left for the search, at least 0."""
         return max(0.0, self.seconds - self.reserve - self.elapsed)
+
+    def keep(self, seconds: float) -> None:
+        """Keep at least so many seconds for the proof, but not more than a third of the limit."""
+        if math.isfinite(self.seconds):
+            self.reserve = max(self.reserve, min(self.seconds / 3, seconds))
 
     def steps(self, default: int, rate: float) -> int:
         """Return how many steps a part of a search may take, the same on every machine.
@@ -178,7 +186,8 @@ class Limits:
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
-        self.bound = max(self.bound, bound) if bound > -math.inf else self.bound
+        if bound > self.bound:  # NaN is not
+            self.bound = bound
         best = value
         if math.isfinite(self.incumbent):
             best, bound = min(value, self.incumbent), self.bound

@@ -206,6 +206,21 @@ class Fixed(Route):
         return self.raw
 
 
+def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
+    """A matrix that tells everything has no loss, until it is made private."""
+    problem = plane()
+    told = RawSolution(np.eye(16), problem.outputs or (), None, "told")
+    alone = Answers(problem, Limits())
+    alone.attempt(Attempt(Fixed(told), "asked for"))
+    start = Start().solve(problem, Limits())
+    assert alone.best is not None
+    assert start.value is not None
+    assert float(alone.best.value) > 1.01 * start.value
+    answers = Answers(problem, Limits())
+    answers.run(iter([Attempt(Fixed(told), "asked for")]), First())
+    assert float(answers.solution().value) == pytest.approx(start.value)
+
+
 def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()

@@ -31,8 +31,7 @@ OUTPUTS = 1.5
 of 64 x 64 cells, 60 representatives and 90 outputs proved as much as 180, to half a percent."""
 
 SECONDS_PER_ROW = 2e-8
-"""What the repair of the channel may take for each row of all columns: so much of a time limit is
-kept for it and the proof, but not more than a third."""
+"""What the repair of the channel and the proof may take for each row of all columns."""
 
 POWER, LEAST_GROWTH = 2.5, 1.15
 """The power of the number of representatives with which the time of a round grows, and the least
@@ -80,9 +79,8 @@ class Coarse(LinearRoute):
         utility = problem.expected_loss
         if utility is None:
             raise UnsupportedError("objective", "an expected loss", problem.utility.name)
-        kept = min(limits.seconds / 3, SECONDS_PER_ROW * _rows_of_all(problem))
-        limits.reserve = max(limits.reserve, 0.0 if math.isinf(limits.seconds) else kept)
-        raw = Start().solve(problem, limits)
+        limits.keep(SECONDS_PER_ROW * _rows_of_all(problem))
+        raw = limits.start or Start().solve(problem, limits)
         outputs, prior = problem.outputs or (), problem.prior.array
         loss = utility.loss(problem.domain, outputs).array
         cost = prior[:, None] * loss
@@ -121,9 +119,5 @@ class Coarse(LinearRoute):
 def _rows_of_all(problem: Problem) -> float:
     """Return the rows of all columns but those that others imply; one budget counts as none."""
     found = (family.ratio_rows() for family in problem.cone.families)
-    pairs = sum(
-        rows.n_pairs if rows.near is None else int(rows.near.sum())
-        for rows in found
-        if rows is not None and len(rows.bounds) > 1
-    )
+    pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.bounds) > 1)
     return float(pairs * len(problem.outputs or ()))

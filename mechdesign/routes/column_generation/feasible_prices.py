@@ -18,7 +18,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual
 from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
-from mechdesign.routes.column_generation.warm_column import WarmColumn
+from mechdesign.routes.lp.warm_column import WarmColumn
 
 __all__ = ["PRICERS", "feasible_prices", "multiplier_bound", "row_multipliers"]
 

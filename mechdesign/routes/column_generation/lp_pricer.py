@@ -25,9 +25,9 @@ from mechdesign.routes.column_generation.pricing import (
     closure_start,
     inverse,
 )
-from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.cones.input_line import ratio_lengths
 from mechdesign.routes.highs import Basis
+from mechdesign.routes.lp.warm_column import WarmColumn
 
 __all__ = ["LPPricer"]
 

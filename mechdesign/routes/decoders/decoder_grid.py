@@ -41,7 +41,6 @@ from mechdesign.exact import as_fraction
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
-from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.decoders.band_decoders import (
     SAME,
     distinct,
@@ -51,6 +50,7 @@ from mechdesign.routes.decoders.band_decoders import (
 from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import HighsProgram
+from mechdesign.routes.lp.warm_column import WarmColumn
 from mechdesign.routes.presolve.reduction import ConicProgram
 
 __all__ = ["solve_decoder_grid"]

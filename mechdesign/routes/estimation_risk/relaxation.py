@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual
+from mechdesign.routes.presolve.shortest_paths import closure
 
 __all__ = ["as_bound", "relaxed"]
 
@@ -41,11 +40,7 @@ def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
     for family in problem.cone.families:
         ratios, lifts = family.ratio_rows(), family.lift_rows()
         if ratios is not None and all(bound.factor <= 1 for bound in ratios.bounds):
-            E = ratios.lengths()
-            np.fill_diagonal(E, 0.0)
-            for y in range(len(E)):  # Floyd and Warshall
-                E = np.minimum(E, E[:, [y]] + E[[y], :])
-            budgets.append(float(E.max()))
+            budgets.append(float(closure(ratios.lengths()).max()))
         elif lifts is not None:
             exponents = [bound.exponent(lifts.epsilon) for _, bound in lifts.sides()]
             budgets.append(float(sum(exponents)) if len(exponents) == 2 else math.inf)

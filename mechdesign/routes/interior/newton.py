@@ -33,6 +33,8 @@ __all__ = [
 
 NEAR, FAR = 0.1, 10.0
 """A centrality corrector leaves products between these multiples of the target as they are."""
+# They stand in newton.py and in pair_kernels.py: a change elsewhere would not reach machine code
+# that numba keeps, and newton.py is imported without numba.
 
 MOST_CHANGE = 0.5
 """The largest share of a multiplier that restoring dual feasibility may take away."""

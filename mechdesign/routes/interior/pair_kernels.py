@@ -43,6 +43,8 @@ ignores; products near the target after a longer step."""
 
 NEAR, FAR = 0.1, 10.0
 """A centrality corrector leaves products between these multiples of the target as they are."""
+# They stand in newton.py and in pair_kernels.py: a change elsewhere would not reach machine code
+# that numba keeps, and newton.py is imported without numba.
 
 
 def _compiled(function: Callable[..., Any]) -> Any:

@@ -13,17 +13,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.highs import LPModel, WarmStartedLP
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.column_rows import ColumnRows
 from mechdesign.routes.lp.linear_program import by_highs, few_listed
 from mechdesign.routes.lp.support_formulation import support_of
+from mechdesign.routes.lp.warm_column import WarmColumn
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram, reduced_costs
 
 __all__ = ["by_outputs", "pays", "sharing_priors"]
@@ -55,13 +55,14 @@ def pays(program: ConicProgram) -> bool:
     )
     if not stated or program.worst_case == any(sets):
         return False
-    return any(sets) or all(block.shares_least for block in _column_rows(program.cone).blocks)
+    rows = ColumnRows(program.cone, _listed_priors(program.cone))
+    return any(sets) or all(block.shares_least for block in rows.blocks)
 
 
-def _column_rows(cone: Cone) -> ColumnRows:
-    """Return the rows on a column, for the priors that are listed or for all of a set."""
+def _listed_priors(cone: Cone) -> list[tuple[Weights, ...]]:
+    """Return for each family the priors that are listed; none stands for all of a set."""
     lifts = [family.lift_rows() for family in cone.families]
-    return ColumnRows(cone, [() if family is None else few_listed(family) for family in lifts])
+    return [() if family is None else few_listed(family) for family in lifts]
 
 
 def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
@@ -76,10 +77,10 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
     """
     k, m = program.cost.shape
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
-    pricing = _Pricing(program.cone)
+    column = WarmColumn(program.cone, np.ones(k), _listed_priors(program.cone))
     matrix, bound, rounds = np.zeros((k, m)), -np.inf, 0
     counts = program.output_count
-    evidence, multipliers = None, np.zeros((len(pricing.rows), m))
+    evidence, multipliers = None, np.zeros((len(column.rows), m))
     while True:
         try:
             some = replace(
@@ -95,7 +96,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             weights = _weights(program, answer)
             potentials = np.zeros(k) if answer.potentials is None else answer.potentials
             v = weights[:, None] * program.cost - potentials[:, None]
-            reduced, found = pricing.price(v, limits)
+            reduced, found = _priced(column, v, limits)
         except SolverError:
             if not rounds:
                 raise
@@ -110,7 +111,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             active, better[np.argsort(reduced[better])[: max(LEAST_ADDED, len(active) // 5)]]
         )
     note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
-    duals = () if program.is_priced else tuple(pricing.rows.duals(multipliers))
+    duals = () if program.is_priced else tuple(column.rows.duals(multipliers))
     if duals and counts is None and not program.worst_case:
         duals = sharing_priors(program, duals)
     return replace(evidence or answer, matrix=matrix, duals=duals, notes=(note,))
@@ -177,49 +178,29 @@ def _loss(program: ConicProgram, matrix: FloatArray) -> float:
     return float((np.bincount(orbit, losses) / np.bincount(orbit)).max())
 
 
-class _Pricing:
-    """The linear program of one column with entries that sum to 1, for one output after the other.
+def _priced(column: WarmColumn, v: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
+    """Return the least reduced cost of each output, and multipliers of rows that prove them.
 
     Costs of outputs that follow each other differ little, and so the last basis is a good start.
 
-    Attributes
+    Parameters
     ----------
-    rows
-        Those of the program but for the last, the sum.
+    column
+        Of entries that sum to 1.
+    v
+        ``(n_inputs, n_outputs)``: costs less potentials.
+    limits
+        When to end, with a SolverError.
+
+    Returns
+    -------
+    tuple
+        ``(n_outputs,)`` and ``(n_rows, n_outputs)``.
     """
-
-    def __init__(self, cone: Cone) -> None:
-        self.rows = _column_rows(cone)
-        rows = self.rows.matrix()
-        self._entries = np.arange(rows.shape[1]) < cone.size
-        one = sp.csr_array(self._entries.astype(np.float64)[None, :])
-        equal = np.append(self.rows.equal, True)
-        low, high = np.where(equal, 0.0, -np.inf), np.zeros(len(equal))
-        low[-1] = high[-1] = 1.0
-        A = sp.csr_array(sp.vstack([rows, one], format="csr"))
-        self._empty = LPModel(np.zeros(A.shape[1]), A, low, high)
-
-    def price(self, v: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
-        """Return the least reduced cost of each output, and multipliers that prove them.
-
-        Parameters
-        ----------
-        v
-            ``(n_inputs, n_outputs)``: costs less potentials.
-        limits
-            When to end, with a SolverError.
-
-        Returns
-        -------
-        tuple
-            ``(n_outputs,)`` and ``(n_rows, n_outputs)``.
-        """
-        program = WarmStartedLP(self._empty, "simplex", limits)
-        reduced, multipliers = np.zeros(v.shape[1]), np.zeros((len(self.rows), v.shape[1]))
-        for y, costs in enumerate(v.T):
-            cost = np.zeros(len(self._entries))
-            cost[self._entries] = costs
-            solved = program.solve(cost)
-            reduced[y] = cost @ solved.primal
-            multipliers[:, y] = np.maximum(-solved.dual[:-1], 0.0)
-        return reduced, multipliers
+    column = column.copy(limits)
+    reduced, multipliers = np.zeros(v.shape[1]), np.zeros((len(column.rows), v.shape[1]))
+    for y, costs in enumerate(v.T):
+        found, solved = column.cheapest(costs)
+        reduced[y] = costs @ found
+        multipliers[:, y] = np.maximum(-solved.dual[:-1], 0.0)
+    return reduced, multipliers

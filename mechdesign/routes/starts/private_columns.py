@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 
@@ -360,14 +359,3 @@ def _sizes(rays: FloatArray) -> FloatArray:
     for _ in range(UPDATES):
         sizes *= ((1 / (rays @ sizes)) @ rays) / share
     return sizes
-
-
-def as_integers(matrix: FloatArray, whole: int) -> list[list[int]]:
-    """Return a channel in integers whose rows sum to ``whole``, a list for each row."""
-    found = []
-    for row in matrix.tolist():
-        total = sum(map(Fraction, row))
-        numbers = [math.floor(Fraction(q) * whole / total) for q in row]
-        numbers[numbers.index(max(numbers))] += whole - sum(numbers)
-        found.append(numbers)
-    return found

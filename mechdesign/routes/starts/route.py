@@ -11,14 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import BITS
+from mechdesign.channel import Channel
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions import Cone
@@ -150,7 +149,6 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     return max(FEWEST, min(n, int(seconds)))
 
 
-@lru_cache(maxsize=1)
 def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatArray, float]:
     """Return the best channel found for a linear loss, and the loss."""
     from mechdesign.routes.starts.mixtures import decided, mixture, worst_case_mixture
@@ -312,14 +310,12 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
 def _within_constraints(problem: Problem, told: FloatArray) -> FloatArray:
     """Return (1 - t) of a uniform output and t of a channel, for the largest t that is private."""
     from mechdesign.routes.starts.mixtures import largest_share
-    from mechdesign.routes.starts.private_columns import as_integers
 
     uniform = np.full(told.shape, 1 / told.shape[1])
     rules = [rule for rule in problem.channel_constraints if rule is not None]
 
     def holds(t: float) -> bool:
-        rows = as_integers((1 - t) * uniform + t * told, 1 << BITS)
-        columns = [list(column) for column in zip(*rows, strict=True)]
+        columns = Channel.from_matrix((1 - t) * uniform + t * told).columns()
         if any(problem.cone.violation(column) is not None for column in columns):
             return False
         return all(rule.violation(columns) is None for rule in rules)

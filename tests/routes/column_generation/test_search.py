@@ -41,9 +41,9 @@ from mechdesign.routes.column_generation.pricing import Pricer
 from mechdesign.routes.column_generation.route import ColumnGeneration
 from mechdesign.routes.column_generation.search import solve_columns, suits
 from mechdesign.routes.column_generation.sorted_pricer import LiftPricer, SubsetPricer
-from mechdesign.routes.column_generation.warm_column import WarmColumn
 from mechdesign.routes.cones.input_line import InputLine
 from mechdesign.routes.limits import Limits, Progress
+from mechdesign.routes.lp.warm_column import WarmColumn
 from mechdesign.routes.presolve.chain import program_cost
 from tests.strategies import (
     ORACLE,

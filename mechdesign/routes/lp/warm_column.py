@@ -15,6 +15,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.highs import Basis, LPModel, LPResult, WarmStartedLP, vertex_basis
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.column_rows import ColumnRows
 
 __all__ = ["WarmColumn"]
@@ -54,10 +55,10 @@ class WarmColumn:
         empty = LPModel(np.zeros(rows.shape[1]), A, low, high)
         self._empty, self._program = empty, WarmStartedLP(empty, "simplex")
 
-    def copy(self) -> WarmColumn:
-        """Return the same program in a solver of its own, as for another thread."""
+    def copy(self, limits: Limits | None = None) -> WarmColumn:
+        """Return the same program in a solver of its own, as for another thread, or with limits."""
         twin = copy(self)
-        twin._program = WarmStartedLP(self._empty, "simplex")
+        twin._program = WarmStartedLP(self._empty, "simplex", limits)
         return twin
 
     def basis_at(self, ray: FloatArray) -> Basis | None:
