@@ -222,8 +222,8 @@ class Channel:
         Parameters
         ----------
         records
-            Input labels: a list, or a NumPy array, which is quickest where the labels are
-            0, 1, ..., k - 1.
+            Input labels: a list, a NumPy array, or what NumPy makes one of, as a column of a table;
+            an array is quickest where the labels are 0, 1, ..., k - 1.
         rng
             None for the cryptographic source of the operating system. A seed or a
             ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.

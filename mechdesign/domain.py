@@ -261,8 +261,8 @@ class Domain:
         Parameters
         ----------
         values
-            Labels, as a list or a NumPy array. An array of whole numbers is read at once where the
-            labels are 0, 1, ..., k - 1.
+            Labels: a list, a NumPy array, or what NumPy makes one of, as a column of a table. An
+            array of whole numbers is read at once where the labels are 0, 1, ..., k - 1.
 
         Raises
         ------
@@ -276,7 +276,8 @@ class Domain:
         """
         import numpy as np
 
-        if isinstance(values, np.ndarray):
+        if hasattr(values, "__array__"):
+            values = np.asarray(values)
             if values.ndim == 1 and values.dtype.kind in "iu" and self._is_range():
                 return self._own_codes(values, key)
             values = values.tolist()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, Int64Array
-from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
+from mechdesign.domain import Domain, Label, is_whole
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.resources import allow, current
 from mechdesign.sampling import SIMULATION, Randomness
 
@@ -55,6 +56,10 @@ class Alphabet(ABC):
     @abstractmethod
     def labels(self, data: AnyArray) -> list[Any]:
         """Return the reports as Python values: labels, tuples of labels, sets."""
+
+    def values(self, data: AnyArray) -> AnyArray:
+        """Return the reports as an array of one axis: of numbers or text where all are such."""
+        return value_array(self.labels(data))
 
     @abstractmethod
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
@@ -121,6 +126,10 @@ class Labels(Alphabet):
         known = self.outputs.labels
         return [known[code] for code in data.tolist()]
 
+    def values(self, data: AnyArray) -> AnyArray:
+        """Return the labels as an array."""
+        return value_array(self.outputs.labels)[data]
+
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
         """Return the numbers of labels."""
         return self.outputs.codes(labels, key)
@@ -184,6 +193,10 @@ class Numbers(Labels):
         """Return the numbers."""
         return list(data.tolist())
 
+    def values(self, data: AnyArray) -> AnyArray:
+        """Return the numbers as they are held."""
+        return data.copy()
+
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
         """Return the numbers as an array."""
         given = list(labels)
@@ -197,8 +210,10 @@ class Numbers(Labels):
 
 
 @dataclass(frozen=True, eq=False)
-class Reports:
+class Reports(Sequence[Any]):
     """Reports that were drawn, one for each record, in the order of the records.
+
+    They are a sequence of labels: ``list``, ``numpy.asarray`` and ``pandas.Series`` take them.
 
     Attributes
     ----------
@@ -208,6 +223,12 @@ class Reports:
         How to read it.
     simulated
         Whether they were drawn from a seed: not for release.
+
+    Examples
+    --------
+    >>> sent = Reports(np.array([1, 0, 1]), Labels(Domain(["yes", "no"])), simulated=False)
+    >>> sent[0], list(sent[1:]), np.asarray(sent)
+    ('no', ['yes', 'no'], array(['no', 'yes', 'no'], dtype='<U3'))
     """
 
     data: AnyArray
@@ -216,6 +237,28 @@ class Reports:
 
     def __len__(self) -> int:
         return len(self.data)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, place: slice | AnyArray) -> Reports: ...
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return one report, or those of a slice, of places or of a mask."""
+        if is_whole(place):
+            n = range(len(self))[place]  # an IndexError beyond the end
+            return self.alphabet.labels(self.data[n : n + 1])[0]
+        return Reports(self.data[place], self.alphabet, self.simulated)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.labels())
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
+        """Return the labels, so that NumPy and pandas take reports for what was sent."""
+        if copy is False:
+            raise ValueError("the labels are looked up: a copy is needed")
+        return np.asarray(self.alphabet.values(self.data), dtype=dtype)
 
     def labels(self) -> list[Any]:
         """Return the reports as Python values."""
@@ -234,7 +277,9 @@ class Reports:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of reports: all that an estimate needs. Tallies of parts add up.
+    """Counts of reports: all that an estimate needs.
+
+    Tallies of parts add up exactly, in any order and grouping: ``sum(tallies)`` is that of all.
 
     Attributes
     ----------
@@ -244,13 +289,33 @@ class Tally:
         How many reports were counted.
     simulated
         Whether any of them was drawn from a seed.
+
+    Examples
+    --------
+    >>> sum([Tally.of([2, 1]), Tally.of([0, 4])])
+    Tally(7 reports, 2 counts)
     """
 
     counts: Int64Array
     total: int
     simulated: bool = False
 
+    @classmethod
+    def of(cls, counts: Any) -> Tally:
+        """Return the tally of plain counts of a channel, one for each output, in their order.
+
+        Raises
+        ------
+        InputError
+            If they are not whole numbers >= 0 in a row.
+        """
+        array = check_counts(counts, np.size(counts))
+        return cls(array, int(array.sum()))
+
     def __add__(self, other: object) -> Tally:
+        """Return the tally of both parts; of 0, with which ``sum`` begins, the tally itself."""
+        if is_whole(other) and other == 0:
+            return self
         if not isinstance(other, Tally):
             return NotImplemented
         if self.counts.shape != other.counts.shape:
@@ -261,6 +326,8 @@ class Tally:
             self.total + other.total,
             self.simulated or other.simulated,
         )
+
+    __radd__ = __add__
 
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
@@ -288,6 +355,52 @@ class ReportSource(Protocol):
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports."""
+
+
+def value_array(labels: Sequence[Any]) -> AnyArray:
+    """Return labels as an array of one axis: of numbers or text where all are, else of objects.
+
+    Examples
+    --------
+    >>> value_array([1, 2]), value_array(["a", 1]), value_array([(0, 1)]).shape
+    (array([1, 2]), array(['a', 1], dtype=object), (1,))
+    """
+    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int | float):
+        return np.array(labels)
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
+    """Return reports as they are, or those in a list, an array or a column of a table.
+
+    Text that is no label is read as a file has it, as the hexadecimal digits of a set.
+
+    Parameters
+    ----------
+    alphabet
+        The reports that a mechanism may send.
+    given
+        Reports; or labels in a list, or in what NumPy makes an array of, as a Series.
+    key
+        What they are called in an error.
+
+    Raises
+    ------
+    InputError
+        If they are reports of another mechanism, or one is no report.
+    """
+    if isinstance(given, Reports):
+        if not alphabet.matches(given.alphabet):
+            raise InputError(key, "reports of this mechanism", "reports with other outputs")
+        return given
+    if hasattr(given, "__array__"):
+        given = np.asarray(given)
+    entries = given if isinstance(given, np.ndarray) else listed(given, key, "a list of reports")
+    if isinstance(alphabet, Labels) or not all(isinstance(entry, str) for entry in entries):
+        return Reports(alphabet.encode(entries, key), alphabet, simulated=False)
+    return Reports(alphabet.read(list(entries), key), alphabet, simulated=False)
 
 
 def check_counts(counts: Any, size: int) -> Int64Array:

@@ -129,7 +129,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
         [[0.5, 0.5]], v
     ),
     "normal_quantile": lambda v: md.estimation.normal_quantile(0.9, v),
-    "survey": lambda v: md.estimation.survey(WARNER, [3, 4], v),
+    "survey": lambda v: md.estimation.survey(WARNER, md.Tally.of([3, 4]), v),
 }
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -201,8 +201,8 @@ def shown_things() -> list[Any]:
         problem,
         solution,
         solution.channel,
-        md.estimate(solution.channel, [60, 40]),
-        md.estimation.survey(solution.channel, [60, 40], HOSTILE),
+        md.estimate(solution.channel, counts=[60, 40]),
+        md.estimation.survey(solution.channel, md.Tally.of([60, 40]), HOSTILE),
         md.leakages(solution.channel, problem.prior),
         md.compose([solution.channel] * 2, problem.prior),
         md.relations(md.LIP(1), problem.prior),
@@ -264,8 +264,8 @@ def test_equal_channels_have_equal_hashes_whatever_they_are_made_of() -> None:
 
 
 def test_reports_that_are_all_alike_show_no_standard_error_of_zero() -> None:
-    found = md.estimate(WARNER, [3, 0])
+    found = md.estimate(WARNER, counts=[3, 0])
     assert "0.000000\n" not in f"{found!r}\n"
     assert "not estimable: the reports show no spread" in repr(found)
-    assert "+- 0" not in repr(md.estimation.survey(WARNER, [3, 0], "yes"))
-    assert "not estimable" not in repr(md.estimate(WARNER, [3, 1]))
+    assert "+- 0" not in repr(md.estimation.survey(WARNER, md.Tally.of([3, 0]), "yes"))
+    assert "not estimable" not in repr(md.estimate(WARNER, counts=[3, 1]))

@@ -95,7 +95,9 @@ def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -
     same(Problem(INPUTS, md.LDP(1), utility), wanted)
     warner = md.Channel.from_matrix(np.eye(3), inputs=INPUTS)
     assert utility.value(warner, Prior(P)) == wanted.utility.value(warner, Prior(P))
-    assert mean(warner, [5, 3, 2], vector(VALUES, order, kind)).value == pytest.approx(1.5)
+    assert mean(warner, md.Tally.of([5, 3, 2]), vector(VALUES, order, kind)).value == pytest.approx(
+        1.5
+    )
 
 
 @given(how=st.data(), worst=st.booleans())
@@ -202,8 +204,8 @@ def test_what_measures_a_channel_aligns_the_prior(order: list[int], kind: str, h
     assert sensitive_attribute_leakage(joint, channel).data_lip
     reports = {1: 3, 2: 4, 0: 5}
     assert np.array_equal(
-        md.estimate(channel, reports, prior=by_label).values,
-        md.estimate(channel, [5, 3, 4], prior=prior).values,
+        md.estimate(channel, counts=reports, prior=by_label).values,
+        md.estimate(channel, counts=[5, 3, 4], prior=prior).values,
     )
     mechanism = md.GeneralizedRandomizedResponse(INPUTS, 1)
     assert mechanism.output_distribution(by_label) == mechanism.output_distribution(prior)
@@ -295,7 +297,7 @@ def test_numbers_of_a_series_are_read_as_they_print() -> None:
 def test_a_set_of_numbers_has_no_order_and_is_refused() -> None:
     channel = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     with pytest.raises(InputError, match=r"values: expected 2 numbers.*given a set"):
-        mean(channel, [3, 4], {7, 0.25})
+        mean(channel, md.Tally.of([3, 4]), {7, 0.25})
     with pytest.raises(InputError, match=r"epsilons: expected a list.*given a set"):
         md.privatize_each([0, 1], {1, 2}, Problem(2, md.LDP(1), md.HammingLoss()))
 
@@ -338,7 +340,7 @@ def test_a_prior_that_does_not_fit_is_refused_by_every_method(method: str) -> No
     channel = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
     for prior in ([0.2, 0.3, 0.5], {"a": 0.5, "c": 0.5}):
         with pytest.raises(InputError, match="prior: expected"):
-            md.estimate(channel, [3, 4], method=method, prior=prior)
+            md.estimate(channel, counts=[3, 4], method=method, prior=prior)
 
 
 def test_two_priors_are_compared_by_label_whatever_they_come_as() -> None:

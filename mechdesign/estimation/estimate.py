@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
+from mechdesign.errors import InputError
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
 from mechdesign.estimation.options import choose
@@ -78,8 +80,9 @@ class EstimationTask(ABC):
 
 def estimate(
     mechanism: ReportSource,
-    reports: ReportData,
+    reports: ReportData = None,
     *,
+    counts: Any = None,
     method: str = "unbiased",
     prior: Prior | None = None,
     target: str = "population",
@@ -93,7 +96,11 @@ def estimate(
     mechanism
         The Channel or the Mechanism that they were drawn from.
     reports
-        Reports, a Tally, or for a Channel plain counts, one for each output.
+        Reports, a Tally of them, or what else holds a report for each record: a list, a NumPy
+        array, an Arrow array, a column of pandas or Polars.
+    counts
+        In place of the reports of a Channel, how often each output was sent: in the order of the
+        outputs, or by output, as a dict or ``value_counts()`` of pandas.
     method
         ``"unbiased"``: the mean of a score of each report; for a Channel by generalized least
         squares, M**-1 Q Lambda**-1 h. ``"maximum-likelihood"``: the distribution under which the
@@ -123,7 +130,7 @@ def estimate(
     --------
     >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
-    >>> estimate(warner, [60, 40])
+    >>> estimate(warner, counts=[60, 40])
     Estimate(2 inputs, from 100 reports, unbiased, of the population)
     input   frequency  standard error
     yes      0.700000        0.098473
@@ -133,6 +140,11 @@ def estimate(
     check_target(target)
     prior = None if prior is None else prior_on(prior, model.inputs)
     estimator = choose(METHODS, method, "method")
+    if (reports is None) == (counts is None):
+        given = "neither" if counts is None else "both"
+        raise InputError("reports", "reports, or counts in place of them", given)
+    if counts is not None:
+        reports = model.read_counts(counts)
     return estimator(SourceTask(model.inputs, prior, target, tolerance, progress, model, reports))
 
 

@@ -54,7 +54,7 @@ def survey(
     --------
     >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
-    >>> survey(warner, [60, 40], "yes")
+    >>> survey(warner, Tally.of([60, 40]), "yes")
     frequency of 'yes' = 0.7 +- 0.0985 (standard error), unbiased, of the population, from 100
     reports
     """
@@ -95,7 +95,7 @@ def mean(
     --------
     >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> mean(warner, [60, 40], target="respondents")
+    >>> mean(warner, Tally.of([60, 40]), target="respondents")
     mean = 0.3 +- 0.0866 (standard error), unbiased, of the respondents, from 100 reports
     """
     model = model_of(mechanism)
@@ -119,7 +119,7 @@ def total(
     --------
     >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> total(warner, [60, 40]).value
+    >>> total(warner, Tally.of([60, 40])).value
     30.0
     """
     found = mean(mechanism, reports, values, prior=prior, target=target)
@@ -134,7 +134,7 @@ def total(
 
 def weighted_sum(
     mechanism: ReportSource,
-    reports: Reports,
+    reports: ReportData,
     weights: Iterable[Any],
     values: Sequence[Any] | None = None,
     *,
@@ -151,7 +151,7 @@ def weighted_sum(
     mechanism, values, prior, target
         As for :func:`mean`.
     reports
-        The Reports themselves, since counts do not keep the order of the records.
+        The reports themselves, since counts do not keep the order of the records.
     weights
         ``(n_reports,)`` numbers c_i, in the order of the reports.
 
@@ -172,15 +172,16 @@ def weighted_sum(
     """
     model = model_of(mechanism)
     f = numeric_values(model.inputs, values)
-    if not isinstance(reports, Reports):
+    sent = model.taken(reports)
+    if isinstance(sent, Tally):
         raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
-    tally = model.tally(reports)
-    c = _numbers("weights", weights, len(reports), "report")
+    tally = model.tally(sent)
+    c = _numbers("weights", weights, len(sent), "report")
     scores = model.scores(prior)
     variance = _variance(scores, tally, f, target)
-    s = _scores_of_reports(scores, mechanism, reports, f)
+    s = _scores_of_reports(scores, mechanism, sent, f)
     known = _squared(scores, tally, f) is not None
-    truth = _scores_of_reports(scores, mechanism, reports, f**2) if known else s**2
+    truth = _scores_of_reports(scores, mechanism, sent, f**2) if known else s**2
     size = c**2
     moments = Moments(size @ s**2, size.sum() * s.mean() ** 2, size @ truth)
     error = math.sqrt(tally.total * float(variance(moments, tally.total)))

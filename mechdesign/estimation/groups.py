@@ -131,7 +131,7 @@ def estimate_groups(
     >>> from mechdesign.channel import Channel
     >>> careful = Channel.from_matrix([["3/5", "2/5"], ["2/5", "3/5"]])
     >>> open_ = Channel.from_matrix([["9/10", "1/10"], ["1/10", "9/10"]])
-    >>> estimate_groups([(careful, [60, 40]), (open_, [70, 30])])
+    >>> estimate_groups([(careful, Tally.of([60, 40])), (open_, Tally.of([70, 30]))])
     Estimate(2 inputs, from 200 reports, unbiased, of the population)
     input   frequency  standard error
     0        0.764706        0.055396

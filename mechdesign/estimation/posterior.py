@@ -70,8 +70,9 @@ def posterior_mean(
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.reports import Tally
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
-    >>> posterior_mean(warner, [60, 40], Prior([0.5, 0.5]), values=[1, 0])
+    >>> posterior_mean(warner, Tally.of([60, 40]), Prior([0.5, 0.5]), values=[1, 0])
     posterior mean of the sum = 55 +- 4.33 (standard error), biased, of the respondents, from 100
     reports
     """

@@ -21,13 +21,15 @@ from mechdesign.estimation.scores import MechanismScores, Scores
 from mechdesign.labels import aligned, labels_of, split
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Reports, ReportSource, Tally, check_counts
+from mechdesign.reports import Labels, Reports, ReportSource, Tally, check_counts, reports_of
 
 __all__ = ["DistinctReports", "ReportData", "ReportModel", "model_of"]
 
 
 ReportData = Any
-"""Reports, a Tally, or for a Channel plain counts, one for each output."""
+"""Reports, a Tally of them, or a list, an array or a column of reports."""
+
+COUNTS = "plain counts go in as counts=..., or as Tally.of(...)"
 
 MOST_ENTRIES, MOST_INPUTS = 1 << 21, 1 << 12
 """Probabilities of a structured mechanism that are written out at most, and its inputs, for which
@@ -83,6 +85,22 @@ class ReportModel(ABC):
     def __init__(self, source: ReportSource) -> None:
         self.source, self.inputs = source, source.inputs
 
+    def taken(self, reports: ReportData) -> Reports | Tally:
+        """Return a tally as it is, and everything else as reports of this mechanism.
+
+        Raises
+        ------
+        InputError
+            If they are none.
+        """
+        if isinstance(reports, Tally):
+            return reports
+        try:
+            return reports_of(self.source.alphabet, reports)
+        except InputError as error:
+            hint = f"{error.hint}; {COUNTS}" if error.hint else COUNTS
+            raise InputError(error.key, error.expected, error.given, hint) from None
+
     def tally(self, reports: ReportData) -> Tally:
         """Return the counts of reports.
 
@@ -91,13 +109,8 @@ class ReportModel(ABC):
         InputError
             If there are none, they are of another mechanism, or one can never be sent.
         """
-        if isinstance(reports, Reports):
-            if not self.source.alphabet.matches(reports.alphabet):
-                given = "reports with other outputs"
-                raise InputError("reports", "reports of this mechanism", given)
-            tally = self.source.tally(reports)
-        else:
-            tally = reports if isinstance(reports, Tally) else self.read_counts(reports)
+        given = self.taken(reports)
+        tally = given if isinstance(given, Tally) else self.source.tally(given)
         if tally.total < 1:
             raise InputError("reports", "at least one report", "none")
         return tally
@@ -153,11 +166,10 @@ class ChannelModel(ReportModel):
 
     def read_counts(self, counts: Any) -> Tally:
         """Return the tally of one count for each output."""
-        if labels_of(counts, "reports") is not None:
-            entries, labels = split(counts, "reports", "counts")
-            counts = aligned(entries, labels, self.channel.outputs, "reports", "output")
-        array = check_counts(counts, len(self.channel.outputs))
-        return Tally(array, int(array.sum()))
+        if labels_of(counts, "counts") is not None:
+            entries, labels = split(counts, "counts", "counts")
+            counts = aligned(entries, labels, self.channel.outputs, "counts", "output")
+        return Tally.of(check_counts(counts, len(self.channel.outputs)))
 
     def tally(self, reports: ReportData) -> Tally:
         """Return the counts, which must sum to the total and belong to possible outputs."""
@@ -194,7 +206,7 @@ class MechanismModel(ReportModel):
 
     def read_counts(self, counts: Any) -> Tally:
         """Refuse plain counts, whose meaning is up to the mechanism."""
-        raise InputError("reports", "Reports or a Tally of this mechanism", shown(counts))
+        raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
 
     def distinct(self, reports: ReportData) -> DistinctReports:
         """Return the exact probabilities of each distinct report."""
@@ -231,9 +243,10 @@ class MechanismModel(ReportModel):
 
     def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
         """Return the tally, the distinct reports, and how often each was sent."""
-        tally = self.tally(reports)
-        if isinstance(reports, Reports):
-            distinct, counts = np.unique(reports.data, axis=0, return_counts=True)
+        given = self.taken(reports)
+        tally = self.tally(given)
+        if isinstance(given, Reports):
+            distinct, counts = np.unique(given.data, axis=0, return_counts=True)
             return tally, distinct, counts
         return tally, *self._counted_reports(tally)
 

@@ -17,13 +17,13 @@ REPORTS = {0: 400, 1: 350, 2: 250}
 
 def found(method: str, faults: Faults) -> Estimate:
     with faults.planted():
-        return estimate(CHANNEL, REPORTS, method=method)
+        return estimate(CHANNEL, counts=REPORTS, method=method)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", FAULTS)
 def test_an_estimate_is_right_or_refused(method: str, kind: str) -> None:
-    right, count = estimate(CHANNEL, REPORTS, method=method), Faults()
+    right, count = estimate(CHANNEL, counts=REPORTS, method=method), Faults()
     found(method, count)
     for at in range(len(count.calls)):
         for lasting in (False, True):

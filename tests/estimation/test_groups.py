@@ -131,7 +131,9 @@ def test_of_the_respondents_groups_count_by_size() -> None:
         assert found.deviation(np.eye(3)) == pytest.approx(found.standard_errors, abs=1e-6)
     assert first == pytest.approx([1 / 3] * 3, abs=CLOSE)
     alone = [estimate(GRR, tally(GRR, [0])), estimate(BLUNT, tally(BLUNT, [1, 1]))]
-    found = estimate_groups([(GRR, tally(GRR, [0])), (BLUNT, [0, 2, 0])], target="respondents")
+    found = estimate_groups(
+        [(GRR, tally(GRR, [0])), (BLUNT, Tally.of([0, 2, 0]))], target="respondents"
+    )
     assert found.values == pytest.approx((alone[0].values + 2 * alone[1].values) / 3)
 
 
@@ -149,7 +151,7 @@ def test_one_group_is_the_estimate_itself(source: Any) -> None:
 
 
 def test_methods_and_quantiles_of_groups() -> None:
-    groups = [(LEFT, [60, 40]), (RIGHT, [10, 90])]
+    groups = [(LEFT, Tally.of([60, 40])), (RIGHT, Tally.of([10, 90]))]
     raw = estimate_groups(groups)
     assert estimate_groups(groups, method="projected").values == pytest.approx(
         raw.projected().values
@@ -161,9 +163,9 @@ def test_methods_and_quantiles_of_groups() -> None:
 
 def test_groups_that_together_do_not_tell_are_refused() -> None:
     with pytest.raises(InputError, match="2 independent rows of 3"):
-        estimate_groups([(LEFT, [6, 4]), (LEFT, [5, 5])])
+        estimate_groups([(LEFT, Tally.of([6, 4])), (LEFT, Tally.of([5, 5]))])
     with pytest.raises(InputError, match="2 independent rows of 3"):
-        estimate_groups([(LEFT, [6, 4]), (RIGHT, [5, 5])], target="respondents")
+        estimate_groups([(LEFT, Tally.of([6, 4])), (RIGHT, Tally.of([5, 5]))], target="respondents")
 
 
 @pytest.mark.parametrize(
@@ -171,16 +173,20 @@ def test_groups_that_together_do_not_tell_are_refused() -> None:
     [
         ([], {}, "a list of pairs"),
         ([LEFT], {}, "pairs"),
-        ([(LEFT, [1, 2]), (Channel.from_matrix(np.eye(2)), [1, 2])], {}, r"groups\[1\]"),
         (
-            [(LEFT, [1, 2]), (LEFT, [0, 0])],
+            [(LEFT, Tally.of([1, 2])), (Channel.from_matrix(np.eye(2)), Tally.of([1, 2]))],
+            {},
+            r"groups\[1\]",
+        ),
+        (
+            [(LEFT, Tally.of([1, 2])), (LEFT, Tally.of([0, 0]))],
             {},
             r"groups\[1\]: reports: expected at least one report",
         ),
-        ([(LEFT, [1, 2])], {"method": "best"}, "method: expected one of 'unbiased'"),
-        ([(LEFT, [1, 2])], {"target": "all"}, "target"),
+        ([(LEFT, Tally.of([1, 2]))], {"method": "best"}, "method: expected one of 'unbiased'"),
+        ([(LEFT, Tally.of([1, 2]))], {"target": "all"}, "target"),
         (
-            [(LEFT, [1, 2])],
+            [(LEFT, Tally.of([1, 2]))],
             {"method": "maximum-likelihood", "target": "respondents"},
             "'population' for maximum likelihood",
         ),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, Prior, UnsupportedError
+from mechdesign import Channel, InputError, Prior, Tally, UnsupportedError
 from mechdesign.estimation import estimate, estimate_groups, posterior_mean
 from mechdesign.estimation.likelihood import likelihood_gap
 from mechdesign.estimation.report_models import MOST_ENTRIES, model_of
@@ -51,7 +51,7 @@ def test_it_is_the_optimum_of_a_conic_solver(seed: int) -> None:
     sharp = rng.dirichlet(np.full(m, rng.choice([0.2, 1, 20])), size=k)
     channel = Channel.from_matrix(sharp / sharp.sum(axis=1, keepdims=True))
     counts = rng.multinomial(int(rng.choice([5, 100, 10**6])), rng.dirichlet(np.full(m, 0.5)))
-    found = estimate(channel, counts, method="maximum-likelihood")
+    found = estimate(channel, counts=counts, method="maximum-likelihood")
     assert found.values.min() >= 0
     assert found.values.sum() == pytest.approx(1)
     assert log_likelihood(channel, counts, found.values) >= largest(channel, counts) - 1e-7
@@ -70,41 +70,41 @@ def test_the_gap_bounds_what_any_distribution_gains(channel: Channel, data: Any)
     sent = np.flatnonzero(counts)
     law = np.array([float(v) for v in data.draw(simplex(3, least=1))])
     gap = likelihood_gap(channel.matrix[:, sent], counts[sent] / counts.sum(), law)
-    best = estimate(channel, counts, method="maximum-likelihood")
+    best = estimate(channel, counts=counts, method="maximum-likelihood")
     gained = log_likelihood(channel, counts, best.values) - log_likelihood(channel, counts, law)
     assert -1e-9 <= gained <= gap + 1e-9
 
 
 def test_without_noise_it_is_the_empirical_distribution() -> None:
     clear = Channel.from_matrix(np.eye(4))
-    found = estimate(clear, [5, 0, 3, 2], method="maximum-likelihood")
+    found = estimate(clear, counts=[5, 0, 3, 2], method="maximum-likelihood")
     assert found.values == pytest.approx([0.5, 0, 0.3, 0.2], abs=1e-12)
     assert np.isnan(found.standard_errors).tolist() == [False, True, False, False]
     p = found.values[0]
     assert found.standard_errors[0] == pytest.approx(math.sqrt(p * (1 - p) / 9))
     assert "1 inputs at the boundary" in repr(found)
-    exact = estimate(clear, [5, 0, 3, 2], method="maximum-likelihood", target="respondents")
+    exact = estimate(clear, counts=[5, 0, 3, 2], method="maximum-likelihood", target="respondents")
     assert exact.standard_errors[0] == pytest.approx(0, abs=1e-6)
 
 
 def test_inside_the_simplex_it_is_the_unbiased_estimate_of_a_square_channel() -> None:
     channel = Channel.from_matrix([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
     counts = np.round(1e6 * np.array([0.5, 0.3, 0.2]) @ channel.matrix).astype(int)
-    plain = estimate(channel, counts)
+    plain = estimate(channel, counts=counts)
     for target in ("population", "respondents"):
-        plain = estimate(channel, counts, target=target)
-        likeliest = estimate(channel, counts, method="maximum-likelihood", target=target)
+        plain = estimate(channel, counts=counts, target=target)
+        likeliest = estimate(channel, counts=counts, method="maximum-likelihood", target=target)
         assert likeliest.values == pytest.approx(plain.values, abs=1e-4)
         assert likeliest.standard_errors == pytest.approx(plain.standard_errors, rel=1e-3)
     f = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0]])
-    likeliest = estimate(channel, counts, method="maximum-likelihood")
-    plain = estimate(channel, counts)
+    likeliest = estimate(channel, counts=counts, method="maximum-likelihood")
+    plain = estimate(channel, counts=counts)
     assert likeliest.deviation(f) == pytest.approx(plain.deviation(f), rel=1e-3, abs=1e-7)
 
 
 def test_where_laws_are_equally_likely_no_standard_error_is_claimed() -> None:
     hidden = Channel.from_matrix([["1/2", "1/2"], ["1/4", "3/4"], ["1/4", "3/4"]])
-    found = estimate(hidden, [40, 60], method="maximum-likelihood")
+    found = estimate(hidden, counts=[40, 60], method="maximum-likelihood")
     assert np.isnan(found.standard_errors).all()
     assert "other distributions are as likely" in repr(found)
     assert found.values[0] == pytest.approx(0.6, abs=1e-4)
@@ -130,7 +130,7 @@ def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
     tally = mechanism.tally(reports)
     one = estimate(mechanism, reports, method="maximum-likelihood")
     two = estimate(mechanism, tally, method="maximum-likelihood")
-    dense = estimate(mechanism.dense(), tally.counts, method="maximum-likelihood")
+    dense = estimate(mechanism.dense(), counts=tally.counts, method="maximum-likelihood")
     assert one.values == pytest.approx(two.values)
     assert one.values == pytest.approx(dense.values, abs=1e-6)
     assert one.simulated
@@ -155,7 +155,7 @@ def test_reports_that_are_no_labels_are_told_apart(mechanism: Mechanism) -> None
     for label in reports.labels():
         counts[number[repr(label)]] += 1
     found = estimate(mechanism, reports, method="maximum-likelihood")
-    dense = estimate(mechanism.dense(), counts, method="maximum-likelihood")
+    dense = estimate(mechanism.dense(), counts=counts, method="maximum-likelihood")
     assert found.values == pytest.approx(dense.values, abs=1e-5)
     with pytest.raises(InputError, match="the Reports themselves"):
         estimate(mechanism, mechanism.tally(reports), method="maximum-likelihood")
@@ -194,7 +194,7 @@ def test_a_mechanism_that_is_too_large_is_refused() -> None:
 def test_a_tolerance_is_a_number_above_0(tolerance: Any) -> None:
     channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     with pytest.raises(InputError, match="nats per report"):
-        estimate(channel, [6, 4], method="maximum-likelihood", tolerance=tolerance)
+        estimate(channel, counts=[6, 4], method="maximum-likelihood", tolerance=tolerance)
 
 
 def test_over_groups_it_is_that_of_the_joint_likelihood() -> None:
@@ -202,7 +202,9 @@ def test_over_groups_it_is_that_of_the_joint_likelihood() -> None:
     first, second = (Channel.from_matrix(rng.dirichlet(np.ones(4), size=3)) for _ in range(2))
     counts = [np.array([10, 20, 5, 5]), np.array([100, 20, 30, 50])]
     groups = list(zip((first, second), counts, strict=True))
-    found = estimate_groups(groups, method="maximum-likelihood")
+    found = estimate_groups(
+        [(channel, Tally.of(c)) for channel, c in groups], method="maximum-likelihood"
+    )
     p = cp.Variable(3, nonneg=True)
     goal = sum(c @ cp.log(p @ channel.matrix) for channel, c in groups)
     problem = cp.Problem(cp.Maximize(goal), [cp.sum(p) == 1])
@@ -210,6 +212,6 @@ def test_over_groups_it_is_that_of_the_joint_likelihood() -> None:
     assert found.values == pytest.approx(p.value, abs=1e-3)
     reached = sum(float(c @ np.log(found.values @ channel.matrix)) for channel, c in groups)
     assert reached >= float(problem.value) - 1e-4
-    alone = estimate(first, counts[0], method="maximum-likelihood")
-    same = estimate_groups([(first, counts[0])], method="maximum-likelihood")
+    alone = estimate(first, counts=counts[0], method="maximum-likelihood")
+    same = estimate_groups([(first, Tally.of(counts[0]))], method="maximum-likelihood")
     assert same.values == pytest.approx(alone.values)

@@ -25,7 +25,7 @@ def drawn(found: Estimate) -> Axes:
 
 
 def test_bars_and_intervals() -> None:
-    found = estimate(WARNER, [60, 40])
+    found = estimate(WARNER, counts=[60, 40])
     axes = drawn(found)
     assert [bar.get_height() for bar in axes.patches] == pytest.approx(found.values)
     (ends,) = [lines.get_segments() for lines in axes.collections]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, PosteriorMeanSquaredError, Prior
+from mechdesign import Channel, InputError, PosteriorMeanSquaredError, Prior, Tally
 from mechdesign.estimation import Estimate, ScalarEstimate, posterior_mean
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from tests.strategies import channels, examples, priors
@@ -34,11 +34,11 @@ def test_the_expected_error_is_the_utility(channel: Channel, prior: Prior, f: li
         if law[y] == 0:
             continue
         counts = np.eye(m, dtype=int)[y]
-        found = posterior_mean(channel, counts, prior, f)
+        found = posterior_mean(channel, Tally.of(counts), prior, f)
         assert isinstance(found, ScalarEstimate)
         stated += law[y] * found.standard_error**2
         made += sum(prior.array[x] * Q[x, y] * (found.value - f[x]) ** 2 for x in range(3))
-        histogram = posterior_mean(channel, counts, prior, histogram=True)
+        histogram = posterior_mean(channel, Tally.of(counts), prior, histogram=True)
         assert isinstance(histogram, Estimate)
         whole += law[y] * float((histogram.standard_errors**2).sum())
     expected = float(PosteriorMeanSquaredError(values=f).value(channel, prior))
@@ -54,7 +54,7 @@ def test_the_error_of_a_sum_of_two_is_twice_the_utility() -> None:
     for records in itertools.product(range(2), repeat=2):
         for sent in itertools.product(range(2), repeat=2):
             chance = math.prod(prior.array[x] * Q[x, y] for x, y in zip(records, sent, strict=True))
-            found = posterior_mean(WARNER, np.bincount(sent, minlength=2), prior, f)
+            found = posterior_mean(WARNER, Tally.of(np.bincount(sent, minlength=2)), prior, f)
             assert isinstance(found, ScalarEstimate)
             made += chance * (found.value - sum(f[x] for x in records)) ** 2
     expected = 2 * PosteriorMeanSquaredError(values=f).value(WARNER, prior)
@@ -65,12 +65,12 @@ def test_it_is_the_sum_of_the_decoder_of_the_utility() -> None:
     prior, f = Prior([0.2, 0.8]), [1, 0]
     decoder = PosteriorMeanSquaredError(values=f).decoder(WARNER, prior)
     expected = 30 * decoder[0] + 50 * decoder[1]
-    found = posterior_mean(WARNER, [30, 50], prior, f)
+    found = posterior_mean(WARNER, Tally.of([30, 50]), prior, f)
     assert isinstance(found, ScalarEstimate)
     assert found.value == pytest.approx(float(expected))
     assert not found.unbiased
     assert found.target == "respondents"
-    whole = posterior_mean(WARNER, [30, 50], prior, histogram=True)
+    whole = posterior_mean(WARNER, Tally.of([30, 50]), prior, histogram=True)
     assert isinstance(whole, Estimate)
     assert whole.counts[0] == pytest.approx(float(expected))
     assert whole.standard_errors[0] * 80 == pytest.approx(found.standard_error)
@@ -84,7 +84,7 @@ def test_a_structured_mechanism_reads_as_its_matrix() -> None:
     prior = Prior.from_counts([4, 3, 2, 1])
     reports = grr.privatize([0, 1, 2, 3] * 25, rng=6)
     one = posterior_mean(grr, reports, prior)
-    two = posterior_mean(grr.dense(), grr.tally(reports).counts, prior)
+    two = posterior_mean(grr.dense(), Tally.of(grr.tally(reports).counts), prior)
     assert isinstance(one, ScalarEstimate)
     assert isinstance(two, ScalarEstimate)
     assert one.value == pytest.approx(two.value)
@@ -105,10 +105,12 @@ def test_a_structured_mechanism_reads_as_its_matrix() -> None:
 def test_what_is_wrong_is_said(asked: dict[str, Any], message: str) -> None:
     given_ = {"prior": Prior([0.5, 0.5])} | asked
     with pytest.raises(InputError, match=message):
-        posterior_mean(WARNER, [6, 4], given_.pop("prior"), given_.pop("values", None), **given_)
+        posterior_mean(
+            WARNER, Tally.of([6, 4]), given_.pop("prior"), given_.pop("values", None), **given_
+        )
 
 
 def test_a_report_that_the_prior_rules_out_is_an_error() -> None:
     clear = Channel.from_matrix([[1, 0], [Fraction(1, 2), Fraction(1, 2)]])
     with pytest.raises(InputError, match="rules a report out"):
-        posterior_mean(clear, [3, 1], Prior([1, 0]), [1, 0])
+        posterior_mean(clear, Tally.of([3, 1]), Prior([1, 0]), [1, 0])

@@ -25,7 +25,7 @@ STEPS = Channel.from_matrix(
 def test_without_noise_it_is_the_quantile_of_the_sample(counts: list[int], twentieth: int) -> None:
     labels = [3, -1, 0.5, 10]
     clear = Channel.from_matrix(np.eye(4), inputs=labels)
-    found = estimate(clear, counts).quantile(twentieth / 20)
+    found = estimate(clear, counts=counts).quantile(twentieth / 20)
     sample = sorted(x for x, c in zip(labels, counts, strict=True) for _ in range(c))
     assert found.value == sample[-(-twentieth * len(sample) // 20) - 1]
     assert found.low <= found.value <= found.high
@@ -36,7 +36,9 @@ def test_the_confidence_set_covers() -> None:
     truth = np.array([0.2, 0.28, 0.3, 0.22])  # Pr(X <= 1) = 0.48: the median is 2, narrowly
     hits = 0
     for _ in range(repeats):
-        found = estimate(STEPS, rng.multinomial(500, truth @ STEPS.matrix)).quantile(0.5, 0.9)
+        found = estimate(STEPS, counts=rng.multinomial(500, truth @ STEPS.matrix)).quantile(
+            0.5, 0.9
+        )
         assert found.low <= found.value <= found.high
         hits += found.low <= 2 <= found.high
     assert hits / repeats > 0.9 - 4 * math.sqrt(0.09 / repeats)
@@ -44,7 +46,7 @@ def test_the_confidence_set_covers() -> None:
 
 def test_it_narrows_with_more_reports_and_widens_with_confidence() -> None:
     p = np.array([0.2, 0.2, 0.2, 0.4]) @ STEPS.matrix
-    few, many = (estimate(STEPS, np.round(n * p).astype(int)) for n in (50, 5_000_000))
+    few, many = (estimate(STEPS, counts=np.round(n * p).astype(int)) for n in (50, 5_000_000))
     assert few.quantile(0.5).low < few.quantile(0.5).high
     assert many.quantile(0.5).low == many.quantile(0.5).value == many.quantile(0.5).high == 2
     wide = few.quantile(0.5, 0.999)
@@ -62,7 +64,7 @@ def test_every_method_has_quantiles(method: str) -> None:
 
 
 def test_one_report_tells_nothing() -> None:
-    found = estimate(STEPS, [0, 1, 0, 0]).quantile(0.5)
+    found = estimate(STEPS, counts=[0, 1, 0, 0]).quantile(0.5)
     assert (found.low, found.high) == (0, 3)
 
 
@@ -72,13 +74,13 @@ def test_one_report_tells_nothing() -> None:
 )
 def test_what_is_wrong_is_said(asked: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        estimate(STEPS, [1, 2, 3, 4]).quantile(*asked)
+        estimate(STEPS, counts=[1, 2, 3, 4]).quantile(*asked)
 
 
 def test_labels_have_no_order() -> None:
     words = Channel.from_matrix(np.eye(2), inputs=["a", "b"])
     with pytest.raises(InputError, match="a domain of numbers"):
-        estimate(words, [1, 2]).quantile(0.5)
+        estimate(words, counts=[1, 2]).quantile(0.5)
 
 
 @pytest.mark.slow

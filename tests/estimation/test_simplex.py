@@ -60,11 +60,11 @@ def test_clipping_keeps_the_ratios_of_what_is_positive(v: np.ndarray) -> None:
 
 def test_as_methods_and_by_name_they_are_the_same() -> None:
     warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    raw = estimate(warner, [1, 9])
+    raw = estimate(warner, counts=[1, 9])
     assert raw.unbiased
     assert raw.values.min() < 0
     for name, found in (("projected", raw.projected()), ("clipped", raw.clipped())):
-        assert estimate(warner, [1, 9], method=name).to_json() == found.to_json()
+        assert estimate(warner, counts=[1, 9], method=name).to_json() == found.to_json()
         assert found.method == name
         assert not found.unbiased
         assert found.values == pytest.approx([0, 1])
