@@ -175,6 +175,7 @@ def test_a_thousand_changed_files(tmp_path: Path) -> None:
     assert ends["refused"] > 500
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_twenty_thousand_changed_files(tmp_path: Path) -> None:
     ends = compare(Mutator(pool(1), SEED + 1), 20_000, tmp_path / "file.json")

@@ -39,6 +39,7 @@ MECHANISMS: dict[str, Callable[[int], Mechanism]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Hadamard", "symmetric", "blocks", "high-low"])
 def test_a_million_inputs(name: str, tmp_path: Path) -> None:

@@ -218,6 +218,7 @@ def test_faults_at_the_first_call(
 GROUPS = sorted({kind.split()[0] for kind in FAULTS})
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("name", CASES)
