@@ -38,6 +38,15 @@ from mechdesign.collection.records import (
 from mechdesign.collection.transformer import (
     ChannelTransformer as ChannelTransformer,
 )
+from mechdesign.continuous import (
+    KDE as KDE,
+    ContinuousProblem as ContinuousProblem,
+    GaussianMixture as GaussianMixture,
+    Histogram as Histogram,
+    Interval as Interval,
+    NamedLaw as NamedLaw,
+    Samples as Samples,
+)
 from mechdesign.designs.facade import (
     design as design,
 )

@@ -164,7 +164,10 @@ class Domain:
             return given
         if isinstance(given, Number):
             return cls.range(given)  # type: ignore[arg-type]
-        return cls(listed(given, key, "a Domain, a list of labels, or the number of inputs"))
+        expected = "a Domain, a list of labels, or the number of inputs"
+        if hasattr(given, "as_domain"):
+            raise InputError(key, expected, shown(given), given.as_domain)
+        return cls(listed(given, key, expected))
 
     @classmethod
     def range(cls, size: int) -> Domain:

@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
     {"notions"},
     {"utilities", "repair"},
     {"problem"},
-    {"closed_forms", "certify"},
+    {"closed_forms", "certify", "continuous"},
     {"routes", "mechanisms"},
     {"estimation"},
     {"designs"},
@@ -61,7 +61,7 @@ AT_HOME: dict[str, set[str]] = {
     "dask": set(),
     "cryptography": {"files", "sampling"},
     "pyarrow": {"collection"},
-    "sklearn": {"collection"},
+    "sklearn": {"collection", "continuous"},
     "dp_accounting": {"accounting"},
     "tqdm": {"accounting", "cli", "collection", "designs", "estimation"},
 }

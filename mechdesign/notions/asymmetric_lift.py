@@ -40,6 +40,7 @@ class AsymmetricLift(Notion):
 
     name = "lift"
     title = "lift bounds, LIP with a budget for each side"
+    on_interval = "mixture"
     example = """
 lower = 1.0                 # nats; P(x|y)/P(x) >= e^-lower; may be inf
 upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf

@@ -41,6 +41,11 @@ class Notion(ABC):
     allows_sensitive_attribute: ClassVar[bool] = True
     """Whether it may be about a sensitive attribute in the place of the input."""
 
+    on_interval: str = ""
+    """How it carries over to an interval, if it does: ``"mixture"`` where rows may be mixed: then
+    any rounding to private nodes is private, and all averages of private rows are; ``"distance"``
+    where the budget is that of the distance of two numbers."""
+
     title: ClassVar[str] = ""
     """A few words for tables and templates."""
 

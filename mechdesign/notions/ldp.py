@@ -37,6 +37,7 @@ class LDP(BudgetNotion):
 
     name = "ldp"
     title = "local differential privacy"
+    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; Q(y|x) <= e^epsilon Q(y|x') for every y, x, x'
 """

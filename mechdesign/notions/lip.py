@@ -37,6 +37,7 @@ class LIP(BudgetNotion):
 
     name = "lip"
     title = "local information privacy"
+    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^epsilon
 """

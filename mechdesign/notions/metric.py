@@ -72,6 +72,11 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         else:
             self.distance = ExactTable.of(distance, "distance")
 
+    @property
+    def on_interval(self) -> str:  # type: ignore[override]
+        """That of a distance, where it is the one of numbers."""
+        return "distance" if self.distance == "absolute" else ""
+
     def distances(self, domain: Domain) -> ExactTable:
         """Return the distances between inputs, exact.
 

@@ -35,6 +35,7 @@ class PML(BudgetNotion):
 
     name = "pml"
     title = "pointwise maximal leakage"
+    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
 """

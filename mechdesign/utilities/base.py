@@ -33,6 +33,10 @@ class Utility(ABC):
     name: ClassVar[str] = CUSTOM
     """The word for it in problem files."""
 
+    on_interval: str = ""
+    """What it asks of a number on an interval, if it has a meaning there: the ``"absolute"`` or
+    ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report."""
+
     title: ClassVar[str] = ""
     """A few words for tables and templates."""
 

@@ -45,6 +45,7 @@ class MeanAbsoluteError(DistanceUtility):
 
     name = "mean-absolute-error"
     title = "expected |X - Y|"
+    on_interval = "absolute"
     distance = "absolute"
     exact = True
 
@@ -105,6 +106,7 @@ class MeanSquaredDistance(DistanceUtility):
 
     name = "mean-squared-distance"
     title = "expected squared distance of X and Y"
+    on_interval = "squared"
     distance = "squared"
     exact = True
 

@@ -69,6 +69,11 @@ class PosteriorMeanSquaredError(ColumnUtility):
             numbers, self.labels = split(values, "values", "a list of numbers, one for each input")
             self.given = tuple(as_fraction(v, f"values[{i}]") for i, v in enumerate(numbers))
 
+    @property
+    def on_interval(self) -> str:  # type: ignore[override]
+        """The error of the best estimate of the number itself."""
+        return "" if self.histogram or self.given is not None else "estimate"
+
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
         if self.given is None:

@@ -51,6 +51,7 @@ class ApproximateLDP(NonConicNotion):
 
     name = "approximate-ldp"
     title = "approximate local differential privacy"
+    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; for all sets of outputs: odds up to e^epsilon,
 delta = 0.05                # but for so much probability

@@ -50,6 +50,7 @@ class ApproximateLIP(NonConicNotion):
 
     name = "approximate-lip"
     title = "approximate local information privacy"
+    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; for all sets of outputs: Pr(S|x)/Pr(S) within e^+-epsilon,
 delta = 0.05                # but for so much probability

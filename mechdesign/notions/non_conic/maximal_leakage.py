@@ -38,6 +38,7 @@ class MaximalLeakage(NonConicNotion):
 
     name = "maximal-leakage"
     title = "maximal leakage"
+    on_interval = "mixture"
     example = """
 epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) is at most e^epsilon
 """

@@ -38,6 +38,7 @@ class MutualInformationPrivacy(NonConicNotion):
 
     name = "mutual-information"
     title = "mutual information of input and output"
+    on_interval = "mixture"
     example = """
 epsilon = 0.25              # nats of information about X in Y, on average
 """

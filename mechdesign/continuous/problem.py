@@ -1,0 +1,131 @@
+"""The problem of a continuous input: an interval, its law, notions of privacy and a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mechdesign.continuous.interval import Interval
+from mechdesign.continuous.laws.base import Law
+from mechdesign.continuous.laws.named import NamedLaw
+from mechdesign.errors import InputError, UnsupportedError, shown_kind
+from mechdesign.notions import NOTIONS, Notion
+from mechdesign.problem import Expected, notions_of
+from mechdesign.utilities import UTILITIES, Utility
+
+__all__ = ["ContinuousProblem"]
+
+
+class ContinuousProblem:
+    """What to keep secret of a number on an interval, and what to keep useful.
+
+    Parameters
+    ----------
+    interval
+        Where the number lies: an :class:`Interval`, or its ends as ``[low, high]``.
+    privacy
+        A notion, or several: their intersection.
+    utility
+        The loss to minimize.
+    prior
+        The law of the number; default uniform where the interval is bounded, unless a notion is
+        defined by the law.
+    title, source
+        Free text.
+    expected
+        What is known of the optimum.
+
+    Raises
+    ------
+    InputError
+        If the parts do not fit each other.
+    UnsupportedError
+        If a notion or the loss has no meaning on an interval here.
+
+    Examples
+    --------
+    >>> from mechdesign.notions import LDP
+    >>> from mechdesign.utilities import MeanAbsoluteError
+    >>> ContinuousProblem([0, 1], LDP(1), MeanAbsoluteError(worst_case=True))
+    ContinuousProblem(Interval(0, 1), LDP(epsilon=1), MeanAbsoluteError(worst_case=True))
+    """
+
+    def __init__(
+        self,
+        interval: Interval | Sequence[Any],
+        privacy: Notion | Sequence[Notion],
+        utility: Utility,
+        *,
+        prior: Law | None = None,
+        title: str = "",
+        source: str = "",
+        expected: Expected | None = None,
+    ) -> None:
+        self.interval = Interval.of(interval)
+        self.privacy = notions_of(privacy)
+        for notion in self.privacy:
+            if not notion.on_interval:
+                raise UnsupportedError("privacy", f"one of {_able(NOTIONS)}", notion.name)
+        given: Any = utility
+        if not isinstance(given, Utility):
+            kind = shown_kind(given)
+            raise InputError("utility", "a utility, such as MeanAbsoluteError()", kind)
+        if not (utility.on_interval and utility.exact):
+            raise UnsupportedError("utility", f"one of {_able(UTILITIES)}", repr(utility))
+        self.utility = utility
+        self.title, self.source, self.expected = title, source, expected
+        self.prior_given = prior is not None
+        self.prior = self._law(prior)
+        self.prior.check(self.interval)
+
+    def _law(self, prior: Any) -> Law:
+        if isinstance(prior, Law):
+            return prior
+        if prior is not None:
+            raise InputError("prior", "a law, such as Samples(...)", shown_kind(prior))
+        needy = [notion.name for notion in self.privacy if notion.needs_prior]
+        if needy:
+            raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
+        low, high = self.interval.low, self.interval.high
+        if not self.interval.is_bounded:
+            raise InputError("prior", "a law, as no law is uniform without end", "none")
+        return NamedLaw("uniform", [low, high - low])
+
+    def at(self, epsilon: Any) -> ContinuousProblem:
+        """Return the problem with another budget.
+
+        Parameters
+        ----------
+        epsilon
+            In nats.
+
+        Raises
+        ------
+        InputError
+            If it is no budget, or not just one notion of the problem has an epsilon.
+        """
+        places = [n for n, notion in enumerate(self.privacy) if notion.has_epsilon]
+        if len(places) != 1:
+            names = ", ".join(notion.name for notion in self.privacy)
+            raise InputError("privacy", "one notion that has an epsilon", names)
+        notions = list(self.privacy)
+        notions[places[0]] = notions[places[0]].at(epsilon)
+        prior = self.prior if self.prior_given else None
+        return ContinuousProblem(
+            self.interval,
+            notions,
+            self.utility,
+            prior=prior,
+            title=self.title,
+            source=self.source,
+        )
+
+    def __repr__(self) -> str:
+        notions = " and ".join(repr(notion) for notion in self.privacy)
+        law = f", prior={self.prior!r}" if self.prior_given else ""
+        return f"ContinuousProblem({self.interval!r}, {notions}, {self.utility!r}{law})"
+
+
+def _able(registry: Any) -> str:
+    """Return the names of what has a meaning on an interval."""
+    return ", ".join(name for name, kind in registry.items() if kind.on_interval)

@@ -1,0 +1,176 @@
+"""The moments of cells: exact for data, enclosed for named laws, held against quadrature."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy import integrate, stats
+
+import mechdesign as md
+from mechdesign.continuous.laws import CellMoments, Law
+from mechdesign.continuous.laws.enclosures import Enclosure, beta_below, normal_below
+
+INF = math.inf
+RNG = np.random.default_rng(7)
+
+NAMED: list[tuple[str, list[Any], tuple[Any, Any]]] = [
+    ("normal", [1, 2], (-INF, INF)),
+    ("norm", [1, 2], (Fraction(-3), Fraction(7, 2))),
+    ("uniform", [1, 2], (Fraction(0), Fraction(2))),
+    ("exponential", [1, 2], (Fraction(0), INF)),
+    ("laplace", [1, 2], (-INF, INF)),
+    ("laplace", [1, 2], (Fraction(-3), Fraction(5))),
+    ("lognormal", [0.5, 1, 2], (Fraction(0), INF)),
+    ("beta", [2, 5], (Fraction(0), Fraction(1))),
+    ("beta", [0.5, 0.7, 1, 3], (Fraction(2), Fraction(3))),
+]
+
+
+def check_against(
+    found: CellMoments, density: Any, total: float, least: float, most: float
+) -> None:
+    """Hold the moments of cells against quadrature of a density between two floats."""
+    rows = (found.masses, found.first, found.second)
+    for i, (low, high) in enumerate(pairwise(found.edges)):
+        a, b = max(float(low), least), min(float(high), most)
+        for k, row in enumerate(rows):
+            wanted = integrate.quad(
+                lambda x, k=k: x**k * density(x), a, b, limit=400, epsabs=1e-12, epsrel=1e-10
+            )[0]
+            assert float(row[i]) == pytest.approx(wanted / total, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize(("name", "parameters", "ends"), NAMED)
+def test_named_laws_have_the_moments_of_their_density(
+    name: str, parameters: list[Any], ends: tuple[Any, Any]
+) -> None:
+    law = md.NamedLaw(name, parameters)
+    known = getattr(stats, law._scipy)(*parameters)
+    least, most = max(float(ends[0]), known.ppf(1e-12)), min(float(ends[1]), known.isf(1e-12))
+    inner = sorted(Fraction(str(round(x, 4))) for x in RNG.uniform(least, most, 4))
+    found = law.cells([ends[0], *inner, ends[1]])
+    assert sum(found.masses) == 1
+    assert max(found.error) < Fraction(1, 10**24)
+    total = known.cdf(float(ends[1])) - known.cdf(float(ends[0]))
+    check_against(found, known.pdf, total, least, most)
+    quantiles = law.quantiles(md.Interval(*ends), [0.25, 0.5])
+    below = [(known.cdf(q) - known.cdf(float(ends[0]))) / total for q in quantiles]
+    assert below == pytest.approx([0.25, 0.5])
+
+
+def test_a_mixture_has_the_moments_of_its_density() -> None:
+    law = md.GaussianMixture([0.4, 0.6], [-2, 3], [1, "0.5"])
+
+    def density(x: float) -> float:
+        return float(0.4 * stats.norm.pdf(x, -2, 1) + 0.6 * stats.norm.pdf(x, 3, 0.5))
+
+    total = integrate.quad(density, -4, 4, points=[-2, 3])[0]
+    edges = [Fraction(n, 2) for n in (-8, -5, -1, 4, 7, 8)]
+    assert max(law.cells(edges).error) < Fraction(1, 10**24)
+    check_against(law.cells(edges), density, total, -4, 4)
+    low, high = law.quantiles(md.Interval(-4, 4), [0.1, 0.9])
+    assert integrate.quad(density, low, high, points=[-2, 3])[0] / total == pytest.approx(0.8)
+
+
+def test_a_mixture_is_fitted_with_the_parts_that_there_are() -> None:
+    drawn = np.concatenate([RNG.normal(0, 1, 300), RNG.normal(10, 2, 500)])
+    law = md.GaussianMixture.fit(drawn)
+    assert [float(mean) for mean in law.means] == pytest.approx([0, 10], abs=0.4)
+    assert float(law.weights[0]) == pytest.approx(3 / 8, abs=0.01)
+
+
+@given(
+    st.lists(st.fractions(-5, 5, max_denominator=8), min_size=1, max_size=12),
+    st.lists(st.fractions(-4, 4, max_denominator=8), min_size=1, max_size=4, unique=True),
+)
+def test_samples_are_counted(values: list[Fraction], inner: list[Fraction]) -> None:
+    edges = [Fraction(-6), *sorted(inner), Fraction(6)]
+    found = md.Samples(values).cells(edges)
+    for i, (low, high) in enumerate(pairwise(edges)):
+        inside = [x for x in values if low <= x < high]
+        rows = (found.masses[i], found.first[i], found.second[i])
+        assert rows == tuple(Fraction(sum(x**k for x in inside)) / len(values) for k in range(3))
+
+
+@given(
+    st.lists(st.fractions(-5, 5, max_denominator=8), min_size=1, max_size=8),
+    st.fractions(Fraction(1, 8), 2, max_denominator=8),
+)
+def test_a_kernel_estimate_is_a_mixture_of_uniform_laws(
+    values: list[Fraction], width: Fraction
+) -> None:
+    edges = [Fraction(n) for n in (-8, -3, 0, 1, 8)]
+    found = md.KDE(values, width).cells(edges)
+    parts = [md.Histogram([x - width, x + width], [1]).cells(edges) for x in values]
+    for one in ("masses", "first", "second"):
+        columns = zip(*(getattr(part, one) for part in parts), strict=True)
+        assert getattr(found, one) == tuple(sum(column) / len(values) for column in columns)
+    assert sum(found.masses) == 1
+
+
+def test_histograms_are_integrated_exactly() -> None:
+    found = md.Histogram([0, 1, 3], [0.25, 0.75]).cells([Fraction(-1), Fraction(2), Fraction(3)])
+    assert found.masses == (Fraction(5, 8), Fraction(3, 8))
+    assert found.first == (Fraction(1, 8) + Fraction(9, 16), Fraction(15, 16))
+
+
+def test_finer_cells_have_the_moments_of_coarse_ones() -> None:
+    laws: list[Law] = [md.Samples([0, 1, 1, 2]), md.KDE([1, 2], 1), md.NamedLaw("normal", [1, 1])]
+    coarse, fine = [Fraction(0), Fraction(3)], [Fraction(n, 2) for n in range(7)]
+    for law in laws:
+        one, many = law.cells(coarse), law.cells(fine)
+        for row in ("masses", "first", "second"):
+            assert abs(sum(getattr(many, row)) - getattr(one, row)[0]) < Fraction(1, 10**25)
+
+
+@pytest.mark.parametrize("z", [Fraction(0), Fraction(1, 3), Fraction(-5, 2), 7, 15, -17, 40])
+def test_the_normal_distribution_is_enclosed(z: Fraction) -> None:
+    found = normal_below(Fraction(z))
+    assert found.low <= found.high
+    assert found.high - found.low < Fraction(1, 10**35)
+    assert float(found.middle) == pytest.approx(
+        float(stats.norm.cdf(float(z))), rel=1e-9, abs=1e-30
+    )
+
+
+def test_the_beta_integral_is_enclosed() -> None:
+    found = beta_below(Fraction(1, 5), Fraction(2), Fraction(5, 2))
+    exact = integrate.quad(lambda t: t * (1 - t) ** 1.5, 0, 0.2, epsabs=1e-14)[0]
+    assert float(found.middle) == pytest.approx(exact, rel=1e-10)
+    assert found.high - found.low < Fraction(1, 10**40)
+
+
+@given(st.fractions(max_denominator=50), st.fractions(max_denominator=50))
+def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
+    one, other = Enclosure(a - 1, a + 1), Enclosure.of(b)
+    for found, exact in ((one + other, a + b), (one - other, a - b), (one * other, a * b)):
+        assert found.low <= exact <= found.high
+    with pytest.raises(ZeroDivisionError):
+        one / Enclosure(Fraction(-1), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: md.Samples([1, math.nan]), r"samples\[1\]: expected a finite number, given nan"),
+        (lambda: md.Samples([]), "at least one number"),
+        (lambda: md.Histogram([0, 1], [0.5]), "masses that sum to 1, given sum 0.5"),
+        (lambda: md.Histogram([0, 1], [0.5, 0.5]), "1 numbers, one for each bin"),
+        (lambda: md.Histogram([1, 0], [1]), "positions that rise"),
+        (lambda: md.NamedLaw("cauchy", [0, 1]), "law.name: expected one of normal.*have a mean"),
+        (lambda: md.NamedLaw("normal", [0, -1]), r"law.parameters\[1\]: expected a number > 0"),
+        (lambda: md.NamedLaw("beta", [2]), "2 to 4 numbers"),
+        (lambda: md.GaussianMixture([1], [0, 1], [1]), "mixture.means: expected 1 numbers"),
+        (lambda: md.GaussianMixture([1], [0], [0]), "mixture.deviations: expected numbers > 0"),
+        (lambda: md.KDE([1, 1]), "all samples are equal"),
+    ],
+)
+def test_bad_input_is_said_in_one_line(make: object, said: str) -> None:
+    with pytest.raises(md.InputError, match=said):
+        make()  # type: ignore[operator]
