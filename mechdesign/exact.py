@@ -58,6 +58,8 @@ LOG_BITS = PRECISION + 32
 LARGEST_EXPONENT = 4096
 """Beyond it the bounds are coarse: no ratio of two entries of a channel gets near."""
 
+LARGEST = Fraction(LARGEST_EXPONENT)
+
 SERIES_STEPS = 120
 """Steps of an exponential, a logarithm or a root of numbers of up to some hundred digits. They are
 counted even where the result is known from before, so that the count is always the same."""
@@ -148,7 +150,7 @@ def fraction_text(value: Fraction) -> str:
         return str(value.numerator)
     try:
         text = repr(float(value))
-        if Fraction(text) == value:
+        if Decimal(text).as_integer_ratio() == (value.numerator, value.denominator):
             return text
     except OverflowError:
         pass
@@ -185,13 +187,14 @@ def exp_lower(exponent: Fraction) -> Fraction:
     Fraction(1, 1)
     """
     _spend_on("an exponential", exponent)
-    if exponent == 0:
+    top, bottom = exponent.numerator, exponent.denominator  # quicker to compare than a Fraction
+    if not top:
         return Fraction(1)
-    if exponent < -LARGEST_EXPONENT:
+    if top < -LARGEST_EXPONENT * bottom:
         return Fraction(0)
-    if exponent < 0:
+    if top < 0:
         return _inverse_exp(-exponent, up=True)
-    return _exp(min(exponent, Fraction(LARGEST_EXPONENT)), up=False)
+    return _exp(exponent if top <= LARGEST_EXPONENT * bottom else LARGEST, up=False)
 
 
 def exp_upper(exponent: Fraction) -> Fraction:
@@ -212,7 +215,7 @@ def exp_upper(exponent: Fraction) -> Fraction:
     if exponent == 0:
         return Fraction(1)
     if exponent < 0:
-        return _inverse_exp(min(-exponent, Fraction(LARGEST_EXPONENT)), up=False)
+        return _inverse_exp(min(-exponent, LARGEST), up=False)
     if exponent > LARGEST_EXPONENT:
         raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
     return _exp(exponent, up=True)

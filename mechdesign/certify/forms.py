@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -70,17 +71,27 @@ def exact_number(value: Any) -> Fraction:
     >>> exact_number("1/3"), exact_number("2.5e-1"), exact_number(0.1)
     (Fraction(1, 3), Fraction(1, 4), Fraction(1, 10))
     """
-    if type(value) is str and len(value) <= LONGEST and DECIMAL_OR_RATIO.fullmatch(value):
-        top, _, bottom = value.partition("/")
-        if not bottom or bottom.strip("0"):
-            found = Fraction(int(top), int(bottom)) if bottom else Fraction(value)
-            if found == 0 or LEAST_SIZE <= abs(found) <= MOST_SIZE:
-                return found
+    if type(value) is str and len(value) <= LONGEST:
+        found = _of_text(value)
+        if found is not None:
+            return found
     elif type(value) in (int, Fraction):
         return Fraction(value)
     elif isinstance(value, float) and isfinite(value):
         return Fraction(float.__repr__(value))
     raise CertificateError(f"expected an exact number, found {value!r:.60}")
+
+
+@lru_cache(maxsize=4096)
+def _of_text(text: str) -> Fraction | None:
+    """Return the rational that text stands for, None for none; kept, as forms are read first."""
+    if not DECIMAL_OR_RATIO.fullmatch(text):
+        return None
+    top, _, bottom = text.partition("/")
+    if bottom and not bottom.strip("0"):
+        return None
+    found = Fraction(int(top), int(bottom)) if bottom else Fraction(text)
+    return found if found == 0 or LEAST_SIZE <= abs(found) <= MOST_SIZE else None
 
 
 class Form(ABC):

@@ -231,7 +231,7 @@ def check_ratios(limits: list[list[Limit | None]], columns: Sequence[Column]) ->
             if other != x and limit is not None:
                 members.setdefault(limit, []).append(other)
         for (exponent, factor), others in members.items():
-            bound = exp_lower(exponent) * factor
+            bound = exp_lower(exponent) if factor == 1 else exp_lower(exponent) * factor
             # q_x <= bound * q_x holds for bound >= 1: with x in its set, many rows share one set
             members_and_x = sorted([*others, x]) if bound >= 1 else others
             key = sets.setdefault(tuple(members_and_x), len(sets))

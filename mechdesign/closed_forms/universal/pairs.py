@@ -75,7 +75,7 @@ class Lengths:
         largest = 1.0
         for source in self.sources:
             family = source.family
-            exponents = np.array([float(b.exponent(family.epsilon)) for b in family.bounds])
+            exponents = np.array(family.exponents, dtype=np.float64)
             logs = np.array([_log(b.factor) for b in family.bounds])
             largest = max(
                 largest, np.abs(exponents).max(initial=0), float(np.abs(logs).max(initial=0))
@@ -115,8 +115,7 @@ class Lengths:
                     if b == FREE:
                         continue
                     if b not in known:
-                        bound = family.bounds[b]
-                        known[b] = (bound.exponent(family.epsilon), bound.factor)
+                        known[b] = (family.exponents[b], family.bounds[b].factor)
                     if best is None or compare(known[b], best[0]) < 0:
                         best = (known[b], rows, x, z)
         if best is None:
@@ -128,10 +127,9 @@ class Lengths:
     @cached_property
     def _units(self) -> tuple[int, list[ObjectArray]] | None:
         """Return what all exponents are whole multiples of, inverted, and which; None if none."""
-        bounds = [[(b, s.family.epsilon) for b in s.family.bounds] for s in self.sources]
-        if any(bound.factor != 1 for family in bounds for bound, _ in family):
+        if any(bound.factor != 1 for s in self.sources for bound in s.family.bounds):
             return None
-        exponents = [[bound.exponent(epsilon) for bound, epsilon in family] for family in bounds]
+        exponents = [s.family.exponents for s in self.sources]
         unit = lcm(*{e.denominator for family in exponents for e in family})
         if unit.bit_length() > MOST_BITS:
             return None

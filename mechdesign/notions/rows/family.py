@@ -42,6 +42,9 @@ LARGEST_EPSILON = Fraction(10**300)
 
 LEAST_STEP = 1e-290
 
+FEW_UNITS = 4
+"""So many units in the last place a leakage may be too large."""
+
 CLOSE = 1e-9
 """Ratios whose logarithms in floating point are this near the largest are compared again."""
 
@@ -306,26 +309,31 @@ class Family(ABC):
         """Return the smallest float epsilon at which the exact channel satisfies the rows.
 
         The estimate is rounded up until the exact check passes, so it is never too small, and
-        too large by a few units in the last place at most.
+        too large by a few units in the last place at most. What was asked for is tried first.
         """
         numerators = channel.numerators
 
         def holds(epsilon: Fraction) -> bool:
-            return self.at(epsilon).all_hold(numerators)
+            family = self if epsilon == self.epsilon else self.at(epsilon)
+            return family.all_hold(numerators)
 
         guess = self.estimate(numerators)
-        if guess == math.inf or not holds(LARGEST_EPSILON):
+        if guess >= LARGEST_EPSILON:
             return math.inf
         if guess == -math.inf:
-            return 0.0
+            return 0.0 if holds(LARGEST_EPSILON) else math.inf
         asked = float(self.epsilon)
         step = max(2.0**-52 * max(abs(guess), self.largest_base), LEAST_STEP)
+        for near in (asked, math.nextafter(asked, 2 * asked)):
+            if -FEW_UNITS * step <= guess - near <= CLOSE * (1 + near) and holds(as_fraction(near)):
+                return near  # what was asked for holds, and is as little as can be told
+        is_first = True
         while not holds(as_fraction(guess)):
+            if is_first and not holds(LARGEST_EPSILON):
+                return math.inf
+            is_first = False
             guess += step
             step *= 2
-        for least in (asked, math.nextafter(asked, 2 * asked)):
-            if guess > least and holds(as_fraction(least)):
-                return least  # the rounding up went past what was asked for, which holds
         return guess
 
 

@@ -8,10 +8,12 @@ block-structured and metric privacy, differential identifiability.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,9 @@ from scipy.sparse.csgraph import connected_components
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
-from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
-from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import Bound, BoundsAt, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
@@ -64,6 +65,7 @@ class PairRows(Family):
         near: BoolArray | None = None,
     ) -> None:
         self.name, self.bounds, self.epsilon, self.near = name, tuple(bounds), epsilon, near
+        self._at = BoundsAt(self.bounds, epsilon)
         self.index = index.copy()
         np.fill_diagonal(self.index, FREE)
         self.size = len(index)
@@ -91,9 +93,16 @@ class PairRows(Family):
         """Return these rows."""
         return self
 
-    @cached_property
-    def _limits(self) -> list[Fraction]:
-        return [exp_lower(b.exponent(self.epsilon)) * b.factor for b in self.bounds]
+    def _on(self, index: IntArray, near: BoolArray | None = None) -> PairRows:
+        """Return rows with the same bounds, whose numbers are not computed again."""
+        found = PairRows(self.name, self.bounds, index, self.epsilon, near)
+        found._at = self._at
+        return found
+
+    @property
+    def exponents(self) -> tuple[Fraction, ...]:
+        """``base + slope * epsilon`` of each bound."""
+        return self._at.exponents
 
     @cached_property
     def _checked(self) -> IntArray:
@@ -108,10 +117,9 @@ class PairRows(Family):
     @cached_property
     def _raising(self) -> Raising | None:
         """The rows in machine integers; None where a bound is below 1, as at a trial epsilon."""
-        used = np.unique(self._checked[self._pairs]).tolist()
-        if any(self._limits[b] < 1 for b in used):
+        if not self._at.are_at_least_1[self._checked[self._pairs]].all():
             return None
-        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._limits])
+        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._at.limits])
 
     @cached_property
     def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
@@ -122,13 +130,16 @@ class PairRows(Family):
         """
         sets: dict[tuple[int, ...], int] = {}
         groups = []
-        for x in range(self.size):
-            row = self._checked[x]
-            for b in np.unique(row[row != FREE]):
-                members = row == b
-                members[x] = self._limits[b] >= 1
-                key = tuple(np.flatnonzero(members).tolist())
-                groups.append((x, int(b), sets.setdefault(key, len(sets))))
+        takes_itself = self._at.are_at_least_1.tolist()
+        for x, row in enumerate(self._checked):
+            order = np.argsort(row, kind="stable")
+            starts = np.flatnonzero(np.diff(row[order], prepend=FREE)).tolist()
+            places, bound = order.tolist(), row[order].tolist()
+            for first, last in pairwise([*starts, self.size]):
+                members, b = places[first:last], bound[first]
+                if takes_itself[b]:
+                    insort(members, x)
+                groups.append((x, b, sets.setdefault(tuple(members), len(sets))))
         return groups, list(sets)
 
     @property
@@ -144,8 +155,7 @@ class PairRows(Family):
     @property
     def inverse(self) -> FloatArray:
         """``e**(-exponent)`` of each bound, as floats in (0, 1]."""
-        exponents = [float(bound.exponent(self.epsilon)) for bound in self.bounds]
-        shrunk: FloatArray = np.exp(-np.array(exponents))
+        shrunk: FloatArray = np.exp(-np.array(self.exponents, dtype=np.float64))
         return shrunk
 
     @property
@@ -175,7 +185,7 @@ class PairRows(Family):
         array([[0. , 0.5],
                [inf, 0. ]])
         """
-        exponents = np.array([float(b.exponent(self.epsilon)) for b in self.bounds])
+        exponents = np.array(self.exponents, dtype=np.float64)
         of_bound = np.append(exponents + np.log(self.factors), np.inf)
         E: FloatArray = np.where(self.index == FREE, np.inf, of_bound[self.index])
         np.fill_diagonal(E, 0.0)
@@ -184,7 +194,7 @@ class PairRows(Family):
     def on_pairs(self, kept: BoolArray) -> PairRows:
         """Return the rows on some of the pairs, ``(size, size)`` truth values."""
         index = np.where(kept, self.index, FREE)
-        return PairRows(self.name, self.bounds, index, self.epsilon, kept)
+        return self._on(index, kept)
 
     def rows(self) -> Iterator[Row]:
         """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
@@ -213,7 +223,7 @@ class PairRows(Family):
         """Return the rows on some of the inputs."""
         part = np.ix_(inputs, inputs)
         near = None if self.near is None else self.near[part]
-        return PairRows(self.name, self.bounds, self.index[part], self.epsilon, near)
+        return self._on(self.index[part], near)
 
     def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
         """Bound two classes by the tightest bound on any of their pairs."""
@@ -233,14 +243,14 @@ class PairRows(Family):
 
         index = self.index[first, second]
         np.fill_diagonal(index, FREE)
-        return PairRows(self.name, self.bounds, index, self.epsilon), carry_back
+        return self._on(index), carry_back
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Compare every entry with the least entry of each of its sets, in integers."""
         groups, sets = self._grouped
         least = [min(column[z] for z in members) for members in sets]
         for x, b, s in groups:
-            limit = self._limits[b]
+            limit = self._at.limits[b]
             if column[x] * limit.denominator > limit.numerator * least[s]:
                 other = min(sets[s], key=lambda z: column[z])
                 return f"{self.name} ratio x={x} to {other}"
@@ -305,8 +315,8 @@ class PairRows(Family):
         """Return which bounds are exactly 1: e**a is rational for a = 0 alone."""
         return [
             b
-            for b, bound in enumerate(self.bounds)
-            if bound.factor == 1 and bound.exponent(self.epsilon) == 0
+            for b, (bound, exponent) in enumerate(zip(self.bounds, self.exponents, strict=True))
+            if exponent == 0 and bound.factor == 1
         ]
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
@@ -351,8 +361,8 @@ class PairRows(Family):
         return [self._row(f"{names[x]} against {names[z]}", x, z) for x, z in pairs]
 
     def _row(self, name: str, x: int, other: int) -> Row:
-        bound = self.bounds[self.index[x, other]]
-        exponent = bound.exponent(self.epsilon)
+        b = self.index[x, other]
+        bound, exponent = self.bounds[b], self.exponents[b]
         return Row(name, {x: Fraction(1)}, exponent, {other: bound.factor}, bound.slope)
 
     def add_terms(
@@ -372,7 +382,7 @@ class PairRows(Family):
         least = [min(column[z] for z in members) for members in sets]
         needed = 0
         for x, b, s in groups:
-            limit = self._limits[b]
+            limit = self._at.limits[b]
             if column[x] * limit.denominator <= limit.numerator * least[s]:
                 continue
             for z in sets[s]:

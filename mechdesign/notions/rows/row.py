@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from mechdesign._typing import FloatArray, IntArray
+import numpy as np
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.exact import exp_lower
 from mechdesign.prior_sets import Weights
 
-__all__ = ["LATENT", "NUMBERED", "Bound", "CarryBack", "Multipliers", "Row", "log_ratio"]
+__all__ = [
+    "LATENT",
+    "NUMBERED",
+    "Bound",
+    "BoundsAt",
+    "CarryBack",
+    "Multipliers",
+    "Row",
+    "log_ratio",
+]
 
 LATENT = "secret-"
 """What the name of a side of multipliers begins with where the rows are on a latent variable."""
@@ -35,6 +48,37 @@ class Bound:
     def exponent(self, epsilon: Fraction) -> Fraction:
         """Return ``base + slope * epsilon``."""
         return self.base + self.slope * epsilon
+
+
+class BoundsAt:
+    """Bounds at one epsilon, and the numbers that are computed once for all rows on them.
+
+    Parameters
+    ----------
+    bounds
+        The bounds that differ.
+    epsilon
+        Where they stand.
+    """
+
+    def __init__(self, bounds: Sequence[Bound], epsilon: Fraction) -> None:
+        self.bounds, self.epsilon = tuple(bounds), epsilon
+
+    @cached_property
+    def exponents(self) -> tuple[Fraction, ...]:
+        """``base + slope * epsilon`` of each."""
+        return tuple(bound.exponent(self.epsilon) for bound in self.bounds)
+
+    @cached_property
+    def limits(self) -> tuple[Fraction, ...]:
+        """A rational for each, at most as large."""
+        pairs = zip(self.exponents, self.bounds, strict=True)
+        return tuple(exp_lower(exponent) * bound.factor for exponent, bound in pairs)
+
+    @cached_property
+    def are_at_least_1(self) -> BoolArray:
+        """Of each, whether that rational is at least 1."""
+        return np.array([limit >= 1 for limit in self.limits], dtype=bool)
 
 
 class Row(NamedTuple):

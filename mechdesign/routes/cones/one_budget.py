@@ -65,7 +65,7 @@ class OneBudgetCone:
         if not members or len(set(covered)) < len(covered):
             return None
         guarded = {x for inputs in members.values() for x in inputs}
-        exponent = float(family.bounds[used[0]].exponent(family.epsilon))
+        exponent = float(family.exponents[used[0]])
         return cls(
             tuple((np.array(block), np.array(inputs)) for block, inputs in members.items()),
             np.array([x for x in range(k) if x not in guarded], dtype=np.intp),

@@ -140,9 +140,7 @@ class _Forms:
         for family in problem.cone.families:
             ratios, lifts = family.ratio_rows(), family.lift_rows()
             if ratios is not None:
-                E = [
-                    min(LARGEST_EXPONENT, float(b.exponent(ratios.epsilon))) for b in ratios.bounds
-                ]
+                E = [min(LARGEST_EXPONENT, float(exponent)) for exponent in ratios.exponents]
                 limits = np.append(np.exp(E) * ratios.factors, np.inf)[ratios.index]
                 bounds[:k, :k] = np.minimum(bounds[:k, :k], limits)
             elif lifts is not None and lifts.priors.contains(problem.prior.probabilities):

@@ -175,7 +175,13 @@ class HighsProgram:
             raise SolverError(f"no linear program was built: {limits.ended}")
         k, m = self.cost.shape
         blocks = self._blocks()
-        columns = [stacked([block.rows for block in mine], k) for mine in blocks]
+        alike: dict[tuple[int, ...], sp.csr_array] = {}  # outputs with the same rows share them
+        columns = []
+        for mine in blocks:
+            key = tuple(id(block.rows) for block in mine)
+            if key not in alike:
+                alike[key] = stacked([block.rows for block in mine], k)
+            columns.append(alike[key])
         starts = np.concatenate([[0], np.cumsum([A.shape[1] for A in columns])]).astype(np.intp)
         q = (starts[:-1, None] + np.arange(k)[None, :]).T  # the variable of Q[x, y]
         n_variables = int(starts[-1]) + self.worst_case

@@ -218,8 +218,8 @@ def _numbered(family: PairRows) -> IntArray:
     """Return the bounds on pairs by numbers that differ where the bounds do; FREE where none is."""
     number: dict[tuple[Fraction, Fraction], int] = {}
     of_bound = [
-        number.setdefault((b.exponent(family.epsilon), b.factor), len(number))
-        for b in family.bounds
+        number.setdefault((exponent, bound.factor), len(number))
+        for exponent, bound in zip(family.exponents, family.bounds, strict=True)
     ]
     index: IntArray = np.array([*of_bound, FREE], dtype=np.intp)[family.index]
     return index

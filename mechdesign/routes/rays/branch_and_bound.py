@@ -153,7 +153,7 @@ class BranchAndBound:
             rows, lifts = family.ratio_rows(), family.lift_rows()
             if rows is not None:
                 pairs.append(rows)
-                E = [min(LARGEST_EXPONENT, float(b.exponent(rows.epsilon))) for b in rows.bounds]
+                E = [min(LARGEST_EXPONENT, float(exponent)) for exponent in rows.exponents]
                 limits = np.append(np.exp(E) * rows.factors, np.inf)[rows.index]
                 ratios = np.minimum(ratios, limits)
             elif lifts is not None:
