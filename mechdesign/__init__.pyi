@@ -40,6 +40,7 @@ from mechdesign.collection.transformer import (
 )
 from mechdesign.continuous import (
     KDE as KDE,
+    ContinuousChannel as ContinuousChannel,
     ContinuousProblem as ContinuousProblem,
     GaussianMixture as GaussianMixture,
     Histogram as Histogram,

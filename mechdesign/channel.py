@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import AnyArray, FloatArray
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, Label, clean_label, is_whole
 from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, labels_of, places, split_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Labels, Reports, Tally, check_counts
-from mechdesign.sampling import AliasTable, Randomness, pieces, source_of
+from mechdesign.sampling import AliasTable, Randomness, Source, pieces, source_of
 from mechdesign.text import format_table, html_lines, html_matrix, latex
 from mechdesign.writing.atomic import write_atomically
 from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
@@ -246,12 +246,16 @@ class Channel:
         3
         """
         codes, source = self.inputs.codes(records), source_of(rng)
-        if self._table is None:
-            self._table = AliasTable(self._numerators, self.bits)
         drawn = np.empty(len(codes), dtype=np.int64)
         for piece in pieces(len(codes)):
-            drawn[piece] = self._table.draw(codes[piece], source)
+            drawn[piece] = self.draw(codes[piece], source)
         return Reports(drawn, self.alphabet, source.simulated)
+
+    def draw(self, codes: Int64Array, source: Source) -> Int64Array:
+        """Return one output number for each input number, with exactly the table's chances."""
+        if self._table is None:
+            self._table = AliasTable(self._numerators, self.bits)
+        return self._table.draw(codes, source)
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""

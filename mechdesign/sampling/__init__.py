@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mechdesign.sampling.alias import AliasTable
-from mechdesign.sampling.draws import below, chances, coin_rows, coin_words
+from mechdesign.sampling.draws import below, chances, coin_rows, coin_words, rational_coin
 from mechdesign.sampling.sources import SIMULATION, Randomness, Source, pieces, source_of, stream_of
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "coin_rows",
     "coin_words",
     "pieces",
+    "rational_coin",
     "source_of",
     "stream_of",
 ]

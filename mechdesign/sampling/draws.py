@@ -1,18 +1,22 @@
 """Bits and integers with exact probabilities, drawn in bulk.
 
 Every probability here is a whole multiple of a power of 1/2, so that a fixed number of fair bits
-decides each draw: no rounding, and no loop whose length tells something. The exception is
-:func:`below` for a bound that is no power of 2, which has to try again now and then.
+decides each draw: no rounding, and no loop whose length tells something. The exceptions are
+:func:`below` for a bound that is no power of 2, which has to try again now and then, and
+:func:`rational_coin`, which reads binary digits until they decide.
 """
 
 from __future__ import annotations
+
+import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.sampling.sources import Source
 
-__all__ = ["below", "chances", "coin_rows", "coin_words"]
+__all__ = ["below", "chances", "coin_rows", "coin_words", "rational_coin"]
 
 WORD = 64
 
@@ -80,3 +84,24 @@ def coin_rows(
     if width % 8:
         rows[:, -1] &= np.uint8((1 << width % 8) - 1)
     return rows
+
+
+def rational_coin(source: Source, chance: Fraction) -> bool:
+    """Return True with exactly the probability given, a rational from 0 to 1.
+
+    The binary digits of a uniform number U, a word at a time, are compared with those of the
+    chance until they differ: U < chance. Further words are drawn with probability 2**-64 each.
+
+    Examples
+    --------
+    >>> from mechdesign.sampling.sources import source_of
+    >>> rational_coin(source_of(None), Fraction(0)), rational_coin(source_of(None), Fraction(1))
+    (False, True)
+    """
+    while chance:
+        shifted = chance * (1 << WORD)
+        digits, whole = int(source.words(1)[0]), math.floor(shifted)
+        if digits != whole:
+            return digits < whole
+        chance = shifted - whole
+    return False

@@ -18,7 +18,7 @@ from mechdesign.exact import Exact, as_fraction, fraction_text, log_upper
 from mechdesign.mechanisms.base import WHOLE, held_mass, informative
 from mechdesign.notions import LDP
 from mechdesign.reports import Labels, Reports, Tally
-from mechdesign.sampling import Randomness, Source, chances, pieces, source_of
+from mechdesign.sampling import Randomness, chances, pieces, rational_coin, source_of
 
 __all__ = ["OUTSIDE", "TwoValuedResponder", "exact_values"]
 
@@ -181,7 +181,7 @@ class TwoValuedResponder:
             hits = chance < bar
             for n in np.flatnonzero(chance == bar):
                 top, bottom = masses[places[piece][n]]
-                hits[n] = _is_below(source, Fraction(top % bottom, bottom))
+                hits[n] = rational_coin(source, Fraction(top % bottom, bottom))
             drawn[piece] = hits
         return Reports(drawn, self.alphabet, source.simulated)
 
@@ -230,14 +230,3 @@ class TwoValuedResponder:
     def __repr__(self) -> str:
         ends = f"[{fraction_text(self.low)}, {fraction_text(self.high)}]"
         return f"TwoValuedResponder({ends}, {self.privacy!r}, reports +-{float(self.size):.6g})"
-
-
-def _is_below(source: Source, fraction: Fraction) -> bool:
-    """Return True with exactly the probability given, a rational below 1."""
-    while fraction:
-        shifted = fraction * WHOLE
-        digits = int(chances(source, 1, DIGITS)[0])
-        if digits != math.floor(shifted):
-            return digits < shifted
-        fraction = shifted - math.floor(shifted)
-    return False

@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
@@ -15,12 +14,10 @@ from mechdesign.accounting.auditing import audit
 from mechdesign.collection.personalized import TwoValuedResponder, two_valued_response as module
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.reports import Tally
-from mechdesign.sampling import Source
+from tests.sampling.test_sampling import Given
 from tests.strategies import examples
 
 WHOLE = 1 << 62
-
-IntArray = npt.NDArray[np.int64]
 
 budgets = st.integers(1, 600).map(lambda n: Fraction(n, 100))
 ends = st.fractions(-1000, 1000, max_denominator=50)
@@ -126,17 +123,12 @@ def test_a_draw_that_62_bits_leave_open_is_decided_exactly(monkeypatch: pytest.M
     mass = one.probability("1/1009") * WHOLE
     bar, rest = divmod(mass, 1)
     assert 0 < rest < 1
-    second = math.floor(rest * WHOLE)
+    second = math.floor(rest * (1 << 64))
     for following, hit in ((second - 1, 1), (second + 1, 0)):
-        words = [int(bar), following]
-
-        def chances(source: Source, count: int, bits: int, words: list[int] = words) -> IntArray:
-            assert (count, bits) == (1, 62)
-            return np.array([words.pop(0)])
-
-        monkeypatch.setattr(module, "chances", chances)
+        source = Given([int(bar) << 2, following])  # 62 of the first 64 bits are read
+        monkeypatch.setattr(module, "source_of", {None: source}.__getitem__)
         assert one.privatize(["1/1009"]).data.tolist() == [hit]
-        assert words == []
+        assert source.taken == 2
 
 
 def test_the_minimum_cannot_be_read() -> None:

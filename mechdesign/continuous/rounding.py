@@ -1,0 +1,275 @@
+"""Rounding: a number of an interval goes to a node, for sure or by an exact coin."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.continuous.interval import End, Interval, end_text, read_end
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, listed, row_of
+from mechdesign.exact import as_fraction
+from mechdesign.sampling import Source, rational_coin
+
+__all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "point_text", "rounding_of"]
+
+WORD = 64
+
+
+class Rounding(ABC):
+    """Sends each number x of an interval to a node i, with exact probabilities w_i(x).
+
+    Parameters
+    ----------
+    points
+        Increasing, the ends of the interval included; no two have the same nearest double.
+    """
+
+    kind: ClassVar[str]
+    """Its name in files."""
+
+    def __init__(self, points: Sequence[End]) -> None:
+        self.points = tuple(points)
+        self._doubles = np.array([float(point) for point in self.points])
+
+    @property
+    @abstractmethod
+    def labels(self) -> Domain:
+        """The nodes."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return in words where a number goes."""
+
+    @abstractmethod
+    def exact(self, number: float) -> Fraction:
+        """Return the position of a double of the interval: the rational that it is, nearly always.
+
+        The doubles nearest to the ends of the interval belong to it, wherever they lie.
+        """
+
+    @abstractmethod
+    def weights(self, x: Fraction) -> dict[int, Fraction]:
+        """Return the weights w_i(x) that are not 0, by the number of the node."""
+
+    @abstractmethod
+    def shares(self, numbers: FloatArray) -> FloatArray:
+        """Return the weights of many numbers as floats, ``(n_numbers, n_nodes)``: for pictures."""
+
+    @abstractmethod
+    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
+        """Return a node for each double of the interval, with exactly the weights of its position.
+
+        Parameters
+        ----------
+        numbers
+            ``(n,)`` doubles between the doubles nearest to the ends of the interval.
+        source
+            Where the bits come from.
+        """
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The doubles nearest to the ends of the interval."""
+        return float(self._doubles[0]), float(self._doubles[-1])
+
+
+class Cells(Rounding):
+    """Hard cells: a number goes to the cell [a, b) that it lies in, the last one closed.
+
+    The points are the edges of the cells; the outer ones may be infinite. A double that is the
+    nearest one to an edge counts as that edge: 0.3 is in the cell that begins at 3/10, although the
+    double is a little less.
+
+    Examples
+    --------
+    >>> cells = Cells([Fraction(0), Fraction(3, 10), Fraction(1)])
+    >>> cells.weights(Fraction(1, 2)), cells.exact(0.3), cells.labels.labels
+    ({1: Fraction(1, 1)}, Fraction(3, 10), ('[0, 0.3)', '[0.3, 1]'))
+    """
+
+    kind = "cells"
+
+    def __init__(self, points: Sequence[End]) -> None:
+        super().__init__(points)
+        self._edges = dict(zip(self._doubles.tolist(), self.points, strict=True))
+
+    @property
+    def labels(self) -> Domain:
+        """The cells as text: ``"[0, 10)"``."""
+        texts = [point_text(point) for point in self.points]
+        opened = "(" if math.isinf(self.points[0]) else "["
+        closed = ")" if math.isinf(self.points[-1]) else "]"
+        starts, ends = [opened, *"[" * (len(texts) - 2)], [*")" * (len(texts) - 2), closed]
+        parts = zip(starts, pairwise(texts), ends, strict=True)
+        return Domain([f"{start}{low}, {high}{end}" for start, (low, high), end in parts])
+
+    def describe(self) -> str:
+        """Return in words where a number goes."""
+        return f"{len(self.points) - 1} cells"
+
+    def exact(self, number: float) -> Fraction:
+        """Return the edge that a double is nearest to, or else the rational that it is."""
+        edge = self._edges.get(number)
+        return Fraction(number) if edge is None or math.isinf(edge) else Fraction(edge)
+
+    def weights(self, x: Fraction) -> dict[int, Fraction]:
+        """Return 1 for the cell that a number lies in."""
+        return {bisect_right(self.points[1:-1], x): Fraction(1)}
+
+    def shares(self, numbers: FloatArray) -> FloatArray:
+        """Return a 1 in each row."""
+        return np.asarray(np.eye(len(self.points) - 1)[self._places(numbers)])
+
+    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
+        """Return the number of the cell of each double; nothing is drawn."""
+        return self._places(numbers)
+
+    def _places(self, numbers: FloatArray) -> Int64Array:
+        # rounding to doubles is monotone: from the double nearest to an edge on, and only from
+        # there, doubles are beyond the edge or count as it
+        return np.searchsorted(self._doubles[1:-1], numbers, side="right").astype(np.int64)
+
+
+class Linear(Rounding):
+    """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
+
+    So the node has the mean x, and each probability of the kernel is linear between nodes.
+
+    Notes
+    -----
+    No float decides: the coin is U < w for 64 random bits of U and the rational weight w of the
+    rational x. Floating point only encloses w; where the bits fall into the enclosure, which
+    happens with a probability near 2**-48 where the nodes are not much closer to each other than to
+    0, w is computed exactly, and more bits are read where even the 64 do not decide.
+
+    Examples
+    --------
+    >>> Linear([Fraction(0), Fraction(1), Fraction(3)]).weights(Fraction(5, 2))
+    {1: Fraction(1, 4), 2: Fraction(3, 4)}
+    """
+
+    kind = "linear"
+
+    def __init__(self, points: Sequence[End]) -> None:
+        super().__init__(points)
+        nodes = [Fraction(point) for point in self.points]
+        self._nodes = nodes
+        self._from = np.array([_ceiling(node) for node in nodes])
+        self._scales, self._margins = np.zeros(len(nodes) - 1), np.full(len(nodes) - 1, np.inf)
+        for n, (low, high) in enumerate(pairwise(nodes)):
+            width = high - low
+            if width > TINY:
+                # With u = 2**-53: the double of t is within u|t|, the difference x - t and each of
+                # the two operations after it within a share u, the 64 bits as a double within u/2,
+                # and an x beyond an end within u|t|. All of it is below 2u|t|/width + 5u.
+                self._scales[n] = float(1 / width)
+                self._margins[n] = 2.0**-50 * (1 + float(max(abs(low), abs(high)) / width))
+
+    @property
+    def labels(self) -> Domain:
+        """The nodes as numbers."""
+        whole = all(node.denominator == 1 for node in self._nodes)
+        return Domain([int(node) if whole else float(node) for node in self._nodes])
+
+    def describe(self) -> str:
+        """Return in words where a number goes."""
+        return f"linear rounding to {len(self._nodes)} nodes"
+
+    def exact(self, number: float) -> Fraction:
+        """Return the rational that a double is, or the end that it is beyond."""
+        return min(max(Fraction(number), self._nodes[0]), self._nodes[-1])
+
+    def weights(self, x: Fraction) -> dict[int, Fraction]:
+        """Return the weights of the two nodes beside a number, or 1 for the node that it is."""
+        n = min(bisect_right(self._nodes, x), len(self._nodes) - 1) - 1
+        up = (x - self._nodes[n]) / (self._nodes[n + 1] - self._nodes[n])
+        return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}
+
+    def shares(self, numbers: FloatArray) -> FloatArray:
+        """Return at most two weights in each row."""
+        k = len(self._nodes)
+        return np.array([np.interp(numbers, self._doubles, row) for row in np.eye(k)]).T
+
+    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
+        """Return one of the two nodes beside each double."""
+        places = np.searchsorted(self._from, numbers, side="right").astype(np.int64) - 1
+        np.clip(places, 0, len(self._scales) - 1, out=places)
+        words = source.words(len(numbers))
+        weights = (numbers - self._doubles[places]) * self._scales[places]
+        excess = words.astype(np.float64) * 2.0**-WORD - weights
+        up = excess < 0
+        for n in np.flatnonzero(np.abs(excess) <= self._margins[places]).tolist():
+            weight = self.weights(self.exact(float(numbers[n]))).get(int(places[n]) + 1, ZERO)
+            up[n] = _goes_up(int(words[n]), weight, source)
+        return np.asarray(places + up)
+
+
+ZERO = Fraction(0)
+
+LONGEST = 12
+"""Letters of an exact point in a label, at most."""
+
+TINY = Fraction(1, 2**900)
+"""Distances of nodes below it are not computed with in floating point: what underflows could
+matter."""
+
+
+def _goes_up(word: int, weight: Fraction, source: Source) -> bool:
+    """Return whether U < weight, where U is uniform and ``word`` is its first 64 binary digits."""
+    scaled = weight * (1 << WORD)
+    whole = math.floor(scaled)
+    return word < whole or (word == whole and rational_coin(source, scaled - whole))
+
+
+def _ceiling(number: Fraction) -> float:
+    """Return the least double that is at least a number."""
+    near = float(number)
+    return near if Fraction(near) >= number else math.nextafter(near, math.inf)
+
+
+ROUNDINGS: dict[str, type[Rounding]] = {kind.kind: kind for kind in (Cells, Linear)}
+"""Every rounding by its name."""
+
+
+def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Rounding:
+    """Return the rounding of an interval from its kind and its points.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, or the points do not fit it or the interval.
+    """
+    made, given = row_of(ROUNDINGS, kind, "kind"), listed(points, "points", "a list of numbers")
+    if len(given) < 2:
+        raise InputError("points", "at least two", len(given))
+    read = read_end if made is Cells else as_fraction
+    found = [read(point, f"points[{n}]") for n, point in enumerate(given)]
+    for n, (low, high) in enumerate(pairwise(found)):
+        if float(low) >= float(high):
+            expected = "points that rise, as doubles too"
+            raise InputError(f"points[{n + 1}]", expected, f"{end_text(low)}, {end_text(high)}")
+    if (found[0], found[-1]) != (interval.low, interval.high):
+        expected = f"points from end to end of {interval!r}"
+        raise InputError("points", expected, f"{end_text(found[0])} to {end_text(found[-1])}")
+    return made(found)
+
+
+def point_text(point: End) -> str:
+    """Return a point as text: exact where that is short, else as the nearest double prints.
+
+    Examples
+    --------
+    >>> point_text(Fraction(1, 10)), point_text(Fraction(1, 3)), point_text(Fraction(10**20, 3))
+    ('0.1', '1/3', '3.3333333333333332e+19')
+    """
+    text = end_text(point)
+    return text if len(text) <= LONGEST else repr(float(point))

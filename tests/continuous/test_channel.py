@@ -1,0 +1,354 @@
+"""The continuous channel: exact coins, privacy of the whole kernel, and what is drawn from it."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, strategies as st
+
+from mechdesign import LDP, Channel, InputError, MeanAbsoluteError, MetricPrivacy, Problem, design
+from mechdesign.continuous import ContinuousChannel, Interval
+from mechdesign.continuous.rounding import Cells, Linear, Rounding, rounding_of
+from mechdesign.exact import exp_lower, exp_upper, log_lower
+from tests.sampling.test_sampling import Given
+from tests.strategies import examples
+
+WORD = 1 << 64
+COIN = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
+
+
+def continuous(kind: str, points: list[Any], nodes: Channel) -> ContinuousChannel:
+    return ContinuousChannel([points[0], points[-1]], kind, points, nodes)
+
+
+LAYOUTS = {
+    "unit": [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1)],
+    "around 0": [Fraction(-1), Fraction(1, 7), Fraction(1)],
+    "huge": [Fraction(-(10**100)), Fraction(0), Fraction(10**100)],
+    "tiny": [Fraction(0), Fraction("1e-300"), Fraction("2e-300")],
+    "far from 0": [Fraction(10**15), Fraction(10**15) + Fraction(1, 3), Fraction(10**15) + 1],
+    "ends between doubles": [Fraction(1, 10), Fraction(3, 10)],
+}
+each_layout = pytest.mark.parametrize("points", LAYOUTS.values(), ids=LAYOUTS)
+
+
+def doubles(rounding: Rounding) -> st.SearchStrategy[float]:
+    low, high = rounding.ends
+    special = [low, high, *(float(p) for p in rounding.points)]
+    special += [0.0, -0.0, 5e-324, -5e-324, 2.2e-308]
+    special += [math.nextafter(x, y) for x in special for y in (low, high)]
+    inside = st.floats(low, high)
+    return st.one_of(st.sampled_from([x for x in special if low <= x <= high]), inside)
+
+
+# The coin.
+
+
+@examples(60)
+@given(data=st.data())
+@each_layout
+def test_the_coin_compares_the_bits_with_the_exact_weight(
+    points: list[Fraction], data: st.DataObject
+) -> None:
+    """U < w, whatever the bits of U: so its chance is w, the rational weight of the rational x."""
+    rounding = Linear(points)
+    x = data.draw(doubles(rounding))
+    position = min(max(Fraction(x), points[0]), points[-1])
+    n = max(i for i, point in enumerate(points[:-1]) if point <= position)
+    weight = (position - points[n]) / (points[n + 1] - points[n])
+    whole = math.floor(weight * WORD)
+    near = st.integers(-3, 3).map(lambda step: min(max(whole + step, 0), WORD - 1))
+    word = data.draw(st.one_of(near, st.integers(0, WORD - 1)))
+    rest = math.floor((weight * WORD - whole) * WORD)
+    follow = data.draw(st.sampled_from([max(rest - 1, 0), rest, min(rest + 1, WORD - 1)]))
+    words = [word, follow, *[0] * 40]
+    goes_up = Fraction(word * WORD + follow, WORD**2) < weight
+    source = Given(words)
+    assert rounding.draw(np.array([x]), source).tolist() == [n + goes_up]
+    assert word == whole or source.taken == 1, "more is read only where 64 bits do not decide"
+
+
+def test_the_share_of_coins_that_send_a_number_up_is_its_weight() -> None:
+    """Of the middles of 4096 equal parts of [0, 1], 4096 w lie below w, up to rounding."""
+    rounding = Linear([Fraction(0), Fraction(3)])
+    words = [(2 * n + 1) * (WORD >> 13) for n in range(4096)]
+    for quarter in range(13):
+        x = 0.25 * quarter
+        sent = rounding.draw(np.full(4096, x), Given(words))
+        assert abs(int(sent.sum()) - Fraction(4096 * quarter, 12)) < 1
+
+
+@examples(60)
+@given(data=st.data())
+@each_layout
+def test_a_double_is_in_the_cell_of_its_position(
+    points: list[Fraction], data: st.DataObject
+) -> None:
+    rounding = Cells(points)
+    x = data.draw(doubles(rounding))
+    (place,) = rounding.draw(np.array([x]), Given([])).tolist()
+    assert rounding.weights(rounding.exact(x)) == {place: 1}
+    if x not in map(float, points):
+        assert rounding.exact(x) == Fraction(x)
+
+
+@examples(40)
+@given(data=st.data())
+@each_layout
+def test_exact_and_floating_weights_agree(points: list[Fraction], data: st.DataObject) -> None:
+    for rounding in (Cells(points), Linear(points)):
+        x = data.draw(doubles(rounding))
+        weights = rounding.weights(rounding.exact(x))
+        assert sum(weights.values()) == 1
+        assert min(weights.values()) > 0
+        shares = rounding.shares(np.array([x]))[0]
+        exact = [float(weights.get(i, 0)) for i in range(len(shares))]
+        # a double of x so far from 0 that nodes are near is off by that much
+        margin = 1e-12 + 1e-15 * float(max(map(abs, points)) / (points[1] - points[0]))
+        assert shares == pytest.approx(exact, abs=margin)
+
+
+def test_linear_rounding_keeps_the_mean() -> None:
+    rounding = Linear(LAYOUTS["unit"])
+    for n in range(50):
+        x = Fraction(n, 49)
+        assert sum(w * rounding.points[i] for i, w in rounding.weights(x).items()) == x
+
+
+# Privacy of the kernel.
+
+positions = st.fractions(0, 1, max_denominator=10**6)
+
+
+@examples(30)
+@given(x=positions, other=positions)
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_the_kernel_of_an_ldp_channel_is_ldp(kind: str, x: Fraction, other: Fraction) -> None:
+    channel = LDP_KERNELS[kind]
+    for one, two in zip(channel.density(x), channel.density(other), strict=True):
+        assert one <= exp_lower(Fraction(1)) * two
+
+
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_the_kernel_is_not_private_at_less(kind: str) -> None:
+    channel = LDP_KERNELS[kind]
+    rows = [channel.density(Fraction(n, 8)) for n in range(9)]
+    ratio = max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True))
+    assert exp_upper(Fraction("0.999")) < ratio <= exp_lower(Fraction(1))
+
+
+def ldp_kernel(kind: str) -> ContinuousChannel:
+    k = 4 if kind == "cells" else 5
+    nodes = design(Problem([n / 4 for n in range(k)], LDP(1), MeanAbsoluteError())).channel
+    return continuous(kind, [Fraction(n, 4) for n in range(5)], nodes)
+
+
+LDP_KERNELS = {kind: ldp_kernel(kind) for kind in ("cells", "linear")}
+
+EPSILON, STEP = Fraction(3), Fraction(1, 4)
+
+
+def metric_kernel() -> ContinuousChannel:
+    """Nodes h apart, designed at ln(1 + epsilon h)/h, so that |d ln Q(y|x)/dx| <= epsilon."""
+    budget = log_lower(1 + EPSILON * STEP) / STEP
+    points = [n * STEP for n in range(5)]
+    problem = Problem(
+        [float(p) for p in points], MetricPrivacy(budget, "absolute"), MeanAbsoluteError()
+    )
+    return continuous("linear", points, design(problem).channel)
+
+
+METRIC = metric_kernel()
+near = st.one_of(st.floats(0, 1), st.floats(0, 1e-9), st.just(2.0**-53))
+
+
+@examples(60)
+@given(x=st.floats(0, 1), step=near)
+def test_the_kernel_has_metric_privacy_on_the_continuum(x: float, step: float) -> None:
+    other = min(x + step, 1.0)
+    exponent = EPSILON * (Fraction(other) - Fraction(x))
+    bound = max(exp_lower(exponent), 1 + exponent)  # both are at most e**exponent
+    for one, two in zip(METRIC.density(x), METRIC.density(other), strict=True):
+        assert one <= bound * two
+        assert two <= bound * one
+
+
+def test_the_kernel_has_no_metric_privacy_at_less() -> None:
+    step = Fraction(1, 10**6)
+    rows = [(METRIC.density(n * STEP), METRIC.density(n * STEP + step)) for n in range(4)]
+    ratio = max(max(a / b, b / a) for pair in rows for a, b in zip(*pair, strict=True))
+    assert exp_upper(Fraction("0.999") * EPSILON * step) < ratio <= exp_lower(EPSILON * step)
+
+
+# What is drawn.
+
+
+def steps(kind: str, k: int = 6) -> ContinuousChannel:
+    rng = np.random.default_rng(3)
+    nodes = Channel.from_matrix(rng.dirichlet(np.ones(4), size=k + (kind == "linear")))
+    return continuous(kind, [Fraction(n, k) for n in range(k + 1)], nodes)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.05, 1 / 3, 0.7, 1.0])
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_reports_at_one_number_have_its_density(kind: str, x: float) -> None:
+    channel, n = steps(kind), 40_000
+    counts = channel.tally(channel.privatize(np.full(n, x), rng=8)).counts
+    expected = n * np.array([float(p) for p in channel.density(x)])
+    assert scipy.stats.chisquare(counts, expected).pvalue > 1e-4
+
+
+def test_reports_of_a_law_have_the_mixture_as_their_distribution() -> None:
+    channel, law, n = steps("linear"), scipy.stats.beta(2, 5), 60_000
+    x = law.rvs(n, random_state=np.random.default_rng(4))
+    counts = channel.tally(channel.privatize(x, rng=5)).counts
+    grid = np.linspace(0, 1, 20_001)
+    density = channel.matrix(grid) * law.pdf(grid)[:, None]
+    expected = n * scipy.integrate.simpson(density, x=grid, axis=0)
+    assert scipy.stats.chisquare(counts, expected * n / expected.sum()).pvalue > 1e-4
+
+
+def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
+    channel, x = steps("cells"), np.linspace(0, 1, 100_001)
+    drawn = channel.privatize(x, rng=2).data
+    assert drawn.shape == (100_001,)
+    assert channel.privatize(x, rng=2).data.tolist() == drawn.tolist()
+    assert not channel.privatize(x[:5]).simulated
+    assert channel.privatize(x[:5], rng=2).simulated
+
+
+# Numbers outside, and what is no number.
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, math.inf, -math.inf, math.nan, 10**400])
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_a_number_outside_is_refused_and_its_place_named(kind: str, bad: float) -> None:
+    channel, values = steps(kind), [0.5] * 70_000
+    with pytest.raises(InputError, match=r"values\[69999\]: expected numbers of \[0, 1\]"):
+        channel.privatize([*values[:-1], bad])
+
+
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_clipping_takes_the_nearer_end(kind: str) -> None:
+    channel = steps(kind)
+    given_, ends = [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]
+    drawn = channel.privatize(given_, rng=1, outside="clip").data
+    assert drawn.tolist() == channel.privatize(ends, rng=1).data.tolist()
+    with pytest.raises(InputError, match="given nan"):
+        channel.privatize([0.5, math.nan], outside="clip")
+    with pytest.raises(InputError, match="'refuse' or 'clip'"):
+        channel.privatize([0.5], outside="drop")
+
+
+@pytest.mark.parametrize(
+    "bad", ["0.5", True, None, [0.5], 1j, Decimal("sNaN"), Fraction(-(10**400))]
+)
+def test_what_is_no_number_is_refused(bad: object) -> None:
+    with pytest.raises(InputError):
+        steps("cells").privatize([0.5, bad])
+
+
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_numbers_of_every_kind_are_taken(kind: str) -> None:
+    channel, x = steps(kind), [0.5, 0.25, 1.0, 0.0]
+    same = channel.privatize(x, rng=1).data.tolist()
+    exact = [Decimal("0.5"), Fraction(1, 4), 1, -0.0]
+    for values in (np.array(x), np.array(x, np.float32), np.array(x, np.longdouble), exact):
+        assert channel.privatize(values, rng=1).data.tolist() == same
+    assert channel.privatize(np.array([0, 1]), rng=1).data.shape == (2,)
+    with pytest.raises(InputError, match="order of the records"):
+        channel.privatize({0.5})
+
+
+def test_half_lines_are_cells() -> None:
+    nodes = Channel.from_matrix(np.eye(3), outputs=["low", "middle", "high"])
+    channel = continuous("cells", [-math.inf, Fraction(0), Fraction(10), math.inf], nodes)
+    assert channel.inputs.labels == ("(-inf, 0)", "[0, 10)", "[10, inf)")
+    drawn = channel.privatize([-1e300, -0.0, 9.99, 10, 1.7e308]).labels()
+    assert drawn == ["low", "middle", "middle", "high", "high"]
+    assert channel.density(Fraction(-7)) == (1, 0, 0)
+    with pytest.raises(InputError):
+        channel.privatize([math.inf])
+    assert channel.privatize([math.inf], outside="clip").labels() == ["high"]
+
+
+def test_the_doubles_nearest_to_the_ends_belong_to_the_interval() -> None:
+    low, high = Fraction(1, 10), Fraction(3, 10)
+    assert Fraction(0.1) > low
+    assert Fraction(0.3) < high
+    cells = continuous("cells", [low, Fraction(2, 10), high], COIN)
+    assert cells.privatize([0.1, 0.2, 0.3]).data.shape == (3,)
+    assert cells.density(0.2) == cells.density("0.2")
+    linear = continuous("linear", [Fraction(3, 10), Fraction(6, 10)], COIN)
+    assert linear.density(0.3) == linear.density("0.3")
+
+
+# What is asked of the kernel.
+
+
+@examples(20)
+@given(x=st.floats(0, 1), kind=st.sampled_from(["cells", "linear"]))
+def test_density_loss_and_quantiles_at_a_number(x: float, kind: str) -> None:
+    channel = steps(kind)
+    exact = channel.density(x)
+    assert sum(exact) == 1
+    assert channel.matrix([x])[0] == pytest.approx([float(p) for p in exact], abs=1e-12)
+    loss = sum(p * abs(Fraction(x) - y) for y, p in enumerate(exact))
+    assert channel.expected_loss([x])[0] == pytest.approx(float(loss), abs=1e-12)
+    (median,) = channel.report_quantiles([x], [0.5])[0]
+    below = sum((p for y, p in enumerate(exact) if y < median), Fraction(0))
+    assert below <= 0.5 + 1e-9
+    assert below + exact[int(median)] >= 0.5 - 1e-9
+
+
+def test_a_mean_is_unbiased_through_linear_nodes() -> None:
+    """Readings whose mean is the node at every node have the mean x at every x."""
+    channel = continuous("linear", [0, 2], COIN)
+    for x in (Fraction(0), Fraction(1, 3), Fraction(2)):
+        assert sum(p * y for p, y in zip(channel.density(x), (-1, 3), strict=True)) == x
+
+
+def test_a_channel_is_what_it_is_made_from() -> None:
+    channel = continuous("linear", [0, 2], COIN)
+    again = continuous("linear", ["0", 2.0], COIN)
+    assert channel == again
+    assert hash(channel) == hash(again)
+    assert channel != continuous("linear", [0, 3], COIN)
+    assert pickle.loads(pickle.dumps(channel)) == channel
+    assert channel.inputs.labels == (0, 2)
+    assert "linear rounding to 2 nodes" in repr(channel)
+    assert "<table" in channel._repr_html_()
+    with pytest.raises(TypeError, match="no matrix"):
+        np.asarray(channel)
+
+
+@pytest.mark.parametrize(
+    ("kind", "points", "says"),
+    [
+        ("steps", [0, 1], "kind: expected one of: cells, linear"),
+        ("linear", [0], "points: expected at least two"),
+        ("cells", [0, 1, 1], r"points\[2\]: expected points that rise"),
+        ("cells", [0, Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30), 1], "as doubles too"),
+        ("linear", [0, math.inf], r"points\[1\]: expected a finite number"),
+        ("cells", [0, math.nan], r"points\[1\]: expected a finite number, -inf or inf"),
+        ("cells", [math.inf, 0], r"points\[1\]: expected points that rise"),
+        ("cells", [0, 2], "points: expected points from end to end"),
+    ],
+)
+def test_points_that_do_not_fit_are_refused(kind: str, points: list[Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        rounding_of(kind, points, Interval(0, 1))
+
+
+def test_a_channel_of_other_size_is_refused() -> None:
+    with pytest.raises(InputError, match="nodes: expected 3 inputs"):
+        continuous("linear", [0, 1, 2], COIN)
+    with pytest.raises(InputError, match="nodes: expected a Channel"):
+        continuous("linear", [0, 1], "coin")  # type: ignore[arg-type]
