@@ -35,6 +35,10 @@ from mechdesign.collection.records import (
     privatize_file as privatize_file,
     tally_file as tally_file,
 )
+from mechdesign.collection.tables import (
+    privatize as privatize,
+    tally as tally,
+)
 from mechdesign.collection.transformer import (
     ChannelTransformer as ChannelTransformer,
 )

@@ -21,8 +21,8 @@ from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, labels_of, places, split_matrix
 from mechdesign.prior import Prior, prior_on
-from mechdesign.reports import Labels, Reports, Tally, check_counts
-from mechdesign.sampling import AliasTable, Randomness, Source, pieces, source_of
+from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn
+from mechdesign.sampling import AliasTable, Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix, latex
 from mechdesign.writing.atomic import write_atomically
 from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
@@ -245,11 +245,7 @@ class Channel:
         >>> len(warner.privatize([0, 1, 1]))
         3
         """
-        codes, source = self.inputs.codes(records), source_of(rng)
-        drawn = np.empty(len(codes), dtype=np.int64)
-        for piece in pieces(len(codes)):
-            drawn[piece] = self.draw(codes[piece], source)
-        return Reports(drawn, self.alphabet, source.simulated)
+        return drawn(self, self.inputs.codes(records), source_of(rng))
 
     def draw(self, codes: Int64Array, source: Source) -> Int64Array:
         """Return one output number for each input number, with exactly the table's chances."""

@@ -16,7 +16,7 @@ from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain, Label, is_whole
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.resources import allow, current
-from mechdesign.sampling import SIMULATION, Randomness
+from mechdesign.sampling import SIMULATION, Randomness, Source, pieces
 
 __all__ = ["Alphabet", "Labels", "Numbers", "ReportSource", "Reports", "Tally"]
 
@@ -332,6 +332,26 @@ class Tally:
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
         return f"Tally({self.total} reports, {self.counts.size} counts{note})"
+
+
+class Sampler(Protocol):
+    """What draws reports from the numbers of inputs."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The reports that it may send."""
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Return one report for each input number, with exactly the stated probabilities."""
+
+
+def drawn(sampler: Sampler, codes: Int64Array, source: Source) -> Reports:
+    """Draw one report for each input number, a piece of the records after the other."""
+    none = sampler.draw(codes[:0], source.of(slice(0)))
+    data = np.empty((len(codes), *none.shape[1:]), dtype=none.dtype)
+    for piece in pieces(len(codes)):
+        data[piece] = sampler.draw(codes[piece], source.of(piece))
+    return Reports(data, sampler.alphabet, source.simulated)
 
 
 @runtime_checkable

@@ -19,8 +19,8 @@ from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
-from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts
-from mechdesign.sampling import Randomness, Source, pieces, source_of
+from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts, drawn
+from mechdesign.sampling import Randomness, Source, source_of
 
 __all__ = [
     "WHOLE",
@@ -158,12 +158,7 @@ class Mechanism(ABC):
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
         """Draw one report for each record; see :meth:`mechdesign.Channel.privatize`."""
-        codes, source = self.inputs.codes(records), source_of(rng)
-        none = self.draw(codes[:0], source)
-        drawn = np.empty((len(codes), *none.shape[1:]), dtype=none.dtype)
-        for piece in pieces(len(codes)):
-            drawn[piece] = self.draw(codes[piece], source)
-        return Reports(drawn, self.alphabet, source.simulated)
+        return drawn(self, self.inputs.codes(records), source_of(rng))
 
     def listed(self) -> AnyArray:
         """Return every report once, in the order of the outputs; see :meth:`outputs`."""

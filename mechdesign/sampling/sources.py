@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,10 @@ class Source(ABC):
     def words(self, count: int) -> npt.NDArray[np.uint64]:
         """Return ``count`` random 64-bit words."""
         return self.bytes(8 * count).view(np.uint64)
+
+    def of(self, records: slice | npt.NDArray[Any]) -> Source:
+        """Return the source of some of the records: this one, unless each has coins of its own."""
+        return self
 
 
 class _SystemSource(Source):

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.csv
 
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer, texts_of
+from mechdesign.collection.records.record_files import Chunk, Reader, Writer
+from mechdesign.collection.tables.cells import texts_of
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,23 +11,25 @@ from typing import Any
 
 import pyarrow as pa
 
+from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
 from mechdesign.collection.records.ledger import add_draw, read_ledger
-from mechdesign.collection.records.policies import LabelReader, policy_of
 from mechdesign.collection.records.record_files import (
-    NOTE,
+    ColumnName,
     Progress,
     check_columns,
     chunk_size,
+    columns_of,
+    names_of,
     safe_table,
-    text_array,
 )
+from mechdesign.collection.tables.draws import NOTE, RowDraws, as_mechanism
+from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.mechanisms import Mechanism
-from mechdesign.reports import Labels, Reports
-from mechdesign.sampling import SIMULATION, Randomness, stream_of
+from mechdesign.sampling import SIMULATION, Randomness, source_of, stream_of
 from mechdesign.writing.atomic import atomic_file, check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
@@ -43,8 +45,8 @@ class PrivatizedFile:
     ----------
     source, target
         The file that was read and the file that was written.
-    column
-        The column that was made private.
+    columns
+        The columns that were made private.
     rows, reports
         How many rows were read, and how many reports were written.
     unknown, missing
@@ -57,7 +59,7 @@ class PrivatizedFile:
 
     source: str
     target: str
-    column: str
+    columns: tuple[str, ...]
     rows: int
     reports: int
     unknown: tuple[int, str]
@@ -70,7 +72,7 @@ class PrivatizedFile:
         return {
             "source": self.source,
             "target": self.target,
-            "column": self.column,
+            "column": self.columns[0] if len(self.columns) == 1 else list(self.columns),
             "rows": self.rows,
             "reports": self.reports,
             "unknown": {"cells": self.unknown[0], "policy": self.unknown[1]},
@@ -80,8 +82,9 @@ class PrivatizedFile:
         }
 
     def __repr__(self) -> str:
+        columns = f"column{'s' * (len(self.columns) > 1)} {', '.join(map(repr, self.columns))}"
         lines = [
-            f"records    {self.rows} rows of {self.source}, column {self.column!r}",
+            f"records    {self.rows} rows of {self.source}, {columns}",
             f"reports    {self.reports} rows in {self.target}",
         ]
         for name, (count, done) in (("unknown", self.unknown), ("missing", self.missing)):
@@ -97,22 +100,11 @@ class PrivatizedFile:
         return "\n".join(lines)
 
 
-def _report_column(reports: Reports) -> pa.Array:
-    """Return reports as cells: text, or whole numbers where all labels are such."""
-    alphabet = reports.alphabet
-    if not isinstance(alphabet, Labels):
-        return text_array(reports.texts())
-    labels = alphabet.outputs.labels
-    if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in labels):
-        return pa.array(labels, pa.int64()).take(pa.array(reports.data))
-    return text_array(alphabet.outputs.texts).take(pa.array(reports.data))
-
-
 def privatize_file(
-    mechanism: Channel | Mechanism | AnyPath,
+    mechanism: Channel | Mechanism | AnyPath | Mapping[ColumnName, Channel | Mechanism | AnyPath],
     source: AnyPath,
     target: AnyPath,
-    column: str,
+    column: ColumnName | None = None,
     *,
     rng: Randomness = None,
     unknown: str = "refuse",
@@ -134,12 +126,15 @@ def privatize_file(
     ----------
     mechanism
         A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column; or the
-        name of a file of one, whose claims are then checked.
+        name of a file of one, whose claims are then checked. Or a dict of these by column, in place
+        of the next but two. Draws for several columns are independent: what one person spends in
+        all is at most the sum.
     source, target
         Files that end in ``.csv``, ``.csv.gz`` or ``.parquet``. The target is none of the files
         that are read.
     column
-        The column that is to be private, by name.
+        The column that is to be private, by name. A pair of names is for pairs of numbers in two
+        columns, as the points of a grid; reports that are pairs get two columns, too.
     rng
         None for the cryptographic source of the operating system. A seed or a
         ``numpy.random.Generator`` makes a simulation: the file gets a column ``note`` that says so.
@@ -192,60 +187,69 @@ def privatize_file(
     """
     source, target = Path(source), Path(target)
     opened, written = kind_of(source), kind_of(target)
-    _check_files(mechanism, source, target, ledger)
-    if isinstance(mechanism, str | os.PathLike):
-        mechanism = _checked(mechanism)
-    rng, size = stream_of(rng), chunk_size(mechanism, chunk)  # one stream for all chunks
-    simulated = rng is not None
-    _check_names(column, keep, simulated)
+    if isinstance(mechanism, Mapping) != (column is None):
+        given = "neither" if column is None else "both"
+        raise InputError("column", "a column, or a dict of mechanisms by column", given)
+    named = columns_of(mechanism if isinstance(mechanism, Mapping) else {column: mechanism})
+    _check_files(named.values(), source, target, ledger)
+    mechanisms = {name: _checked(each) for name, each in named.items()}
+    seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
+    simulated = seeded is not None
+    private = [part for name in mechanisms for part in names_of(name)]
+    _check_names(private, keep, simulated)
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target)
-    policies = [
-        policy_of(text, key, mechanism.inputs)
-        for key, text in (("unknown", unknown), ("missing", missing))
-    ]
-    label_reader, rows, reported = LabelReader(mechanism.inputs, *policies), 0, 0
+    draws, rows, reported = RowDraws(mechanisms, unknown, missing), 0, 0
+    columns = [ReportColumns(each.alphabet, names_of(name)) for name, each in mechanisms.items()]
     with opened.reader(source, separator) as reader:
-        check_columns(reader, [column, *keep], source)
+        check_columns(reader, [*private, *keep], source)
         with (
             atomic_file(target) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
         ):
-            for part in reader.chunks([column, *keep], size):
-                labels, stay = label_reader.read(part.cells(source, column))
-                reports = mechanism.privatize(labels, rng)
-                found = {column: _report_column(reports)}
-                found |= {name: part.table.column(name).take(pa.array(stay)) for name in keep}
+            for part in reader.chunks([*private, *keep], size):
+                cells = [part.cells(source, name) for name in mechanisms]
+                reports, stay = draws.draw(cells, [source_of(seeded)] * len(cells))
+                found: dict[str, Any] = {}
+                for written_as, drawn in zip(columns, reports, strict=True):
+                    found |= written_as.of(drawn.data)
+                found |= {name: _some(part.table.column(name), stay) for name in keep}
                 if simulated:
-                    found[NOTE] = pa.repeat(SIMULATION, len(reports))
+                    found[NOTE] = pa.repeat(SIMULATION, len(reports[0]))
                 table = pa.table(found)
                 writer.write(safe_table(table) if spreadsheet_safe else table)
-                rows, reported = rows + part.table.num_rows, reported + len(reports)
+                rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
                     progress(rows, reader.share())
             if ledger is not None:  # before the reports appear, so that no draw is lost
-                add_draw(ledger, mechanism, label_reader.counts())
-    counted = [(policy.count, policy.done) for policy in policies]
+                for each in draws.columns.values():
+                    add_draw(ledger, each.mechanism, each.labels.counts())
+    every = list(draws.columns.values())
     return PrivatizedFile(
         source=str(source),
         target=str(target),
-        column=column,
+        columns=tuple(private),
         rows=rows,
         reports=reported,
-        unknown=counted[0],
-        missing=counted[1],
+        unknown=(sum(each.unknown.count for each in every), every[0].unknown.done),
+        missing=(sum(each.missing.count for each in every), every[0].missing.done),
         kept=tuple(keep),
         simulated=simulated,
     )
 
 
-def _check_files(mechanism: object, source: Path, target: Path, ledger: AnyPath | None) -> None:
+def _some(column: pa.ChunkedArray, rows: IntArray | None) -> pa.ChunkedArray:
+    return column if rows is None else column.take(pa.array(rows))
+
+
+def _check_files(
+    mechanisms: Iterable[object], source: Path, target: Path, ledger: AnyPath | None
+) -> None:
     """Refuse to write over what is read, or over the ledger; read the ledger before the work."""
     read = [source]
-    if isinstance(mechanism, str | os.PathLike):
-        read.append(Path(mechanism))
+    read += [Path(each) for each in mechanisms if isinstance(each, str | os.PathLike)]
     for file in read:
         check_different(file, target)
     if ledger is not None:
@@ -255,22 +259,25 @@ def _check_files(mechanism: object, source: Path, target: Path, ledger: AnyPath 
             read_ledger(ledger)
 
 
-def _checked(path: AnyPath) -> Channel | Mechanism:
-    """Return what draws, from a file whose claims are checked."""
+def _checked(given: Any) -> Channel | Mechanism:
+    """Return what draws; that of a file, whose claims are checked."""
+    if not isinstance(given, str | os.PathLike):
+        return as_mechanism(given)
     try:
-        return load_mechanism(path).mechanism
+        return load_mechanism(given).mechanism
     except CertificateError as error:
-        raise CertificateError(f"{path}: refused: {error}") from None
+        raise CertificateError(f"{given}: refused: {error}") from None
 
 
-def _check_names(column: str, keep: Sequence[str], simulated: bool) -> None:
+def _check_names(private: Sequence[str], keep: Sequence[str], simulated: bool) -> None:
     if isinstance(keep, str):
         raise InputError("keep", "a list of columns", shown(keep))
-    if column in keep:
+    both = [name for name in keep if name in private]
+    if both:
         expected = "columns beside the one that is to be private"
-        raise InputError("keep", expected, shown(column))
+        raise InputError("keep", expected, shown(both[0]))
     if len(set(keep)) < len(keep):
         raise InputError("keep", "columns that all differ", shown(list(keep)))
-    if simulated and NOTE in (column, *keep):
+    if simulated and NOTE in (*private, *keep):
         expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
         raise InputError("column", expected, shown(NOTE), "rename it")

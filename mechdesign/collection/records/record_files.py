@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
+from mechdesign.collection.tables.cells import Cells, pairs_of, text_array
+from mechdesign.collection.tables.draws import as_mechanism
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, shown_kind
+from mechdesign.errors import InputError, shown
 from mechdesign.files.reading import place_of_column
 from mechdesign.mechanisms import Mechanism
-from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe
+from mechdesign.writing.spreadsheets import spreadsheet_safe
 
 __all__ = [
     "CHUNK",
-    "NOTE",
-    "Cells",
     "Chunk",
+    "ColumnName",
     "FileKind",
     "Progress",
     "Reader",
     "Writer",
     "check_columns",
     "chunk_size",
+    "columns_of",
+    "names_of",
     "safe_table",
-    "text_array",
-    "texts_of",
 ]
 
 CHUNK = 1 << 16
@@ -42,8 +40,10 @@ CHUNK = 1 << 16
 CHUNK_BITS = 1 << 26
 """Bits of reports that are held at once: they are text as well, and numbers in between."""
 
-NOTE = "note"
-"""The column in which a simulation says that it is one."""
+ColumnName = str | tuple[str, str]
+"""The name of a column; two for pairs of numbers, as the points of a grid."""
+
+T = TypeVar("T")
 
 Progress = Callable[[int, float | None], None]
 """Is told, after each chunk, the rows so far and the share of the file, None where unknown."""
@@ -64,78 +64,20 @@ class Chunk:
     table: pa.Table
     place: Callable[[int], str]
 
-    def cells(self, file: object, column: str) -> Cells:
-        """Return the cells of a column, which know their places in the file."""
-        texts = texts_of(self.table.column(column), f"{file}: column {column!r}")
-        return Cells(texts, lambda row: f"{file}: {self.place(row)}, column {column!r}")
-
-
-class Cells:
-    """The cells of one column in one chunk as text, each different text once.
-
-    Attributes
-    ----------
-    texts
-        The different texts in the order in which they first occur; None where nothing is held.
-    which
-        For each row the number of its text.
-    """
-
-    def __init__(self, texts: pa.Array, place: Callable[[int], str]) -> None:
-        found = texts.dictionary_encode(null_encoding="encode")
-        self.texts: list[str | None] = found.dictionary.to_pylist()
-        self.which: IntArray = found.indices.to_numpy()
-        self._place = place
-
-    def restore(self) -> None:
-        """Take the cells for those of a file that was made safe for spreadsheets."""
-        self.texts = [None if t is None else spreadsheet_restored(t) for t in self.texts]
-
-    def place(self, text: int) -> str:
-        """Return where a text, given by its number, is first: ``"in.csv: line 7, column 'age'"``.
-
-        Texts are numbered as they occur, so that the first bad text is in the first bad row.
-        """
-        return self._place(int(np.argmax(self.which == text)))
-
-
-def texts_of(column: pa.ChunkedArray, key: str) -> pa.Array:
-    """Return the cells of a column as text; a number that is none ("nan") holds nothing.
-
-    Raises
-    ------
-    InputError
-        If they are neither text nor numbers.
-    """
-    try:
-        texts = column.cast(pa.string()).combine_chunks()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        kind = str(column.type).partition("<")[0]  # without the names of what is nested in it
-        raise InputError(key, "a column of text or numbers", kind) from None
-    if pa.types.is_floating(column.type):
-        return pc.if_else(pc.equal(texts, "nan"), None, texts)
-    return texts
-
-
-def text_array(cells: Sequence[str | None]) -> pa.Array:
-    """Return cells as an array of text.
-
-    Raises
-    ------
-    InputError
-        If one cannot be written in UTF-8.
-    """
-    try:
-        return pa.array(cells, pa.string())
-    except UnicodeEncodeError:
-        raise InputError("labels", "text that can be written in UTF-8", "other text") from None
+    def cells(self, file: object, columns: ColumnName) -> Cells:
+        """Return the cells of a column, or of two as pairs, which know their places in the file."""
+        names = names_of(columns)
+        key = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
+        found = [self.table.column(name) for name in names]
+        held = found[0] if len(found) == 1 else pairs_of(found[0], found[1], f"{file}: {key}")
+        return Cells(held, f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}")
 
 
 def safe_table(table: pa.Table) -> pa.Table:
     """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
     columns = {}
     for name in table.column_names:
-        cells = Cells(texts_of(table.column(name), name), str)
+        cells = Cells(table.column(name), name, str)
         texts = [None if text is None else spreadsheet_safe(text) for text in cells.texts]
         columns[spreadsheet_safe(name)] = text_array(texts).take(pa.array(cells.which))
     return pa.table(columns)
@@ -204,22 +146,44 @@ class FileKind:
     writer: Callable[[BinaryIO, str | None, bool], Writer]
 
 
+def names_of(columns: ColumnName) -> tuple[str, ...]:
+    """Return the names of the columns that hold the cells of one attribute."""
+    return (columns,) if isinstance(columns, str) else columns
+
+
 def check_columns(reader: Reader, wanted: Sequence[str], file: object) -> None:
     """Raise InputError unless a file has each of some columns exactly once."""
     for name in wanted:
         place_of_column(name, reader.names, f"{file}: column", "the file")
 
 
-def chunk_size(mechanism: Channel | Mechanism, wanted: Any) -> int:
-    """Return how many rows to hold at once: what a user wants, else by the length of a report.
+def columns_of(mechanisms: Mapping[Any, T]) -> dict[ColumnName, T]:
+    """Return mechanisms by their columns, which are names or pairs of names.
+
+    Raises
+    ------
+    InputError
+        If there are none, one is something else, or a column is named twice.
+    """
+    for name in mechanisms:
+        pair = isinstance(name, tuple) and len(name) == 2
+        if not isinstance(name, str) and not (pair and all(isinstance(x, str) for x in name)):
+            raise InputError("column", "the name of a column, or a pair of names", shown(name))
+    each = [part for name in mechanisms for part in names_of(name)]
+    if not each or len(set(each)) < len(each):
+        raise InputError("column", "at least one column, each once", shown(each))
+    return dict(mechanisms)
+
+
+def chunk_size(mechanisms: Iterable[Channel | Mechanism], wanted: Any) -> int:
+    """Return how many rows to hold at once: what a user wants, else by the length of their reports.
 
     Raises
     ------
     InputError
         If the user wants something else than a whole number from 1 on.
     """
-    if not isinstance(mechanism, Channel | Mechanism):
-        raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(mechanism))
+    bits = sum(max(as_mechanism(mechanism).bits_per_report, 1) for mechanism in mechanisms)
     if wanted is None:
-        return max(1, min(CHUNK, int(CHUNK_BITS / max(mechanism.bits_per_report, 1))))
+        return max(1, min(CHUNK, int(CHUNK_BITS / bits)))
     return whole_number(wanted, "chunk")

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
-from mechdesign.collection.records.policies import read_strictly
 from mechdesign.collection.records.record_files import (
-    NOTE,
+    ColumnName,
     Progress,
     check_columns,
     chunk_size,
+    columns_of,
+    names_of,
 )
+from mechdesign.collection.tables.draws import NOTE
+from mechdesign.collection.tables.policies import read_strictly
 from mechdesign.errors import InputError
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
-from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
+from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
-__all__ = ["tally_file"]
+__all__ = ["tally_columns", "tally_file"]
+
+AnyPath = str | os.PathLike[str]
 
 
 def tally_file(
     mechanism: Channel | Mechanism,
-    source: str | os.PathLike[str],
-    column: str,
+    source: AnyPath,
+    column: ColumnName,
     *,
     separator: str | None = None,
     spreadsheet_safe: bool = False,
@@ -46,7 +52,7 @@ def tally_file(
     source
         A file that ends in ``.csv``, ``.csv.gz`` or ``.parquet``.
     column
-        The column of the reports, by name.
+        The column of the reports, by name; a pair of names for pairs of numbers in two columns.
     separator
         What stands between the cells of a CSV file; default a comma.
     spreadsheet_safe
@@ -71,28 +77,70 @@ def tally_file(
     >>> tally_file(coin, file, "coin").counts
     array([2, 1])
     """
-    size = chunk_size(mechanism, chunk)
-    source, alphabet, rows = Path(source), mechanism.alphabet, 0
-    total: Tally | None = None
+    found = tally_columns(
+        {column: mechanism},
+        source,
+        separator=separator,
+        spreadsheet_safe=spreadsheet_safe,
+        chunk=chunk,
+        progress=progress,
+    )
+    return found[column]
+
+
+def tally_columns(
+    mechanisms: Mapping[ColumnName, Channel | Mechanism],
+    source: AnyPath,
+    *,
+    separator: str | None = None,
+    spreadsheet_safe: bool = False,
+    chunk: int | None = None,
+    progress: Progress | None = None,
+) -> dict[ColumnName, Tally]:
+    """Count the reports in several columns of a file, in one pass; see :func:`tally_file`.
+
+    Parameters
+    ----------
+    mechanisms
+        What the reports were drawn by, by column.
+    source, separator, spreadsheet_safe, chunk, progress
+        As for :func:`tally_file`.
+
+    Raises
+    ------
+    InputError
+        As :func:`tally_file`.
+    """
+    mechanisms = columns_of(mechanisms)
+    size = chunk_size(mechanisms.values(), chunk)
+    source, rows, totals = Path(source), 0, dict[ColumnName, Tally]()
+    in_file = {name: name for name in mechanisms}  # what each column is called there
     if spreadsheet_safe:
         check_has_text_cells(source)
-        column = safe_text(column)
+        in_file = {name: _safe(name) for name in mechanisms}
+    read = [part for name in in_file.values() for part in names_of(name)]
     with kind_of(source).reader(source, separator) as reader:
-        check_columns(reader, [column], source)
-        noted = column != NOTE and reader.names.count(NOTE) == 1
-        for part in reader.chunks([column, NOTE] if noted else [column], size):
-            cells = part.cells(source, column)
-            if spreadsheet_safe:
-                cells.restore()
-            data = read_strictly(alphabet.read, cells)
+        check_columns(reader, read, source)
+        noted = NOTE not in read and reader.names.count(NOTE) == 1
+        for part in reader.chunks([*read, NOTE] if noted else read, size):
             simulated = reader.says_simulation or (
                 noted and SIMULATION in part.cells(source, NOTE).texts
             )
-            tally = mechanism.tally(Reports(data, alphabet, simulated))
-            total = tally if total is None else total + tally
+            for name, each in mechanisms.items():
+                cells = part.cells(source, in_file[name])
+                if spreadsheet_safe:
+                    cells.restore(spreadsheet_restored)
+                data = read_strictly(each.alphabet.read, cells)
+                found = each.tally(Reports(data, each.alphabet, simulated))
+                totals[name] = found + totals.get(name, 0)
             rows += part.table.num_rows
             if progress is not None:
                 progress(rows, reader.share())
-    if total is None or total.total == 0:
+    if not rows:
         raise InputError(str(source), "at least one report", "none")
-    return total
+    return totals
+
+
+def _safe(name: ColumnName) -> ColumnName:
+    """Return how columns are called in a file that was made safe for spreadsheets."""
+    return safe_text(name) if isinstance(name, str) else (safe_text(name[0]), safe_text(name[1]))

@@ -17,8 +17,8 @@ from hypothesis import given, strategies as st
 
 from mechdesign.channel import Channel
 from mechdesign.collection.records import privatize_file, tally_file
-from mechdesign.collection.records.policies import LabelReader, policy_of
-from mechdesign.collection.records.record_files import Cells
+from mechdesign.collection.tables.cells import Cells
+from mechdesign.collection.tables.policies import LabelReader, policy_of
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.files.problems import load_setting
@@ -386,9 +386,10 @@ def test_a_cell_is_dropped_exactly_where_the_domain_cannot_read_it(
             expected.append((labels[domain.index_of_text(cell, "cell")], n))
         except InputError:
             continue
-    read = Cells(pa.array(cells, pa.string()), str)
-    found, rows = LabelReader(domain, *policies).read(read)
-    assert list(zip(found, rows, strict=True)) == expected
+    read = Cells(pa.array(cells, pa.string()), "cells", str)
+    codes, stays = LabelReader(domain, *policies).read(read)
+    rows = np.arange(len(cells)) if stays is None else np.flatnonzero(stays)
+    assert [(labels[codes[row]], row) for row in rows] == expected
     assert sum(policy.count for policy in policies) == len(cells) - len(expected)
 
 

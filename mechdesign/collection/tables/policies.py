@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, IntArray
-from mechdesign.collection.records.record_files import Cells
+from mechdesign._typing import AnyArray, BoolArray, Int64Array
+from mechdesign.collection.tables.cells import Cells
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 
@@ -97,15 +97,21 @@ def read_strictly(read: Callable[[Sequence[str]], AnyArray], cells: Cells) -> An
     with contextlib.suppress(InputError):
         if len(filled) == len(cells.texts):
             return read(filled)[cells.which]
-    for n, text in enumerate(cells.texts):
+    if not len(cells.which):
+        return read([])[cells.which]
+    found: list[AnyArray | None] = [None] * len(cells.texts)
+    for n in cells.as_they_occur():
+        text = cells.texts[n]
         try:
             if text is None:
                 raise InputError("", "a report", EMPTY)
-            read([text])
+            found[n] = read([text])
         except InputError as error:
             given = OTHER if text and text.strip() else EMPTY
             raise InputError(cells.place(n), error.expected, given) from None
-    raise AssertionError("each text is read alone, and not all at once")
+    known = next(one for one in found if one is not None)
+    all_of_them = [known if one is None else one for one in found]  # no cell has the others
+    return np.concatenate(all_of_them)[cells.which]
 
 
 class LabelReader:
@@ -130,37 +136,39 @@ class LabelReader:
         domain.read([])  # refuses labels that read alike
         self._domain, self._unknown, self._missing = domain, unknown, missing
         self._counts = np.zeros(len(domain), dtype=np.int64)
-        self._are_numbers = domain.labels == tuple(range(len(domain)))  # which arrays serve best
 
-    def read(self, cells: Cells) -> tuple[Sequence[Any] | IntArray, IntArray]:
-        """Return the labels of the rows that stay, and which rows those are.
+    def read(self, cells: Cells) -> tuple[Int64Array, BoolArray | None]:
+        """Return the position in the domain of each row, and which rows stay; None if all do.
 
         Raises
         ------
         InputError
             For the first cell that is refused; the key is its place.
         """
-        codes = self._codes(cells)[cells.which]
-        rows = np.flatnonzero(codes >= 0)
-        if len(rows) < len(codes):
-            codes = codes[rows]
+        codes = self._codes(cells)
+        stays = (codes >= 0)[cells.which] if (codes < 0).any() else None
+        return codes[cells.which], stays
+
+    def count(self, codes: Int64Array) -> None:
+        """Count rows that a report was drawn for."""
         self._counts += np.bincount(codes, minlength=len(self._counts))
-        labels = self._domain.labels
-        return codes if self._are_numbers else [labels[n] for n in codes.tolist()], rows
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows stayed so far, for each label of which there is one, as text."""
+        """Return how many rows were counted, for each label of which there is one, as text."""
         some = np.flatnonzero(self._counts)
         return {self._domain.texts[n]: int(self._counts[n]) for n in some.tolist()}
 
-    def _codes(self, cells: Cells) -> IntArray:
+    def _codes(self, cells: Cells) -> Int64Array:
         """Return the position in the domain of each different text; -1 if its rows are left out."""
         filled = [text for text in cells.texts if text is not None]
         with contextlib.suppress(InputError):
             if len(filled) == len(cells.texts):
                 return self._domain.read(filled)
         counts = np.bincount(cells.which, minlength=len(cells.texts))
-        return np.array([self._code(cells, n, counts[n]) for n in range(len(cells.texts))])
+        codes = np.zeros(len(cells.texts), dtype=np.int64)  # of a text that no cell has, any
+        for n in cells.as_they_occur():
+            codes[n] = self._code(cells, n, counts[n])
+        return codes
 
     def _code(self, cells: Cells, n: int, count: int) -> int:
         text = cells.texts[n]

@@ -1,0 +1,131 @@
+"""Privatize and count tables of every kind, and get back the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mechdesign.channel import Channel
+from mechdesign.collection.tables.draws import Policies
+from mechdesign.collection.tables.engines import ENGINE_KINDS
+from mechdesign.collection.tables.frames import FRAME_KINDS
+from mechdesign.collection.tables.jobs import ALONE, PrivatizeJob, TallyJob, by_column
+from mechdesign.collection.tables.kinds import ARROW_KINDS, Kind, same_kind
+from mechdesign.errors import InputError, listed, shown, shown_kind
+from mechdesign.mechanisms import Mechanism
+from mechdesign.reports import Tally
+from mechdesign.sampling import Randomness, stream_of
+
+__all__ = ["KINDS", "privatize", "tally"]
+
+KINDS: tuple[Kind, ...] = (*ARROW_KINDS, *FRAME_KINDS, *ENGINE_KINDS)
+"""The kinds of tables that are known."""
+
+Mechanisms = Channel | Mechanism | Mapping[Any, Channel | Mechanism]
+
+
+def privatize(
+    data: Any,
+    mechanisms: Mechanisms,
+    *,
+    rng: Randomness = None,
+    unknown: Policies = "refuse",
+    missing: Policies = "refuse",
+    keep: Iterable[Any] = (),
+) -> Any:
+    """Draw a report for each record of a column, or for each record and column of a table.
+
+    What comes back is of the kind that is given. A table has the columns of reports, and no other
+    column unless it is kept.
+
+    Parameters
+    ----------
+    data
+        A column: a list, an array of NumPy or Arrow, a Series of pandas, Polars or Dask. Or a
+        table: of Arrow, also a batch or a reader of batches; a DataFrame of pandas, Polars, Dask or
+        Spark; a LazyFrame; a relation of DuckDB; or what else speaks the Arrow C stream protocol,
+        of which Arrow tables are made.
+    mechanisms
+        For a column, a Channel or a Mechanism; for a table, one for each column by name. Draws are
+        independent: what one person spends is the sum over the columns.
+    rng
+        None for the cryptographic source of the operating system; a seed or a
+        ``numpy.random.Generator`` for a simulation, of which a table says so in a column ``note``.
+    unknown, missing
+        What becomes of a cell that is no label of the domain, and of one that holds nothing:
+        ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; or a dict of these by column.
+    keep
+        Columns to copy as they are. They are not protected; nor is the index of pandas.
+
+    Raises
+    ------
+    InputError
+        If a cell is refused: the key names its row, counted from 0; or an argument is wrong.
+
+    Notes
+    -----
+    Cells are read as in files: as text, in which ``0.50`` is the number 0.5. Reports are whole
+    numbers or floats where all outputs are such, else text; categories give categories.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> table = pa.table({"name": ["Ann", "Bob"], "ill": ["yes", "no"]})
+    >>> reports = privatize(table, {"ill": warner})
+    >>> reports.column_names, reports.num_rows
+    (['ill'], 2)
+    >>> tally(reports, {"ill": warner})["ill"].total
+    2
+    """
+    kind, stream = _kind_of(data, mechanisms), stream_of(rng)
+    if kind.draws_again and stream is not None:
+        expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
+        raise InputError("rng", expected, shown(rng))
+    kept = tuple(listed(keep, "keep", "a list of columns"))
+    job = PrivatizeJob(by_column(mechanisms), unknown, missing, kept, stream)
+    return kind.privatize(data, job)
+
+
+def tally(data: Any, mechanisms: Mechanisms) -> Any:
+    """Count the reports in a column, or in the columns of a table.
+
+    Parameters
+    ----------
+    data
+        What :func:`privatize` gave, or any data of those kinds.
+    mechanisms
+        What the reports were drawn by: one for a column, or a dict by column for a table.
+
+    Returns
+    -------
+    Tally or dict
+        The tally of a column; for a table, one for each column by name. Tallies of parts add up.
+
+    Raises
+    ------
+    InputError
+        If a cell is no report of its mechanism: leaving it out would bias estimates.
+    """
+    found: dict[Any, Tally] = _kind_of(data, mechanisms).tally(
+        data, TallyJob(by_column(mechanisms))
+    )
+    return found if isinstance(mechanisms, Mapping) else found[ALONE]
+
+
+def _kind_of(data: Any, mechanisms: Mechanisms) -> Kind:
+    """Return the kind of some data, which fits what is asked for it.
+
+    Raises
+    ------
+    InputError
+        If it is of no known kind, or a column where a table is wanted, or the reverse.
+    """
+    kind = same_kind(KINDS, data)
+    if kind is None:
+        raise InputError("data", "a column or a table of a known kind", shown_kind(data))
+    if kind.is_column == isinstance(mechanisms, Mapping):
+        expected = "one mechanism" if kind.is_column else "a dict of mechanisms, by column"
+        given = "a dict" if kind.is_column else "one alone"
+        raise InputError("mechanisms", f"{expected} for {shown_kind(data)}", given)
+    return kind

@@ -1,0 +1,185 @@
+"""What is asked for a table, on Arrow columns: the one core that all libraries go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mechdesign._typing import IntArray
+from mechdesign.channel import Channel
+from mechdesign.collection.tables.cells import Cells
+from mechdesign.collection.tables.draws import NOTE, Policies, RowDraws, as_mechanism
+from mechdesign.collection.tables.policies import read_strictly
+from mechdesign.collection.tables.report_columns import ReportColumns
+from mechdesign.errors import InputError, shown
+from mechdesign.mechanisms import Mechanism
+from mechdesign.reports import Reports, Tally
+from mechdesign.sampling import SIMULATION, source_of
+
+__all__ = ["ALONE", "Column", "Found", "PrivatizeJob", "TallyJob", "by_column"]
+
+Column = Any
+"""An array of Arrow, in one piece or in chunks."""
+
+ALONE = ""
+"""The name of a column that is no part of a table."""
+
+
+def by_column(mechanisms: Any) -> dict[Any, Channel | Mechanism]:
+    """Return mechanisms by the names of their columns; one alone is for a column without a name.
+
+    Raises
+    ------
+    InputError
+        If there are none, or one is no mechanism.
+    """
+    if not isinstance(mechanisms, Mapping):
+        return {ALONE: as_mechanism(mechanisms)}
+    if not mechanisms:
+        raise InputError("mechanisms", "a mechanism for at least one column", "none")
+    return {name: as_mechanism(mechanism) for name, mechanism in mechanisms.items()}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of a table: columns of reports, and the rows that they are of.
+
+    Attributes
+    ----------
+    columns
+        The reports, by the names of their columns.
+    rows
+        Positions of the rows that stay; None if all do.
+    """
+
+    columns: dict[Any, pa.Array]
+    rows: IntArray | None
+
+
+@dataclass(frozen=True)
+class PrivatizeJob:
+    """Draws reports for the columns of a table.
+
+    Attributes
+    ----------
+    mechanisms
+        By the name of the column.
+    unknown, missing
+        As for :func:`~mechdesign.collection.tables.privatize`.
+    keep
+        The columns to copy as they are.
+    rng
+        A generator for a simulation.
+    """
+
+    mechanisms: dict[Any, Channel | Mechanism]
+    unknown: Policies = "refuse"
+    missing: Policies = "refuse"
+    keep: tuple[Any, ...] = ()
+    rng: np.random.Generator | None = None
+    one_column: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        RowDraws(self.mechanisms, self.unknown, self.missing)  # checks them before any work
+        object.__setattr__(self, "one_column", ALONE in self.mechanisms)
+        twice = [name for name in self.keep if name in self.mechanisms]
+        if twice:
+            expected = "columns beside those that are to be private"
+            raise InputError("keep", expected, shown(twice[0]))
+
+    def wanted(self) -> list[Any]:
+        """Return the names of the columns that are read."""
+        return list(self.mechanisms)
+
+    def run(self, column: Callable[[Any], Column]) -> Found:
+        """Return the reports for the columns of a table.
+
+        Parameters
+        ----------
+        column
+            Returns the cells of a column, by its name.
+
+        Raises
+        ------
+        InputError
+            For the first cell that is refused; the key names its row, counted from 0.
+        """
+        rows_of = RowDraws(self.mechanisms, self.unknown, self.missing)
+        cells = [_cells(column(name), name) for name in self.mechanisms]
+        _check_lengths(len(held.which) for held in cells)
+        reports, rows = rows_of.draw(cells, [source_of(self.rng)] * len(cells))
+        found: dict[Any, pa.Array] = {}
+        for name, held, drawn in zip(self.mechanisms, cells, reports, strict=True):
+            (made,) = (
+                ReportColumns(drawn.alphabet, (name,), floats=True)
+                .of(drawn.data, held.categorical)
+                .values()
+            )
+            found[name] = made
+        if self.rng is not None and not self.one_column:
+            found[NOTE] = pa.repeat(SIMULATION, len(reports[0]))
+        return Found(found, rows)
+
+
+@dataclass(frozen=True)
+class TallyJob:
+    """Counts the reports in the columns of a table.
+
+    Attributes
+    ----------
+    mechanisms
+        What they were drawn by, by the name of the column.
+    """
+
+    mechanisms: dict[Any, Channel | Mechanism]
+
+    def run(self, column: Callable[[Any], Column], names: Iterable[Hashable]) -> dict[Any, Tally]:
+        """Return the tally of each column.
+
+        Parameters
+        ----------
+        column
+            Returns the cells of a column, by its name.
+        names
+            All columns of the table.
+
+        Raises
+        ------
+        InputError
+            For the first cell that is no report; the key names its row, counted from 0.
+        """
+        noted = NOTE in list(names) and NOTE not in self.mechanisms
+        simulated = noted and pc.any(pc.equal(column(NOTE).cast(pa.string()), SIMULATION)).as_py()
+        found = {}
+        for name, mechanism in self.mechanisms.items():
+            alphabet = mechanism.alphabet
+            data = read_strictly(alphabet.read, _cells(column(name), name))
+            found[name] = mechanism.tally(Reports(data, alphabet, bool(simulated)))
+        return found
+
+    def merged(self, parts: Sequence[dict[Any, Tally]]) -> dict[Any, Tally]:
+        """Return the tallies of all parts together."""
+        return {name: sum((part[name] for part in parts[1:]), parts[0][name]) for name in parts[0]}
+
+
+def _cells(column: Column, name: Any) -> Cells:
+    return Cells(column, _named(name), partial(_row, name))
+
+
+def _named(name: Any) -> str:
+    return "data" if name == ALONE else f"data[{name!r}]"
+
+
+def _row(name: Any, row: int) -> str:
+    return f"{_named(name)}, row {row}"
+
+
+def _check_lengths(lengths: Iterable[int]) -> None:
+    if len(set(lengths)) > 1:
+        raise InputError("data", "columns of one length", "several lengths")

@@ -1,0 +1,220 @@
+"""Every kind of table comes back as what it was, through one core, and counts alike."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import mechdesign as md
+from mechdesign import Channel, InputError
+from mechdesign.collection.tables.calls import KINDS
+
+TRUE = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=["a", "b", "c"])
+"""A channel that says the truth, so that its reports are known."""
+TENS = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=[10, 20, 30])
+HALVES = Channel.from_matrix(np.eye(3), outputs=[0, 0.5, 1])
+LETTERS, NUMBERS, IDS = list("abcb"), [0, 1, 2, 1], [7, 8, 9, 10]
+WANTED = {"letter": LETTERS, "number": [0.0, 0.5, 1.0, 0.5], "id": IDS}
+MECHANISMS = {"letter": TRUE, "number": HALVES}
+PANDAS = pd.DataFrame({"id": IDS, "letter": LETTERS, "number": NUMBERS}, index=list("wxyz"))
+ARROW = pa.table({"id": IDS, "letter": LETTERS, "number": NUMBERS})
+POLARS = pl.from_arrow(ARROW)
+
+
+class Stream:
+    """A table of a library that is not known, and speaks the Arrow C stream protocol."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return ARROW.__arrow_c_stream__(requested_schema)
+
+
+def relation() -> Any:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.register("people", ARROW)
+    return connection.table("people")
+
+
+TABLES: dict[str, tuple[Callable[[], Any], type | str, Callable[[Any], dict[str, list[Any]]]]] = {
+    "pandas": (lambda: PANDAS, pd.DataFrame, lambda t: t.to_dict("list")),
+    "polars": (lambda: POLARS, pl.DataFrame, lambda t: t.to_dict(as_series=False)),
+    "lazy": (POLARS.lazy, pl.LazyFrame, lambda t: t.collect().to_dict(as_series=False)),
+    "table": (lambda: ARROW, pa.Table, lambda t: t.to_pydict()),
+    "batch": (lambda: ARROW.to_batches()[0], pa.RecordBatch, lambda t: t.to_pydict()),
+    "reader": (
+        lambda: ARROW.to_reader(max_chunksize=3),
+        pa.RecordBatchReader,
+        lambda t: t.read_all().to_pydict(),
+    ),
+    "protocol": (Stream, pa.Table, lambda t: t.to_pydict()),
+    "duckdb": (relation, "DuckDBPyRelation", lambda t: t.to_arrow_table().to_pydict()),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_comes_back_as_its_kind_with_reports_and_what_is_kept(kind: str) -> None:
+    make, wanted, content = TABLES[kind]
+    found = md.privatize(make(), MECHANISMS, keep=["id"])
+    named = type(found).__name__ == wanted if isinstance(wanted, str) else isinstance(found, wanted)
+    assert named, type(found)
+    assert content(found) == WANTED
+    assert set(content(md.privatize(make(), {"letter": TENS}))) == {"letter"}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_counted_as_its_parts_are(kind: str) -> None:
+    make, _, _ = TABLES[kind]
+    found = md.tally(make(), {"letter": TRUE})["letter"]
+    assert (found.counts.tolist(), found.total) == ([1, 2, 1], 4)
+
+
+COLUMNS: dict[str, tuple[Any, type, Callable[[Any], list[Any]]]] = {
+    "list": (LETTERS, list, list),
+    "numpy": (np.array(LETTERS), np.ndarray, np.ndarray.tolist),
+    "pandas": (PANDAS["letter"], pd.Series, pd.Series.tolist),
+    "polars": (POLARS["letter"], pl.Series, pl.Series.to_list),
+    "array": (pa.array(LETTERS), pa.Array, lambda c: c.to_pylist()),
+    "chunks": (
+        pa.chunked_array([["a"], ["b", "c", "b"]]),
+        pa.ChunkedArray,
+        lambda c: c.to_pylist(),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_comes_back_as_its_kind(kind: str) -> None:
+    column, wanted, content = COLUMNS[kind]
+    assert isinstance(md.privatize(column, TRUE), wanted)
+    assert content(md.privatize(column, TRUE)) == LETTERS
+    assert content(md.privatize(column, TENS)) == [10, 20, 30, 20]
+    assert md.tally(column, TRUE).counts.tolist() == [1, 2, 1]
+    assert np.array_equal(md.estimate(TRUE, column).values, [0.25, 0.5, 0.25])
+
+
+def test_pandas_keeps_its_index_and_a_dropped_row_is_gone() -> None:
+    frame = PANDAS.assign(letter=["a", None, "c", "?"])
+    found = md.privatize(frame, MECHANISMS, keep=["id"], missing="drop", unknown="drop")
+    assert found.index.tolist() == ["w", "y"]
+    assert found["id"].tolist() == [7, 9]
+    found = md.privatize(frame, MECHANISMS, missing={"letter": "map:b"}, unknown="drop")
+    assert found["letter"].tolist() == ["a", "b", "c"]
+    series = md.privatize(frame["letter"], TRUE, missing="map:c", unknown="map:a")
+    assert series.index.equals(frame.index)
+    assert (series.name, series.tolist()) == ("letter", ["a", "c", "c", "a"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.Categorical(LETTERS, categories=["c", "unused", "b", "a"])),
+        pa.chunked_array(
+            [pa.array(["a"]).dictionary_encode(), pa.array(list("bcb")).dictionary_encode()]
+        ),
+        pl.Series(LETTERS, dtype=pl.Categorical),
+        pl.Series(LETTERS, dtype=pl.Enum(["b", "c", "a", "unused"])),
+    ],
+    ids=["pandas", "arrow", "polars", "enum"],
+)
+def test_categories_go_by_their_codes_and_come_back_as_categories(column: Any) -> None:
+    found = md.privatize(column, TRUE)
+    assert list(md.privatize(pd.Series(found), TRUE)) == LETTERS
+    assert type(found) is type(column)
+    kind = found.type if isinstance(found, pa.ChunkedArray) else found.dtype
+    assert any(word in str(kind).lower() for word in ("categor", "dictionary"))
+
+
+def test_missing_categories_and_numbers_that_are_none_are_missing() -> None:
+    for column in (pd.Series(["a", None], dtype="category"), pd.Series(["a", np.nan])):
+        assert md.privatize(column, TRUE, missing="map:c").tolist() == ["a", "c"]
+        with pytest.raises(InputError, match=r"data, row 1: .*given an empty cell"):
+            md.privatize(column, TRUE)
+    floats = pd.Series([0, np.nan, 2])
+    assert md.privatize(floats, HALVES, missing="drop").tolist() == [0.0, 1.0]
+    assert md.privatize(floats, HALVES, missing="drop").index.tolist() == [0, 2]
+
+
+def test_dates_are_their_text() -> None:
+    days = ["2026-01-01", "2026-01-02"]
+    channel = Channel.from_matrix(np.eye(2), inputs=days, outputs=days)
+    for column in (pa.array(pd.to_datetime(days).date), pl.Series(days).str.to_date()):
+        assert list(np.asarray(md.privatize(column, channel)).astype(str)) == days
+
+
+def test_a_filter_on_reports_of_a_plan_does_not_reach_the_records() -> None:
+    """Polars would send a filter below a function that it takes for one of each row."""
+    lies = Channel.from_matrix([[0, 1], [1, 0]], inputs=["a", "b"], outputs=["a", "b"])
+    plan = md.privatize(pl.LazyFrame({"x": list("aab"), "id": [1, 2, 3]}), {"x": lies}, keep=["id"])
+    assert plan.filter(pl.col("x") == "b").select("id").collect()["id"].to_list() == [1, 2]
+    assert plan.head(1).collect()["x"].to_list() == ["b"]
+    assert plan.select("id").collect(engine="streaming").height == 3
+
+
+def test_a_simulation_says_so_in_a_table_and_in_its_tally() -> None:
+    for make, _, content in TABLES.values():
+        if isinstance(make(), pl.LazyFrame):
+            continue
+        found = md.privatize(make(), {"letter": TRUE}, rng=3)
+        assert set(content(found)["note"]) == {"simulation, not for release"}
+    found = md.privatize(PANDAS, {"letter": TRUE}, rng=3)
+    assert md.tally(found, {"letter": TRUE})["letter"].simulated
+    coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
+    reader = pa.table({"x": [0] * 256}).to_reader(max_chunksize=64)
+    drawn = md.privatize(reader, {"x": coin}, rng=5).read_all()["x"].to_numpy().reshape(4, 64)
+    assert len({row.tobytes() for row in drawn}) == 4  # one stream for all batches
+
+
+@pytest.mark.parametrize(
+    ("data", "mechanisms", "options", "message"),
+    [
+        (PANDAS, TRUE, {}, "a dict of mechanisms, by column for a DataFrame"),
+        (PANDAS["letter"], {"letter": TRUE}, {}, "one mechanism for a Series"),
+        (PANDAS, {"else": TRUE}, {}, "one column 'else', given none"),
+        (PANDAS, {}, {}, "a mechanism for at least one column"),
+        (PANDAS, {"letter": "ldp"}, {}, "a Channel or a Mechanism"),
+        (PANDAS, {"letter": TRUE}, {"keep": ["letter"]}, "columns beside"),
+        (PANDAS, {"letter": TRUE}, {"keep": "id"}, "a list of columns"),
+        (PANDAS, {"letter": TRUE}, {"unknown": "map:z"}, "unknown: "),
+        (pd.concat([PANDAS, PANDAS], axis=1), {"letter": TRUE}, {}, "given several"),
+        (PANDAS, {"number": TRUE}, {}, r"data\['number'\], row 0: .*given another text"),
+        (POLARS.lazy(), {"letter": TRUE}, {"rng": 1}, "none for a LazyFrame"),
+        ([["a"]], TRUE, {}, "a column of text or numbers, given list"),
+        ([1, "a"], TRUE, {}, "a column of text or numbers, given cells of other types"),
+        (np.array([["a"]]), TRUE, {}, "an array of one axis"),
+        ({"letter": LETTERS}, {"letter": TRUE}, {}, "of a known kind, given a dict"),
+        (pl.Series([object()]), TRUE, {}, "given Python objects"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(
+    data: Any, mechanisms: Any, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as raised:
+        md.privatize(data, mechanisms, **options)
+    assert "\n" not in str(raised.value)
+
+
+def test_nothing_is_drawn_before_every_cell_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Channel, "draw", lambda *_: pytest.fail("a draw before the refusal"))
+    frame = PANDAS.assign(number=[0, 1, 2, 3])
+    with pytest.raises(InputError, match=r"data\['number'\], row 3"):
+        md.privatize(frame, MECHANISMS)
+
+
+def test_kinds_name_real_classes_and_import_no_library() -> None:
+    assert len({(kind.module, kind.name) for kind in KINDS[:-1]}) == len(KINDS) - 1
+    code = (
+        "import sys, numpy, mechdesign as md; c = md.Channel.from_matrix([[1, 0], [0, 1]]);"
+        "md.tally(md.privatize([0, 1], c), c); md.privatize(numpy.array([0, 1]), c);"
+        "print(*{m.partition('.')[0] for m in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # pyarrow itself imports pandas where it is installed
+    assert not {"polars", "duckdb", "dask", "pyspark"} & set(done.stdout.split())
