@@ -234,6 +234,7 @@ def test_every_kind_of_fault_for_every_case(
             attack(name, kind, 0, lasting=True)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raises MemoryError", "both: all NaN", "both: noise of 1e-3"])
 @pytest.mark.parametrize("name", CASES)
