@@ -66,6 +66,7 @@ def test_a_few_hostile_files() -> None:
     assert wrong(60, 6, step=8, jobs=1) == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_hostile_files() -> None:
     files = int(os.environ.get("MECHDESIGN_FUZZ_FILES", "50000"))
