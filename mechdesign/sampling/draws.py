@@ -39,7 +39,7 @@ def below(source: Source, count: int, bound: int) -> npt.NDArray[np.int64]:
     rounds = (1 << 62) // bound * bound
     drawn = chances(source, count, 62)
     while (again := np.flatnonzero(drawn >= rounds)).size:
-        drawn[again] = chances(source, again.size, 62)
+        drawn[again] = chances(source.of(again), again.size, 62)
     drawn %= bound
     return drawn
 
@@ -79,8 +79,12 @@ def coin_rows(
     Shape ``(count, ceil(width / 8))``; the bits beyond ``width`` are 0.
     """
     size = -(-width // 8)
-    words = coin_words(source, (-(-count * size // 8),), numerator, digits)
-    rows = words.view(np.uint8)[: count * size].reshape(count, size)
+    if source.has_own_streams:
+        words = coin_words(source, (count, -(-size // 8)), numerator, digits)
+        rows = words.view(np.uint8)[:, :size].copy()
+    else:
+        words = coin_words(source, (-(-count * size // 8),), numerator, digits)
+        rows = words.view(np.uint8)[: count * size].reshape(count, size)
     if width % 8:
         rows[:, -1] &= np.uint8((1 << width % 8) - 1)
     return rows

@@ -41,6 +41,9 @@ class Source(ABC):
 
     simulated: bool
 
+    has_own_streams: bool = False
+    """Whether each record has coins of its own, so that as many are taken for each at once."""
+
     @abstractmethod
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:
         """Return ``count`` random bytes."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from mechdesign._typing import IntArray
@@ -25,6 +26,11 @@ from mechdesign.collection.records.record_files import (
     safe_table,
 )
 from mechdesign.collection.tables.draws import NOTE, RowDraws, as_mechanism
+from mechdesign.collection.tables.keyed_coins import (
+    CollectionCoins,
+    RecordTags,
+    check_different_ids,
+)
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
@@ -112,6 +118,8 @@ def privatize_file(
     keep: Sequence[str] = (),
     separator: str | None = None,
     ledger: AnyPath | None = None,
+    key: bytes | None = None,
+    ids: str | None = None,
     spreadsheet_safe: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
@@ -150,6 +158,10 @@ def privatize_file(
         A file in which the draw is recorded before the target appears; see
         :func:`~mechdesign.collection.records.ledger.leakage_of_ledger`. It is made if there is
         none. A simulation has none.
+    key, ids
+        A secret of the collection and the column of the ids of the records, as for
+        :func:`mechdesign.privatize`: the same file gives the same reports again. So that no id
+        occurs twice, 16 bytes a row are held.
     spreadsheet_safe
         Whether cells and names of columns that a spreadsheet would run are written with an
         apostrophe before them, in a CSV file for people; see
@@ -196,6 +208,11 @@ def privatize_file(
     seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
     simulated = seeded is not None
     private = [part for name in mechanisms for part in names_of(name)]
+    coins = None if key is None else CollectionCoins(key, mechanisms)
+    if (key is None) != (ids is None) or (key is not None and simulated):
+        raise InputError("key", "a key with a column of ids, and no seed", "something else")
+    read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
+    tags: list[RecordTags] = []
     _check_names(private, keep, simulated)
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
@@ -204,14 +221,19 @@ def privatize_file(
     draws, rows, reported = RowDraws(mechanisms, unknown, missing), 0, 0
     columns = [ReportColumns(each.alphabet, names_of(name)) for name, each in mechanisms.items()]
     with opened.reader(source, separator) as reader:
-        check_columns(reader, [*private, *keep], source)
+        check_columns(reader, read, source)
         with (
             atomic_file(target) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
         ):
-            for part in reader.chunks([*private, *keep], size):
+            for part in reader.chunks(read, size):
                 cells = [part.cells(source, name) for name in mechanisms]
-                reports, stay = draws.draw(cells, [source_of(seeded)] * len(cells))
+                sources = [source_of(seeded)] * len(cells)
+                if coins is not None and ids is not None:
+                    key_of, place = part.names(source, ids)
+                    tags.append(coins.tags(part.table.column(ids), key_of, place))
+                    sources = coins.sources(tags[-1])
+                reports, stay = draws.draw(cells, sources)
                 found: dict[str, Any] = {}
                 for written_as, drawn in zip(columns, reports, strict=True):
                     found |= written_as.of(drawn.data)
@@ -223,6 +245,8 @@ def privatize_file(
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
                     progress(rows, reader.share())
+            if tags:
+                check_different_ids(np.concatenate(tags), lambda row: f"{source}: record {row + 1}")
             if ledger is not None:  # before the reports appear, so that no draw is lost
                 for each in draws.columns.values():
                     add_draw(ledger, each.mechanism, each.labels.counts())

@@ -66,11 +66,16 @@ class Chunk:
 
     def cells(self, file: object, columns: ColumnName) -> Cells:
         """Return the cells of a column, or of two as pairs, which know their places in the file."""
+        key, place = self.names(file, columns)
+        found = [self.table.column(name) for name in names_of(columns)]
+        held = found[0] if len(found) == 1 else pairs_of(found[0], found[1], key)
+        return Cells(held, key, place)
+
+    def names(self, file: object, columns: ColumnName) -> tuple[str, Callable[[int], str]]:
+        """Return what a column of the file is called in an error, and what a row of it is."""
         names = names_of(columns)
         key = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
-        found = [self.table.column(name) for name in names]
-        held = found[0] if len(found) == 1 else pairs_of(found[0], found[1], f"{file}: {key}")
-        return Cells(held, f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}")
+        return f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}"
 
 
 def safe_table(table: pa.Table) -> pa.Table:

@@ -10,7 +10,8 @@ from mechdesign.collection.tables.draws import Policies
 from mechdesign.collection.tables.engines import ENGINE_KINDS
 from mechdesign.collection.tables.frames import FRAME_KINDS
 from mechdesign.collection.tables.jobs import ALONE, PrivatizeJob, TallyJob, by_column
-from mechdesign.collection.tables.kinds import ARROW_KINDS, Kind, same_kind
+from mechdesign.collection.tables.keyed_coins import CollectionCoins
+from mechdesign.collection.tables.kinds import ARROW_KINDS, EagerKind, Kind, same_kind
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Tally
@@ -32,6 +33,8 @@ def privatize(
     unknown: Policies = "refuse",
     missing: Policies = "refuse",
     keep: Iterable[Any] = (),
+    key: bytes | None = None,
+    ids: Any = None,
 ) -> Any:
     """Draw a report for each record of a column, or for each record and column of a table.
 
@@ -56,6 +59,13 @@ def privatize(
         ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; or a dict of these by column.
     keep
         Columns to copy as they are. They are not protected; nor is the index of pandas.
+
+    key, ids
+        A secret of the collection, 32 to 64 random bytes, and the column of the ids of the records,
+        by name; for a column alone, the ids. A record's coins are then a keyed function of its id,
+        the column and the mechanism: what is computed twice, as an engine may do, sends the same
+        reports. Keep the key as you keep the records, use it for one collection, and let no id
+        occur twice; that is checked within a table, or a part of it that an engine computes.
 
     Raises
     ------
@@ -82,8 +92,11 @@ def privatize(
     if kind.draws_again and stream is not None:
         expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
         raise InputError("rng", expected, shown(rng))
-    kept = tuple(listed(keep, "keep", "a list of columns"))
-    job = PrivatizeJob(by_column(mechanisms), unknown, missing, kept, stream)
+    named, kept = by_column(mechanisms), tuple(listed(keep, "keep", "a list of columns"))
+    coins = _coins(key, ids, stream is not None, named)
+    if coins is not None and kind.is_column:
+        ids = _ids(ids)
+    job = PrivatizeJob(named, unknown, missing, kept, stream, coins, ids)
     return kind.privatize(data, job)
 
 
@@ -111,6 +124,27 @@ def tally(data: Any, mechanisms: Mechanisms) -> Any:
         data, TallyJob(by_column(mechanisms))
     )
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
+
+
+def _coins(
+    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Channel | Mechanism]
+) -> CollectionCoins | None:
+    """Return the coins of a collection; None where neither a key nor ids are given."""
+    if (key is None) != (ids is None):
+        raise InputError("ids", "a key and the ids of the records", "one without the other")
+    if key is None:
+        return None
+    if seeded:
+        raise InputError("rng", "none where the coins are from a key", "one")
+    return CollectionCoins(key, mechanisms)
+
+
+def _ids(given: Any) -> Any:
+    """Return the ids for a column alone, as Arrow has them."""
+    kind = same_kind(KINDS, given)
+    if not isinstance(kind, EagerKind) or not kind.is_column:
+        raise InputError("ids", "a column of ids in memory, one a record", shown_kind(given))
+    return kind.column(given, ALONE)
 
 
 def _kind_of(data: Any, mechanisms: Mechanisms) -> Kind:

@@ -15,6 +15,7 @@ from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.draws import NOTE, Policies, RowDraws, as_mechanism
+from mechdesign.collection.tables.keyed_coins import CollectionCoins
 from mechdesign.collection.tables.policies import read_strictly
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import InputError, shown
@@ -76,6 +77,10 @@ class PrivatizeJob:
         The columns to copy as they are.
     rng
         A generator for a simulation.
+    coins
+        The coins of a collection, in place of those of the operating system.
+    ids
+        For those, the name of the column of ids; for a column alone, the ids themselves.
     """
 
     mechanisms: dict[Any, Channel | Mechanism]
@@ -83,6 +88,8 @@ class PrivatizeJob:
     missing: Policies = "refuse"
     keep: tuple[Any, ...] = ()
     rng: np.random.Generator | None = None
+    coins: CollectionCoins | None = None
+    ids: Any = None
     one_column: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -95,7 +102,8 @@ class PrivatizeJob:
 
     def wanted(self) -> list[Any]:
         """Return the names of the columns that are read."""
-        return list(self.mechanisms)
+        has_ids = self.coins is not None and not self.one_column
+        return [*self.mechanisms, *([self.ids] if has_ids else [])]
 
     def run(self, column: Callable[[Any], Column]) -> Found:
         """Return the reports for the columns of a table.
@@ -112,8 +120,14 @@ class PrivatizeJob:
         """
         rows_of = RowDraws(self.mechanisms, self.unknown, self.missing)
         cells = [_cells(column(name), name) for name in self.mechanisms]
-        _check_lengths(len(held.which) for held in cells)
-        reports, rows = rows_of.draw(cells, [source_of(self.rng)] * len(cells))
+        sources = [source_of(self.rng)] * len(cells)
+        if self.coins is not None:
+            ids, named = (self.ids, "ids") if self.one_column else (column(self.ids), self.ids)
+            tags = self.coins.tags(ids, _named(named), partial(_row, named))
+            if len(tags) != len(cells[0].which):
+                raise InputError("ids", f"{len(cells[0].which)} ids, one a record", len(tags))
+            sources = self.coins.sources(tags)
+        reports, rows = rows_of.draw(cells, sources)
         found: dict[Any, pa.Array] = {}
         for name, held, drawn in zip(self.mechanisms, cells, reports, strict=True):
             (made,) = (
@@ -178,8 +192,3 @@ def _named(name: Any) -> str:
 
 def _row(name: Any, row: int) -> str:
     return f"{_named(name)}, row {row}"
-
-
-def _check_lengths(lengths: Iterable[int]) -> None:
-    if len(set(lengths)) > 1:
-        raise InputError("data", "columns of one length", "several lengths")

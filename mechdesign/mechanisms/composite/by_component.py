@@ -137,7 +137,7 @@ class ByComponent(Mechanism):
         """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
         rank = self._rank[codes]
         return self.alphabet.build(
-            self._member[codes], lambda kind, places: kind.draw(rank[places], source)
+            self._member[codes], lambda kind, places: kind.draw(rank[places], source.of(places))
         )
 
     def mass(self, x: int, report: AnyArray) -> Fraction:

@@ -156,11 +156,12 @@ class HighLow(Mechanism):
 
         def make(kind: Mechanism, places: Int64Array) -> AnyArray:
             if kind is not self._inner:
-                return kind.draw(rank[places], source)
+                return kind.draw(rank[places], source.of(places))
             joining = apart[places]
-            drawn = kind.draw(np.where(joining, 0, rank[places]), source)
+            coins = source.of(places)
+            drawn = kind.draw(np.where(joining, 0, rank[places]), coins)
             # drawn for all, so that the number of random bits does not reveal who joined
-            uniform = self._inner.draw_uniform(len(places), source)
+            uniform = self._inner.draw_uniform(len(places), coins)
             drawn[joining] = uniform[joining]
             return drawn
 

@@ -111,7 +111,7 @@ def _flip_some(
     rows = np.flatnonzero(times > 0)
     left, starts = times[rows], rows * words.shape[1]
     while rows.size:
-        place, hit = _positions(rows.size, width, source)
+        place, hit = _positions(rows.size, width, source.of(rows))
         at, shift = starts + (place >> 6), (place & (WORD - 1)).astype(np.uint64)
         word = flat[at]
         hit &= ((word >> shift & np.uint64(1)) != 0) == member

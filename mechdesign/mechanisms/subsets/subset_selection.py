@@ -135,9 +135,9 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
         """Draw reports: rows of packed bits."""
 
         def some(piece: slice) -> ByteArray:
-            own = codes[piece]
-            sets = UniformSets.draw(len(own), self._k, self.size, source)
-            wanted = chances(source, len(own), BITS) < self._held
+            own, coins = codes[piece], source.of(piece)
+            sets = UniformSets.draw(len(own), self._k, self.size, coins)
+            wanted = chances(coins, len(own), BITS) < self._held
             change = (sets.holds(own) != wanted).astype(np.uint64)
             sets.flip(own, change)
             sets.flip(np.where(wanted, sets.inside, sets.outside), change)
@@ -149,7 +149,8 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
         """Draw reports that are uniform over the sets of j inputs."""
 
         def some(piece: slice) -> ByteArray:
-            return UniformSets.draw(piece.stop - piece.start, self._k, self.size, source).rows()
+            coins = source.of(piece)
+            return UniformSets.draw(piece.stop - piece.start, self._k, self.size, coins).rows()
 
         return self.alphabet.in_pieces(count, BLOCK, some)
 

@@ -121,10 +121,10 @@ class UnaryEncoding(LDPMechanism):
         """Draw reports: rows of packed bits."""
 
         def some(piece: slice) -> ByteArray:
-            own = codes[piece]
-            rows = coin_rows(source, len(own), len(self.inputs), self._others, self._digits)
+            own, coins = codes[piece], source.of(piece)
+            rows = coin_rows(coins, len(own), len(self.inputs), self._others, self._digits)
             # overwritten, not added: a bit left at 1 would raise the odds beyond e**epsilon
-            write_bits(rows, own, chances(source, len(own), BITS) < self._held)
+            write_bits(rows, own, chances(coins, len(own), BITS) < self._held)
             return rows
 
         return self.alphabet.in_pieces(len(codes), BLOCK, some)

@@ -1,0 +1,147 @@
+"""Coins from a key: the bits of a record are a keyed function of its id, the same at every draw.
+
+An engine may compute a part of a table twice, and would send two reports of each of its people.
+With coins from a key the second time sends the first reports again.
+
+The bits of a record are AES-256 of a block that holds its tag and a counter, as in counter mode.
+Blocks all differ, and one call encrypts those of many records. Whoever has no key cannot tell the
+bits from fair coins: AES is a pseudo-random permutation, whose outputs on q different blocks are
+within q**2 / 2**129 of independent ones.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign.errors import InputError, LimitError, UnsupportedError, shown_kind
+from mechdesign.sampling.sources import Source
+
+__all__ = ["KeyedSource", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
+
+Tags = npt.NDArray[np.uint64]
+"""``(n, 2)`` words: 104 bits that name a record, and 24 bits for the counter, which are 0."""
+
+LEAST_KEY, MOST_KEY = 32, 64
+"""Bytes of a key; BLAKE2b takes no more."""
+
+COUNTER_SHIFT, MOST_BLOCKS = 40, 1 << 24
+
+
+def check_key(key: Any) -> bytes:
+    """Return a secret key of 32 to 64 bytes.
+
+    Raises
+    ------
+    InputError
+        If it is none; what is given is not quoted.
+    """
+    expected = f"a secret of {LEAST_KEY} to {MOST_KEY} random bytes, as of secrets.token_bytes"
+    if not isinstance(key, bytes):
+        kind = "text" if isinstance(key, str) else shown_kind(type(key))
+        raise InputError("key", expected, kind)
+    if not LEAST_KEY <= len(key) <= MOST_KEY:
+        raise InputError("key", expected, f"{len(key)} bytes")
+    return key
+
+
+def subkey(key: bytes, purpose: bytes) -> bytes:
+    """Return the key for one purpose; those of two purposes look independent.
+
+    Examples
+    --------
+    >>> key = bytes(32)
+    >>> subkey(key, b"age") == subkey(key, b"age"), subkey(key, b"age") == subkey(key, b"sex")
+    (True, False)
+    """
+    return hashlib.blake2b(purpose, digest_size=32, key=key, person=b"mechdesign coins").digest()
+
+
+def tags_of_numbers(numbers: npt.NDArray[np.int64]) -> Tags:
+    """Return the tags of ids that are whole numbers: the numbers themselves."""
+    tags = np.zeros((len(numbers), 2), dtype="<u8")
+    tags[:, 0] = numbers.view(np.uint64)
+    return tags
+
+
+def tags_of_texts(key: bytes, texts: Iterable[str]) -> Tags:
+    """Return the tags of ids that are text: 104 bits of their keyed digests."""
+    digests = [
+        hashlib.blake2b(text.encode(), digest_size=13, key=key, person=b"mechdesign ids").digest()
+        for text in texts
+    ]
+    return np.frombuffer(b"".join(digest + bytes(3) for digest in digests), "<u8").reshape(-1, 2)
+
+
+class KeyedSource(Source):
+    """The coins of some records, from a key.
+
+    Whatever is drawn takes the next words of each record's own stream: the same for a record
+    whichever others are drawn for beside it, and in whatever order.
+
+    Parameters
+    ----------
+    key
+        32 bytes.
+    tags
+        ``(n, 2)`` words that name the records, of :func:`tags_of_numbers` or
+        :func:`tags_of_texts`.
+
+    Examples
+    --------
+    >>> def source(*ids): return KeyedSource(bytes(32), tags_of_numbers(np.array(ids)))
+    >>> both, alone = source(7, 9), source(9)
+    >>> (both.words(4)[2:] == alone.words(2)).all(), (both.words(2)[1:] == alone.words(1)).all()
+    (np.True_, np.True_)
+    """
+
+    simulated = False
+    has_own_streams = True
+
+    def __init__(self, key: bytes, tags: Tags) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        # each block is encrypted by itself, as no two are the same
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB())
+        self._tags, self._used = tags, np.zeros(len(tags), dtype=np.uint64)
+        self._records: npt.NDArray[np.intp] = np.arange(len(tags))
+
+    def of(self, records: slice | npt.NDArray[Any]) -> Source:
+        """Return the source of some of the records, whose streams go on where they are."""
+        some = copy.copy(self)
+        some._records = self._records[records]
+        return some
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return the next words of each record, as many for each."""
+        each = self._each(count)
+        n_blocks = -(-each // 2)
+        used = self._used[self._records]
+        if used.size and int(used.max()) + n_blocks > MOST_BLOCKS:
+            raise LimitError("key", f"reports of at most {MOST_BLOCKS} blocks of coins", "more")
+        self._used[self._records] = used + np.uint64(n_blocks)
+        tags, steps = self._tags[self._records], np.arange(n_blocks, dtype=np.uint64)
+        blocks = np.empty((len(tags), n_blocks, 2), dtype="<u8")
+        blocks[:, :, 0] = tags[:, :1]
+        blocks[:, :, 1] = tags[:, 1:] | (used[:, None] + steps) << np.uint64(COUNTER_SHIFT)
+        coins = np.frombuffer(self._cipher.encryptor().update(blocks.tobytes()), dtype="<u8")
+        return coins.reshape(len(tags), 2 * n_blocks)[:, :each].ravel()
+
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        """Return bytes of the next words of each record, as many for each."""
+        each = self._each(count)
+        n_words = -(-each // 8)
+        words = self.words(n_words * len(self._records)).view(np.uint8)
+        return words.reshape(len(self._records), 8 * n_words)[:, :each].ravel()
+
+    def _each(self, count: int) -> int:
+        n = len(self._records)
+        if count % max(n, 1):
+            expected = "a mechanism that takes as many coins for each record"
+            raise UnsupportedError("key", expected, "another")
+        return count // n if n else 0

@@ -1,0 +1,223 @@
+"""Coins from a key: one report for each record, however often and in whatever parts it is drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given, strategies as st
+
+import mechdesign as md
+from mechdesign import Channel, InputError, Prior
+from mechdesign.collection.records import privatize_file
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    Mechanism,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+)
+from mechdesign.sampling import KeyedSource, subkey, tags_of_numbers, tags_of_texts
+from tests.strategies import examples
+
+KEY = bytes(range(32))
+COIN = Channel.from_matrix([["1/2", "1/2"]] * 3, inputs=["a", "b", "c"])
+SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
+    "channel": lambda: Channel.from_matrix([["1/2", "1/3", "1/6"]] * 12),
+    "wide channel": lambda: COIN_12.then(COIN_2),
+    "randomized response": lambda: GeneralizedRandomizedResponse(12, 1),
+    "hadamard": lambda: HadamardResponse(12, 1),
+    "unary": lambda: OptimizedUnaryEncoding(12, 1),
+    "symmetric unary": lambda: SymmetricUnaryEncoding(12, 1),
+    "subsets": lambda: SubsetSelection(12, 1),
+    "large subsets": lambda: SubsetSelection(12, 1, size=9),
+    "lip": lambda: md.LIPRandomizedResponse(12, 3, Prior([*[1 / 16] * 8, *[1 / 8] * 4])),
+    "noise": lambda: md.GeometricNoise(12, 1),
+    "high-low": lambda: md.high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
+    "blocks": lambda: md.block_hadamard(12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]),
+}
+COIN_12 = Channel.from_matrix([["1/3", "2/3"]] * 12)
+COIN_2 = Channel.from_matrix([["1/5", "4/5"]] * 2)
+
+
+def source(ids: np.ndarray, key: bytes = KEY) -> KeyedSource:
+    return KeyedSource(key, tags_of_numbers(ids))
+
+
+# --- the bits -------------------------------------------------------------------------------------
+
+
+def test_the_words_of_a_record_are_its_blocks_in_counter_mode() -> None:
+    ids = np.array([5, -3, 2**62])
+    words = source(ids).words(9).reshape(3, 3)
+    cipher = Cipher(algorithms.AES(KEY), modes.ECB()).encryptor()
+    for own, number in zip(words, ids.tolist(), strict=True):
+        tag = (number % 2**64).to_bytes(8, "little") + bytes(5)
+        stream = b"".join(cipher.update(tag + n.to_bytes(3, "little")) for n in range(2))
+        assert own.astype("<u8").tobytes() == stream[:24]
+
+
+def test_tags_of_text_and_keys_of_purposes_are_keyed_digests() -> None:
+    (tag,) = tags_of_texts(KEY, ["Ann"])
+    digest = hashlib.blake2b(b"Ann", digest_size=13, key=KEY, person=b"mechdesign ids").digest()
+    assert tag.tobytes() == digest + bytes(3)
+    assert subkey(KEY, b"a") != subkey(KEY, b"b") != hmac.digest(KEY, b"b", "sha256")
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, min_size=1, max_size=9), st.data())
+@examples(40)
+def test_streams_go_on_for_each_record_by_itself(ids: list[int], data: st.DataObject) -> None:
+    together = source(np.array(ids))
+    chosen = data.draw(st.lists(st.integers(0, len(ids) - 1), unique=True))
+    places = np.array(chosen, dtype=np.intp)
+    first = together.words(len(ids))
+    some = together.of(places).bytes(3 * len(places)).reshape(-1, 3)
+    last = together.words(2 * len(ids)).reshape(-1, 2)
+    for n, number in enumerate(ids):
+        alone = source(np.array([number]))
+        assert alone.words(1)[0] == first[n]
+        if n in chosen:
+            assert (alone.bytes(3) == some[chosen.index(n)]).all()
+        assert (alone.words(2) == last[n]).all()
+
+
+# --- every mechanism draws for each record by itself ----------------------------------------------
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_report_depends_on_its_own_record_only(name: str) -> None:
+    """In any order, beside any others and alone, as retried, split and shuffled parts are drawn."""
+    mechanism = SOURCES[name]()
+    rng = np.random.default_rng(1)
+    records, ids = rng.integers(0, 12, 300), rng.permutation(10_000)[:300]
+    k = list(mechanism.inputs.labels)
+    table = pd.DataFrame({"id": ids, "x": [k[n] for n in records]})
+
+    def sent(part: pd.DataFrame) -> dict[int, Any]:
+        found = md.privatize(part, {"x": mechanism}, keep=["id"], key=KEY, ids="id")
+        return dict(zip(found["id"], found["x"], strict=True))
+
+    whole = sent(table)
+    assert len(set(whole.values())) > 1
+    assert sent(table.sample(frac=1, random_state=2)) == whole
+    parts = [sent(table.iloc[n : n + 70]) for n in range(0, 300, 70)]
+    assert {n: y for part in parts for n, y in part.items()} == whole
+    assert all(sent(table.iloc[n : n + 1]).items() <= whole.items() for n in range(0, 300, 30))
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_reports_from_keyed_coins_have_the_distribution_of_the_mechanism(name: str) -> None:
+    mechanism, n = SOURCES[name](), 20_000
+    first = mechanism.inputs.labels[3]
+    reports = md.privatize(
+        pa.array([str(first)] * n), mechanism, key=KEY, ids=pa.array(range(n), pa.int64())
+    )
+    counts = md.tally(reports, mechanism).counts / n
+    fair = mechanism.tally(mechanism.privatize([first] * n, rng=1)).counts / n
+    error = np.sqrt((fair * (1 - fair) * 2 + 1e-4) / n)
+    assert (np.abs(counts - fair) < 5 * error).all()
+
+
+# --- keys, columns and ids ------------------------------------------------------------------------
+
+
+def frame(n: int = 256) -> pd.DataFrame:
+    return pd.DataFrame({"id": range(n), "x": ["a"] * n, "y": ["a"] * n})
+
+
+def bits(found: pd.DataFrame, column: str) -> list[int]:
+    return found[column].tolist()
+
+
+def test_columns_keys_and_mechanisms_have_coins_of_their_own() -> None:
+    other = Channel.from_matrix([["1/2", "1/2"]] * 3, inputs=["a", "b", "c"], outputs=["h", "t"])
+    found = md.privatize(frame(), {"x": COIN, "y": COIN}, key=KEY, ids="id")
+    assert bits(found, "x") != bits(found, "y")
+    again = md.privatize(frame(), {"x": COIN}, key=KEY, ids="id")
+    assert bits(again, "x") == bits(found, "x")
+    new = md.privatize(frame(), {"x": COIN}, key=secrets.token_bytes(32), ids="id")
+    assert bits(new, "x") != bits(found, "x")
+    relabeled = md.privatize(frame(), {"x": other}, key=KEY, ids="id")
+    assert [int(y == "t") for y in relabeled["x"]] != bits(found, "x")
+
+
+def test_an_id_is_the_same_however_it_is_held(tmp_path: Path) -> None:
+    table = frame()
+    wanted = bits(md.privatize(table, {"x": COIN}, key=KEY, ids="id"), "x")
+    texts = table.assign(id=table["id"].astype(str))
+    held: list[Any] = [texts, texts.astype({"id": "category"}), table.astype({"id": "uint8"})]
+    for one in held:
+        assert bits(md.privatize(one, {"x": COIN}, key=KEY, ids="id"), "x") == wanted
+    plan = md.privatize(pl.from_pandas(texts).lazy(), {"x": COIN}, key=KEY, ids="id")
+    for _ in range(2):
+        assert plan.collect()["x"].to_list() == wanted
+    assert md.privatize(table["x"], COIN, key=KEY, ids=table["id"]).tolist() != wanted  # no column
+    table.to_csv(tmp_path / "in.csv", index=False)
+    pq.write_table(pa.Table.from_pandas(table), tmp_path / "in.parquet")
+    for name, chunk in (("in.csv", 100), ("in.parquet", 7)):
+        out = tmp_path / "out.csv"
+        privatize_file({"x": COIN}, tmp_path / name, out, key=KEY, ids="id", chunk=chunk)
+        assert pd.read_csv(out)["x"].tolist() == wanted
+
+
+def test_a_dropped_row_changes_no_other() -> None:
+    table = frame()
+    wanted = md.privatize(table, {"x": COIN}, key=KEY, ids="id", keep=["id"])
+    table.loc[::3, "x"] = "?"
+    found = md.privatize(table, {"x": COIN}, key=KEY, ids="id", keep=["id"], unknown="drop")
+    assert len(found) < len(wanted)
+    assert found.equals(wanted.loc[found.index])
+
+
+@pytest.mark.parametrize(
+    ("ids", "options", "message"),
+    [
+        ([1, 2, 1], {}, r"data\['id'\], row 2: expected ids that all differ"),
+        (["1", "x", "01"], {}, ""),
+        (["x", "y", "x"], {}, "row 2: expected ids that all differ"),
+        ([1, None, 2], {}, "row 1: expected the id of a record"),
+        (["a", None, "b"], {}, "row 1: expected the id of a record"),
+        ([0.5, 1.5, 2.5], {}, "whole numbers or text, given double"),
+        ([[1], [2], [3]], {}, "whole numbers or text, given list"),
+        ([1, 2, 3], {"key": b"short"}, "32 to 64 random bytes.*given 5 bytes"),
+        ([1, 2, 3], {"key": "x" * 32}, "32 to 64 random bytes.*given text"),
+        ([1, 2, 3], {"rng": 1}, "none where the coins are from a key"),
+        ([1, 2, 3], {"ids": None}, "one without the other"),
+        ([1, 2, 3], {"key": None}, "one without the other"),
+        ([1, 2, 3], {"ids": "name"}, "one column 'name', given none"),
+    ],
+)
+def test_ids_and_keys_that_do_not_serve_are_refused(
+    ids: list[Any], options: dict[str, Any], message: str
+) -> None:
+    table = pa.table({"id": ids, "x": ["a", "b", "c"]})
+    asked = {"key": KEY, "ids": "id"} | options
+    if not message:
+        assert md.privatize(table, {"x": COIN}, **asked).num_rows == 3
+        return
+    with pytest.raises(InputError, match=message) as raised:
+        md.privatize(table, {"x": COIN}, **asked)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: Path) -> None:
+    source_, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source_.write_text("id,x\n" + "".join(f"{n % 150},a\n" for n in range(200)))
+    with pytest.raises(InputError, match="record 151: expected ids that all differ"):
+        privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50)
+    assert not target.exists()
+    for wrong in ({"key": KEY}, {"ids": "id"}, {"key": KEY, "ids": "id", "rng": 1}):
+        with pytest.raises(InputError, match="a key with a column of ids, and no seed"):
+            privatize_file({"x": COIN}, source_, target, **wrong)
