@@ -138,10 +138,13 @@ from mechdesign.plots import (
     plot_error_region as plot_error_region,
     plot_estimate as plot_estimate,
     plot_frontier as plot_frontier,
+    plot_kernel as plot_kernel,
     plot_leakages as plot_leakages,
+    plot_loss as plot_loss,
     plot_polytope as plot_polytope,
     plot_posterior as plot_posterior,
     plot_relations as plot_relations,
+    plot_report_quantiles as plot_report_quantiles,
 )
 from mechdesign.prior import (
     Prior as Prior,

@@ -99,6 +99,19 @@ class ContinuousChannel:
         return self._nodes.inputs
 
     @property
+    def positions(self) -> FloatArray:
+        """Where each node is, ``(n_nodes,)``: the middle of a cell, the finite end of a half-line.
+
+        Linear nodes are numbers themselves.
+        """
+        return self._rounding.positions
+
+    @property
+    def supports(self) -> FloatArray:
+        """The least and the largest number that is sent to each node, ``(n_nodes, 2)``."""
+        return self._rounding.supports
+
+    @property
     def outputs(self) -> tuple[Label, ...]:
         """The labels of the outputs."""
         return self._nodes.outputs

@@ -64,6 +64,16 @@ class Rounding(ABC):
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return the weights of many numbers as floats, ``(n_numbers, n_nodes)``: for pictures."""
 
+    @property
+    @abstractmethod
+    def supports(self) -> FloatArray:
+        """The least and the largest number that goes to each node, ``(n_nodes, 2)``."""
+
+    @property
+    @abstractmethod
+    def positions(self) -> FloatArray:
+        """Where each node is, ``(n_nodes,)``."""
+
     @abstractmethod
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
         """Return a node for each double of the interval, with exactly the weights of its position.
@@ -128,6 +138,18 @@ class Cells(Rounding):
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return a 1 in each row."""
         return np.asarray(np.eye(len(self.points) - 1)[self._places(numbers)])
+
+    @property
+    def supports(self) -> FloatArray:
+        """The ends of each cell."""
+        return np.stack([self._doubles[:-1], self._doubles[1:]], axis=1)
+
+    @property
+    def positions(self) -> FloatArray:
+        """The middles of the cells; the finite ends of half-lines."""
+        low, high = self.supports.T
+        ends = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+        return np.where(np.isfinite(high - low), low / 2 + high / 2, ends)
 
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
         """Return the number of the cell of each double; nothing is drawn."""
@@ -198,6 +220,17 @@ class Linear(Rounding):
         """Return at most two weights in each row."""
         k = len(self._nodes)
         return np.array([np.interp(numbers, self._doubles, row) for row in np.eye(k)]).T
+
+    @property
+    def supports(self) -> FloatArray:
+        """The neighbors of each node, itself at the ends."""
+        ends = np.concatenate([self._doubles[:1], self._doubles, self._doubles[-1:]])
+        return np.stack([ends[:-2], ends[2:]], axis=1)
+
+    @property
+    def positions(self) -> FloatArray:
+        """The nodes."""
+        return self._doubles.copy()
 
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
         """Return one of the two nodes beside each double."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import TARGETS
 from mechdesign.estimation.estimate import METHODS, estimate
 from mechdesign.estimation.functionals import mean, survey, total, weighted_sum
@@ -14,6 +15,7 @@ __all__ = [
     "GROUP_METHODS",
     "METHODS",
     "TARGETS",
+    "ContinuousEstimate",
     "Estimate",
     "Quantile",
     "ScalarEstimate",

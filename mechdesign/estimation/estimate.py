@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
+from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
 from mechdesign.estimation.options import choose
@@ -94,7 +96,9 @@ def estimate(
     Parameters
     ----------
     mechanism
-        The Channel or the Mechanism that they were drawn from.
+        The Channel, the Mechanism or the ContinuousChannel that they were drawn from. For the last
+        the estimate is a :class:`~mechdesign.estimation.ContinuousEstimate`, over its
+        cells or nodes.
     reports
         Reports, a Tally of them, or what else holds a report for each record: a list, a NumPy
         array, an Arrow array, a column of pandas or Polars.
@@ -145,7 +149,11 @@ def estimate(
         raise InputError("reports", "reports, or counts in place of them", given)
     if counts is not None:
         reports = model.read_counts(counts)
-    return estimator(SourceTask(model.inputs, prior, target, tolerance, progress, model, reports))
+    task = SourceTask(model.inputs, prior, target, tolerance, progress, model, reports)
+    found = estimator(task)
+    if isinstance(mechanism, ContinuousChannel):
+        return ContinuousEstimate.of(found, mechanism)
+    return found
 
 
 @dataclass(frozen=True)

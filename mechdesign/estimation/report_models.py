@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.scores import MechanismScores, Scores
@@ -283,12 +284,12 @@ class MechanismModel(ReportModel):
 
 
 def model_of(source: Any) -> ReportModel:
-    """Return the model of a Channel or a Mechanism.
+    """Return the model of a Channel or a Mechanism; of a continuous channel, that of its nodes.
 
     Raises
     ------
     InputError
-        If it is neither.
+        If it is none of these.
 
     Examples
     --------
@@ -298,6 +299,8 @@ def model_of(source: Any) -> ReportModel:
     >>> round(value, 12), round(square, 12)
     (0.7, 1.45)
     """
+    if isinstance(source, ContinuousChannel):
+        return ChannelModel(source.nodes)
     if isinstance(source, Channel):
         return ChannelModel(source)
     if isinstance(source, Mechanism):

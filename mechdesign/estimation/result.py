@@ -233,8 +233,8 @@ class Estimate:
         words = dict.fromkeys([self.method, bias_word(self.unbiased)])
         label = ", ".join(words)
         head = (
-            f"Estimate({len(self.inputs)} inputs, from {self.reports} reports, {label}, "
-            f"of the {self.target})"
+            f"{type(self).__name__}({len(self.inputs)} inputs, "
+            f"from {self.reports} reports, {label}, of the {self.target})"
         )
         unseen = [UNSEEN_NOTE] if (self.standard_errors < UNSEEN).all() else []
         return [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes, *unseen]

@@ -8,6 +8,12 @@ differ by their marks.
 from __future__ import annotations
 
 from mechdesign.plots.channels import plot_channel, save_channel_plot
+from mechdesign.plots.continuous import (
+    plot_kernel,
+    plot_loss,
+    plot_report_quantiles,
+    save_kernel_plot,
+)
 from mechdesign.plots.error_regions import plot_error_region
 from mechdesign.plots.estimates import plot_estimate, save_estimate_plot
 from mechdesign.plots.frontiers import plot_frontier, save_frontier_plot
@@ -22,11 +28,15 @@ __all__ = [
     "plot_error_region",
     "plot_estimate",
     "plot_frontier",
+    "plot_kernel",
     "plot_leakages",
+    "plot_loss",
     "plot_polytope",
     "plot_posterior",
     "plot_relations",
+    "plot_report_quantiles",
     "save_channel_plot",
     "save_estimate_plot",
     "save_frontier_plot",
+    "save_kernel_plot",
 ]

@@ -21,6 +21,7 @@ from mechdesign import (
     PML,
     ApproximateLDP,
     Channel,
+    ContinuousChannel,
     DifferentialIdentifiability,
     HammingLoss,
     HighLowLDP,
@@ -448,3 +449,60 @@ def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         plots.save_channel_plot(WARNER, tmp_path / "no" / "out.png")
     with pytest.raises(InputError, match=r"ends in \.png"):
         plots.save_channel_plot(WARNER, tmp_path / "out.jpg")
+
+
+# continuous channels
+
+KERNEL = ContinuousChannel(
+    [0, 2], "linear", [0, 2], Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[0, 3])
+)
+HALF_LINES = ContinuousChannel(
+    [-math.inf, math.inf],
+    "cells",
+    [-math.inf, 0, 10, math.inf],
+    Channel.from_matrix(np.eye(3), outputs=[-5, 5, 15]),
+)
+
+
+def test_a_kernel_is_its_densities() -> None:
+    ax = drawn(plots.plot_kernel(KERNEL, axes(), "two nodes"))
+    (image,) = ax.images
+    seen = np.asarray(image.get_array())
+    assert seen[:, 0] == pytest.approx([0.75, 0.25])
+    assert seen[:, 200] == pytest.approx([0.5, 0.5])
+    assert image.get_extent() == [0, 2, -0.5, 1.5]
+    assert ticks(ax.yaxis) == ["0", "3"]
+    assert [other.get_ylabel() for other in ax.figure.axes[1:]] == ["Q(y|x)"]
+
+
+def test_half_lines_are_cut_a_little_beyond_the_edges() -> None:
+    (image,) = plots.plot_kernel(HALF_LINES, axes()).images
+    assert image.get_extent()[:2] == [-1, 11]
+    (image,) = plots.plot_kernel(HALF_LINES, axes(), span=(-100, 5)).images
+    assert image.get_extent()[:2] == [-100, 5]
+    for span in ((5, 5), (1, math.inf), "ab", 3):
+        with pytest.raises(InputError, match="span: expected"):
+            plots.plot_kernel(KERNEL, axes(), span=span)  # type: ignore[arg-type]
+
+
+def test_reports_and_losses_by_the_truth() -> None:
+    ax = drawn(plots.plot_report_quantiles(KERNEL, axes()))
+    assert legend(ax) == [
+        "90 % of the reports",
+        "half of the reports",
+        "median report",
+        "the truth",
+    ]
+    median, truth = ax.lines
+    assert set(median.get_ydata()) == {0, 3}
+    assert np.array_equal(truth.get_xdata(), truth.get_ydata())
+    ax = drawn(plots.plot_loss(KERNEL, axes(), distance="squared", label="$2 nodes"))
+    (line,) = ax.lines
+    assert np.asarray(line.get_ydata())[[0, -1]] == pytest.approx([9 / 4, 7 / 4])
+    assert legend(ax) == [r"\$2 nodes"]
+    assert ax.get_ylabel() == "expected squared error"
+
+
+def test_a_kernel_is_saved_as_a_picture(tmp_path: Path) -> None:
+    plots.save_kernel_plot(KERNEL, tmp_path / "kernel.svg")
+    assert b"<svg" in (tmp_path / "kernel.svg").read_bytes()

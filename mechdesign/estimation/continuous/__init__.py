@@ -1,0 +1,1 @@
+"""Estimates of continuous inputs: over cells, or over the nodes that numbers are rounded to."""

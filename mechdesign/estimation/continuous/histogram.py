@@ -1,0 +1,89 @@
+"""The estimated distribution of a continuous input, over cells or nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Domain
+from mechdesign.estimation import simplex
+from mechdesign.estimation.quantiles import Quantile, quantile_of
+from mechdesign.estimation.result import Estimate
+
+__all__ = ["ContinuousEstimate"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ContinuousEstimate(Estimate):
+    """An estimated distribution of the nodes that the numbers of an interval are rounded to.
+
+    For cells that is the histogram of the numbers. For linear nodes it is the distribution of the
+    node, whose mean is the mean of the numbers, and which is never farther from the number than the
+    next node is.
+
+    Attributes
+    ----------
+    positions
+        ``(n_inputs,)`` where each node is: a node itself, or the middle of a cell; the finite end
+        of a half-line.
+    supports
+        ``(n_inputs, 2)`` the least and the largest number that is rounded to each node: the ends of
+        the cell, or the neighbors of the node.
+    is_histogram
+        Whether the nodes are cells.
+    """
+
+    positions: FloatArray
+    supports: FloatArray
+    is_histogram: bool
+
+    @classmethod
+    def of(cls, found: Estimate, channel: ContinuousChannel) -> Self:
+        """Return an estimate of the nodes of a continuous channel as one of its numbers."""
+        known = {each.name: getattr(found, each.name) for each in fields(Estimate)}
+        return cls(
+            **known,
+            positions=channel.positions,
+            supports=channel.supports,
+            is_histogram=channel.kind == "cells",
+        )
+
+    def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
+        """Return a quantile of the numbers, with a confidence set.
+
+        The value is in the cell at the quantile of the cells, as if numbers were spread evenly in
+        it, or the node at the quantile of the nodes. The set runs from the
+        least number that is rounded to the lowest node of the nodes' confidence set to the largest
+        that is rounded to the highest: nodes are in order, so that X is at most the upper end of
+        node i's support where the node is at most i, and at least its lower end where it is at
+        least i.
+
+        Parameters
+        ----------
+        q
+            Above 0 and below 1; 0.5 is the median.
+        confidence
+            Above 0 and below 1.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range.
+        """
+        places = Domain.range(len(self.values))
+        found = quantile_of(places, self.values, self.deviation, q, confidence)
+        place, low, high = (int(number) for number in (found.value, found.low, found.high))
+        ends = float(self.supports[low, 0]), float(self.supports[high, 1])
+        return Quantile(found.q, self._spread_evenly(place, q), *ends, found.confidence)
+
+    def _spread_evenly(self, place: int, q: float) -> float:
+        """Return the number at a quantile, given the node that it is in."""
+        low, high = self.supports[place]
+        if not (self.is_histogram and np.isfinite(high - low)):
+            return float(self.positions[place])
+        sums = np.concatenate([[0.0], np.cumsum(simplex.projected(self.values))])
+        return float(np.interp(q, sums[place : place + 2], [low, high]))

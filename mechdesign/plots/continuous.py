@@ -1,0 +1,196 @@
+"""Plots of a continuous channel: its kernel, where reports fall, and what they lose, by x."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.errors import InputError, shown
+from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles", "save_kernel_plot"]
+
+POSITIONS = 401
+"""Numbers x at which a kernel is drawn."""
+
+TAIL = 0.1
+"""How much of a half-line is drawn, as a share of the finite edges' distance."""
+
+BANDS = ((0.05, 0.95, "90 % of the reports", 0.35), (0.25, 0.75, "half of the reports", 0.7))
+"""Quantiles from and to, what is between them, and how opaque it is."""
+
+
+def plot_kernel(
+    channel: ContinuousChannel,
+    ax: Axes | None = None,
+    title: str = "",
+    *,
+    span: tuple[Any, Any] | None = None,
+) -> Axes:
+    """Draw the kernel as a heat map: x to the right, a row for each output.
+
+    Parameters
+    ----------
+    channel
+        What to draw.
+    ax
+        Where; default new axes.
+    title
+        What to write above.
+    span
+        The least and the largest number to draw; default the interval, of which half-lines are cut
+        a little beyond the finite edges.
+
+    Returns
+    -------
+    Axes
+        With the color scale beside them.
+
+    Raises
+    ------
+    InputError
+        If the span is none, or not inside the interval.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from mechdesign.channel import Channel
+    >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> kernel = ContinuousChannel([0, 2], "linear", [0, 2], coin)
+    >>> plot_kernel(kernel, Figure().subplots()).get_xlabel()
+    'x (the truth)'
+    """
+    ax = axes_or_new(ax)
+    numbers = _numbers(channel, span)
+    matrix = channel.matrix(numbers)
+    count = len(channel.outputs)
+    image = ax.imshow(
+        matrix.T,
+        cmap="viridis",
+        aspect="auto",
+        origin="lower",
+        interpolation="nearest",
+        extent=(numbers[0], numbers[-1], -0.5, count - 0.5),
+        vmin=0.0,
+        vmax=float(matrix.max()),
+    )
+    ax.set(xlabel="x (the truth)", ylabel="output y (what is reported)")
+    ax.set_title(plain(title))
+    label_axis(ax.yaxis, channel.outputs)
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("Q(y|x)")
+    return ax
+
+
+def save_kernel_plot(
+    channel: ContinuousChannel, path: str | os.PathLike[str], title: str = ""
+) -> None:
+    """Draw a kernel to a PNG, PDF or SVG file; see :func:`plot_kernel`.
+
+    Raises
+    ------
+    InputError
+        If the name has no such ending, or the file cannot be written.
+    """
+    save(path, lambda ax: plot_kernel(channel, ax, title))
+
+
+def plot_report_quantiles(
+    channel: ContinuousChannel,
+    ax: Axes | None = None,
+    title: str = "",
+    *,
+    span: tuple[Any, Any] | None = None,
+) -> Axes:
+    """Draw where the reports fall, by x: the median, half of them, nine in ten; and the truth.
+
+    Parameters
+    ----------
+    channel
+        What to draw; its outputs are numbers.
+    ax, title, span
+        As for :func:`plot_kernel`.
+
+    Raises
+    ------
+    InputError
+        If the outputs are not numbers, or the span is not inside the interval.
+    """
+    ax = axes_or_new(ax)
+    numbers = _numbers(channel, span)
+    for low, high, name, alpha in BANDS:
+        ends = channel.report_quantiles(numbers, [low, high]).T
+        ax.fill_between(numbers, *ends, color=SKY, alpha=alpha, linewidth=0, label=name)
+    median = channel.report_quantiles(numbers, [0.5])[:, 0]
+    ax.plot(numbers, median, color=BLUE, linewidth=2, label="median report")
+    ax.plot(numbers, numbers, color=GREY, linewidth=1, linestyle="--", label="the truth")
+    ax.set(xlabel="x (the truth)", ylabel="report y")
+    ax.set_title(plain(title))
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_loss(
+    channel: ContinuousChannel,
+    ax: Axes | None = None,
+    title: str = "",
+    *,
+    distance: str = "absolute",
+    span: tuple[Any, Any] | None = None,
+    label: str = "",
+    color: str = BLUE,
+) -> Axes:
+    """Draw the expected loss of a report, by x; several channels may share their axes.
+
+    Parameters
+    ----------
+    channel
+        What to draw; its outputs are numbers.
+    ax, title, span
+        As for :func:`plot_kernel`.
+    distance
+        ``"absolute"`` or ``"squared"``.
+    label, color
+        Of the line.
+
+    Raises
+    ------
+    InputError
+        If the outputs are not numbers, there is no such distance, or the span is not inside the
+        interval.
+    """
+    ax = axes_or_new(ax)
+    numbers = _numbers(channel, span)
+    losses = channel.expected_loss(numbers, distance)
+    ax.plot(numbers, losses, color=color, linewidth=2, label=plain(label) or None)
+    ax.set(xlabel="x (the truth)", ylabel=f"expected {distance} error")
+    ax.set_ylim(bottom=0)
+    ax.set_title(plain(title))
+    if label:
+        ax.legend(frameon=False)
+    return ax
+
+
+def _numbers(channel: ContinuousChannel, span: tuple[Any, Any] | None) -> FloatArray:
+    """Return the numbers at which to draw, both ends included."""
+    if span is None:
+        finite = [float(point) for point in channel.points if np.isfinite(float(point))]
+        tail = TAIL * (finite[-1] - finite[0]) or 1.0 if finite else 1.0
+        finite = finite or [0.0]
+        low = finite[0] - tail * (float(channel.points[0]) < finite[0])
+        high = finite[-1] + tail * (float(channel.points[-1]) > finite[-1])
+    else:
+        try:
+            low, high = map(float, span)
+        except (TypeError, ValueError):
+            raise InputError("span", "the least and the largest number", shown(span)) from None
+        if not float(channel.points[0]) <= low < high <= float(channel.points[-1]):
+            raise InputError("span", "two numbers of the interval that rise", shown(span))
+    return np.clip(np.linspace(low, high, POSITIONS), low, high)
