@@ -7,6 +7,27 @@ from mechdesign.accounting.composition.deltas import approximate_delta, exact_de
 from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
 from mechdesign.accounting.composition.products import adaptive, product
 from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.accounting.continuous.analytic_gaussian import (
+    analytic_gaussian_delta,
+    analytic_gaussian_deviation,
+    vanilla_gaussian_delta,
+    vanilla_gaussian_deviation,
+)
+from mechdesign.accounting.continuous.bounded_means import (
+    DuchiMechanism,
+    HybridMechanism,
+    OptimalPiecewiseMechanism,
+    PiecewiseMechanism,
+)
+from mechdesign.accounting.continuous.enclosures import Bounds
+from mechdesign.accounting.continuous.gaussian import GaussianMechanism, least_deviation
+from mechdesign.accounting.continuous.laplace import (
+    LaplaceMechanism,
+    laplace_scale,
+    least_laplace_scale,
+)
+from mechdesign.accounting.continuous.normal_mixture import NormalMixture
+from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
 from mechdesign.accounting.measure.hypothesis_testing import (
@@ -42,18 +63,29 @@ from mechdesign.accounting.priors.prior_mismatch import (
 )
 
 __all__ = [
+    "Bounds",
     "Composition",
+    "DuchiMechanism",
     "ErrorRegion",
+    "GaussianMechanism",
+    "HybridMechanism",
     "Implied",
+    "LaplaceMechanism",
     "Leakage",
     "Leakages",
+    "NormalMixture",
+    "OptimalPiecewiseMechanism",
+    "PiecewiseMechanism",
     "PriorMismatch",
     "PrivacyProfile",
     "Relations",
     "Robustness",
+    "SamplingMechanism",
     "SensitiveAttributeLeakage",
     "TradeOff",
     "adaptive",
+    "analytic_gaussian_delta",
+    "analytic_gaussian_deviation",
     "approximate_delta",
     "compose",
     "compose_sequence",
@@ -62,7 +94,10 @@ __all__ = [
     "family_bound",
     "first_bound_radius",
     "implied",
+    "laplace_scale",
     "leakages",
+    "least_deviation",
+    "least_laplace_scale",
     "lip_composition_bound",
     "lip_to_ldp",
     "log_ratio_bound",
@@ -80,4 +115,6 @@ __all__ = [
     "tightest_matrix",
     "total_variation",
     "trade_off",
+    "vanilla_gaussian_delta",
+    "vanilla_gaussian_deviation",
 ]

@@ -1,0 +1,140 @@
+"""The Gaussian mechanism under approximate local differential privacy, exactly and by its bound."""
+
+from __future__ import annotations
+
+import math
+
+from mechdesign.accounting.continuous.arguments import below_one, limited, positive
+from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, exp_of, normal_mass
+from mechdesign.exact import Exact
+
+__all__ = [
+    "analytic_gaussian_delta",
+    "analytic_gaussian_deviation",
+    "vanilla_gaussian_delta",
+    "vanilla_gaussian_deviation",
+]
+
+
+def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float) -> Bounds:
+    """Return bounds on the least delta with which Gaussian noise is (epsilon, delta)-LDP.
+
+        delta = Phi(D/(2 s) - epsilon s/D) - e**epsilon Phi(-D/(2 s) - epsilon s/D)
+
+    with D the sensitivity and s the deviation. It is attained by two inputs D apart: exact, not a
+    bound, at every epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        In nats.
+    deviation
+        The standard deviation of the noise, the same for all inputs.
+    sensitivity
+        The length of the interval of inputs.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Notes
+    -----
+    Source: Balle and Wang 2018, Theorem 8; Jiang et al. 2021 (TIFS), (24).
+
+    Examples
+    --------
+    >>> analytic_gaussian_delta(1, 10, 20)
+    Bounds(low=0.50986..., high=0.50986...)
+    """
+    given = limited(epsilon)
+    s = Enclosure.of(positive(deviation, "deviation"))
+    D = Enclosure.of(positive(sensitivity, "sensitivity"))
+    half, shift = D / (s * Enclosure.of(2.0)), Enclosure.rational(given) * s / D
+    least = Enclosure.of(-math.inf)
+    own, other = normal_mass(least, half - shift), normal_mass(least, -half - shift)
+    return Bounds(*(own - exp_of(given) * other).positive().ends)
+
+
+def analytic_gaussian_deviation(
+    epsilon: Exact, delta: float, sensitivity: float, relative: float = 1e-9
+) -> Bounds:
+    """Return bounds on the least noise that is (epsilon, delta)-LDP, by bisection.
+
+    At the upper bound delta is proved to hold, at the lower one not to.
+
+    Parameters
+    ----------
+    epsilon, sensitivity
+        As for :func:`analytic_gaussian_delta`.
+    delta
+        Between 0 and 1, both excluded.
+    relative
+        How far apart the bounds may be, relative to them.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> analytic_gaussian_deviation(1, 1e-5, 1)
+    Bounds(low=3.7306..., high=3.7306...)
+    """
+    failure = below_one(delta, "delta")
+    high = positive(sensitivity, "sensitivity")
+    while analytic_gaussian_delta(epsilon, high, sensitivity).high > failure:
+        high *= 2
+    low = high / 2
+    while analytic_gaussian_delta(epsilon, low, sensitivity).high <= failure:
+        low, high = low / 2, low
+    while high - low > relative * high:
+        middle = (low + high) / 2
+        found = analytic_gaussian_delta(epsilon, middle, sensitivity)
+        if found.high <= failure:
+            high = middle
+        elif found.low > failure:
+            low = middle
+        else:
+            break
+    return Bounds(low, high)
+
+
+def vanilla_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float) -> float:
+    """Return the bound 1.25 exp(-epsilon**2 s**2 / (2 D**2)) on delta, in floats.
+
+    It is a bound for 0 < epsilon < 1 only. Beyond it may be below the exact delta:
+
+    >>> claimed = vanilla_gaussian_delta(10, 1.69, 10)
+    >>> bool(claimed < 0.31 < 0.8 < analytic_gaussian_delta(10, 1.69, 10).low)
+    True
+
+    Source: Dwork and Roth 2014, Theorem A.1; Jiang et al. 2021 (TIFS), Section IV-C.2, which states
+    it for every epsilon.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+    """
+    s, D = positive(deviation, "deviation"), positive(sensitivity, "sensitivity")
+    return 1.25 * math.exp(-((float(limited(epsilon)) * s / D) ** 2) / 2)
+
+
+def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float) -> float:
+    """Return the noise D sqrt(2 ln(1.25/delta))/epsilon, at which the vanilla bound is delta.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> round(vanilla_gaussian_deviation(1, 1e-5, 1), 4)
+    4.8448
+    """
+    budget = positive(float(limited(epsilon)), "epsilon")
+    failure = below_one(delta, "delta")
+    return positive(sensitivity, "sensitivity") * math.sqrt(2 * math.log(1.25 / failure)) / budget

@@ -1,0 +1,382 @@
+"""The Gaussian mechanism on an interval, under approximate LIP: delta(epsilon) with proof.
+
+Source: Jiang et al. 2021 (TIFS), Section IV-C.2, Definition 5, Theorem 5 and Corollary 10; Balle,
+Barthe and Gaboardi 2018 for the hockey-stick divergence.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mechdesign.accounting.continuous.arguments import below_one, finite, limited, positive
+from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, between, exp_of
+from mechdesign.accounting.continuous.hockey_stick import Excess, excess, hockey_stick
+from mechdesign.accounting.continuous.normal_laws import CELLS, BinnedNormals, Law, Normals
+from mechdesign.accounting.continuous.normal_mixture import NormalMixture
+from mechdesign.errors import InputError, UnsupportedError, listed, shown
+from mechdesign.exact import Exact
+
+__all__ = ["GaussianMechanism", "least_deviation"]
+
+ROOT = 0.7978845608028654
+"""E|N| = sqrt(2 / pi) for a standard normal N, rounded."""
+
+MOST_CELLS = 10**7
+"""Cells of the law of Y, times the normal laws that it is made of, at most: about 1 GB."""
+
+MOST_BOXES = 2000
+"""Intervals of inputs that are searched at most; then the bounds are as wide as they are."""
+
+
+@dataclass(frozen=True, init=False)
+class GaussianMechanism:
+    """Y = X + s(X) N for X in an interval, with N standard normal and s constant on bins.
+
+    It is (epsilon, delta)-LIP iff for every x of the interval, with f_x the density of Y given
+    X = x and g that of Y,
+
+        e**-epsilon E(f_x || g) <= delta   and   E(g || f_x) <= delta,
+
+    where E is the hockey-stick divergence with e**epsilon (Definition 5; the other sets of inputs
+    follow since f_S is a mixture of the f_x and E is convex in its arguments). Theorem 5 asks for
+    E(f_x || g) <= delta, without the factor: that is sufficient. Over all x of the line the
+    supremum is 1 whatever the noise, so the interval is part of the statement.
+
+    Parameters
+    ----------
+    law
+        The law of X.
+    edges
+        ``(n + 1,)`` rising: the ends of the interval, and between them the edges of bins.
+    deviations
+        ``(n,)`` the standard deviation s of the noise in each bin, or a number for all of them.
+    truncated
+        Whether X has the law conditioned on the interval. If not, Y has the law of X + s N for X
+        on the whole line, as in Theorem 5, which needs a single s; the statement is then about the
+        inputs inside the interval only.
+
+    Raises
+    ------
+    InputError
+        If the edges do not rise, a deviation is not positive, the interval has less than 1e-9 of
+        the mass of the law, or the noise differs between bins of a law that is not truncated.
+
+    Notes
+    -----
+    With noise that depends on x, the law of Y is no normal one although each f_x is; Corollary 10
+    takes it for N(mu, s_X**2 + s(x)**2), a different law for each x. Here it is the law of Y.
+
+    Examples
+    --------
+    Fig. 8 of the paper, for inputs up to two standard deviations from the mean:
+
+    >>> gaussian = GaussianMechanism(NormalMixture.normal(0, 5), [-10, 10], 10, truncated=False)
+    >>> gaussian.delta(1, width=1e-6)
+    Bounds(low=0.14687..., high=0.14687...)
+
+    Salaries between 0 and 200 (thousand), with more noise where they are rare:
+
+    >>> law = NormalMixture([0.4, 0.6], [30, 60], [9, 15])
+    >>> binned = GaussianMechanism(law, [0, 80, 120, 200], [100, 150, 250])
+    >>> bounds = binned.delta(1, width=1e-4)
+    >>> bounds.high - bounds.low < 1e-4
+    True
+    """
+
+    law: NormalMixture
+    edges: tuple[float, ...]
+    deviations: tuple[float, ...]
+    truncated: bool = True
+
+    def __init__(
+        self,
+        law: NormalMixture,
+        edges: Iterable[Any],
+        deviations: Any,
+        *,
+        truncated: bool = True,
+    ) -> None:
+        if not isinstance(law, NormalMixture):
+            raise InputError("law", "a NormalMixture", shown(law))
+        given = listed(edges, "edges", "a list of numbers")
+        marks = tuple(finite(edge, f"edges[{n}]") for n, edge in enumerate(given))
+        if len(marks) < 2 or any(a >= b for a, b in itertools.pairwise(marks)):
+            raise InputError("edges", "at least two numbers that rise", shown(given))
+        noises = _noises(deviations, len(marks) - 1)
+        if not truncated and len(set(noises)) > 1:
+            raise InputError("truncated", "true where the noise depends on the input", "false")
+        if truncated and law.mass(marks[0], marks[-1]).low < 1e-9:
+            expected = "an interval that has 1e-9 of the mass of the law, or more"
+            raise InputError("edges", expected, shown([marks[0], marks[-1]]))
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "edges", marks)
+        object.__setattr__(self, "deviations", noises)
+        object.__setattr__(self, "truncated", truncated)
+
+    @cached_property
+    def output_law(self) -> Law:
+        """The law of Y."""
+        weights, means, deviations = self.law.parts
+        if not self.truncated:
+            noise = Enclosure.of(self.deviations[0])
+            return Normals(weights, means, (deviations.square() + noise.square()).root())
+        bins, parts = len(self.deviations), len(self.law.means)
+        cells = bins * parts * CELLS * (self.edges[-1] - self.edges[0]) / min(self.deviations)
+        if cells > MOST_CELLS:
+            expected = "fewer bins, or noise that is less small beside the interval"
+            raise UnsupportedError("deviations", expected, shown(min(self.deviations)))
+        whole = self.law.mass(self.edges[0], self.edges[-1])
+        return BinnedNormals(
+            (weights / whole).repeated(bins),
+            means.repeated(bins),
+            deviations.repeated(bins),
+            np.tile(self.edges[:-1], parts),
+            np.tile(self.edges[1:], parts),
+            np.tile(self.deviations, parts),
+        )
+
+    def deviation_at(self, x: float) -> float:
+        """Return the standard deviation of the noise at an input.
+
+        Raises
+        ------
+        InputError
+            If it is outside of the interval.
+        """
+        if not self.edges[0] <= x <= self.edges[-1]:
+            expected = f"a number from {self.edges[0]:g} to {self.edges[-1]:g}"
+            raise InputError("x", expected, shown(x))
+        n = int(np.searchsorted(self.edges, x, side="right")) - 1
+        return self.deviations[min(n, len(self.deviations) - 1)]
+
+    def delta_at(self, x: float, epsilon: Exact, width: float = 1e-9) -> Bounds:
+        """Return bounds on the least delta at one input.
+
+        Parameters
+        ----------
+        x
+            The input, inside the interval.
+        epsilon
+            In nats.
+        width
+            About how far apart the bounds may be.
+
+        Raises
+        ------
+        InputError
+            If x is outside of the interval, or epsilon is negative.
+        """
+        noise = self.deviation_at(finite(x, "x"))
+        own = Normals.single(Enclosure.of(x), noise)
+        found = [side.at(own, positive(width, "width") / 2) for side in self._sides(epsilon)]
+        return Bounds(max(float(d.low) for d in found), max(float(d.high) for d in found))
+
+    def delta(self, epsilon: Exact, width: float = 1e-6) -> Bounds:
+        """Return bounds on the least delta over all inputs of the interval.
+
+        Parameters
+        ----------
+        epsilon
+            In nats.
+        width
+            How far apart the bounds may be. They are farther apart only where 2,000 intervals of
+            inputs, or the enclosure of the law of Y, do not allow it.
+
+        Raises
+        ------
+        InputError
+            If epsilon is negative, or the width not positive.
+        """
+        aim = positive(width, "width")
+        bins = list(zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True))
+        return _largest(self._sides(epsilon), bins, aim)
+
+    def expected_error(self) -> Bounds:
+        """Return bounds on E|Y - X| = sqrt(2/pi) E s(X).
+
+        Examples
+        --------
+        >>> law = NormalMixture.normal(0, 5)
+        >>> GaussianMechanism(law, [-10, 10], 10).expected_error()
+        Bounds(low=7.97884560802..., high=7.97884560802...)
+        """
+        if len(set(self.deviations)) == 1:
+            mean = Enclosure.of(self.deviations[0])
+        else:
+            bins = zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True)
+            mean = Enclosure.of(0.0)
+            for start, end, noise in bins:
+                mean = mean + self.law.mass(start, end) * Enclosure.of(noise)
+            mean = mean / self.law.mass(self.edges[0], self.edges[-1])
+        return Bounds(*(mean * between(np.nextafter(ROOT, 0), np.nextafter(ROOT, 1))).ends)
+
+    def _sides(self, epsilon: Exact) -> tuple[_Side, _Side]:
+        given = limited(epsilon)
+        gamma = exp_of(given)
+        return (
+            _Side(self.output_law, gamma, exp_of(-given), forward=True),
+            _Side(self.output_law, gamma, Enclosure.of(1.0), forward=False),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One inequality of Definition 5: scale E(f_x || g), or E(g || f_x), as a function of x."""
+
+    law: Law
+    gamma: Enclosure
+    scale: Enclosure
+    forward: bool
+
+    def at(self, own: Normals, width: float) -> Enclosure:
+        """Return the value at an input, whose law of reports is given."""
+        f, g = (own, self.law) if self.forward else (self.law, own)
+        return self.scale * hockey_stick(f, g, self.gamma, width)
+
+    def slope(self, inputs: Enclosure, noise: float) -> Enclosure:
+        """Return the range of the derivative over an interval of inputs.
+
+        The value is integral of (f_x - gamma g)_+, so its derivative is the integral of df_x/dx
+        = -df_x/dy over the set where the integrand is positive (Lebesgue: the integrand is
+        Lipschitz in x, with an integrable constant). Over a run [a, b] of the set that is
+        f_x(a) - f_x(b). An open cell adds at most its width times max |df_x/dx|, with either sign,
+        and a tail at most the density at its end. The other side has -gamma in front.
+        """
+        family = Normals.single(inputs, noise)
+        narrowest = float(inputs.high - inputs.low) / 4
+        f, g = (family, self.law) if self.forward else (self.law, family)
+        found = excess(f, g, self.gamma, 0.0, narrowest)
+        flux = self._flux(family, found)
+        if not self.forward:
+            flux = -(self.gamma * flux)
+        return self.scale * flux
+
+    @staticmethod
+    def _flux(family: Normals, found: Excess) -> Enclosure:
+        starts, ends = Enclosure.of(found.starts), Enclosure.of(found.ends)
+        runs = (family.density(starts) - family.density(ends)).sum()
+        cells = between(found.open_starts, found.open_ends)
+        steep = -family.slope(cells)
+        steep = between(np.minimum(steep.low, 0.0), np.maximum(steep.high, 0.0))
+        width = Enclosure.of(found.open_ends) - Enclosure.of(found.open_starts)
+        last = family.density(Enclosure.of([found.tails[0][1], found.tails[1][0]])).sum()
+        return runs + (width * steep).sum() + between(-last.high, last.high)
+
+
+def _largest(
+    sides: Sequence[_Side], bins: Sequence[tuple[float, float, float]], width: float
+) -> Bounds:
+    """Return bounds on the supremum over the inputs of all bins, by branch and bound.
+
+    Over an interval of inputs the value is at most that at its middle plus half its length times
+    the largest derivative there; if the derivative keeps its sign, it is at most that at one end.
+    """
+    low = 0.0
+    waiting: list[tuple[float, int, _Side, float, float, float, bool]] = []
+    number = itertools.count()
+    for side, (start, end, noise) in itertools.product(sides, bins):
+        waiting.append((-1.0, next(number), side, start, end, noise, False))
+    heapq.heapify(waiting)
+    for _ in range(MOST_BOXES):
+        top, _, side, start, end, noise, final = waiting[0]
+        if final or -top <= low + width:
+            break
+        heapq.heappop(waiting)
+        slope = side.slope(between(start, end), noise)
+        middle = (start + end) / 2
+        x = end if slope.low >= 0 else start if slope.high <= 0 else middle
+        value = side.at(Normals.single(Enclosure.of(x), noise), width / 4)
+        low = max(low, float(value.low))
+        if x != middle:
+            heapq.heappush(
+                waiting, (-float(value.high), next(number), side, start, end, noise, True)
+            )
+            continue
+        reach = Enclosure.of(end) - Enclosure.of(start)
+        steepest = max(-float(slope.low), float(slope.high))
+        most = value + reach * between(0.0, steepest) * Enclosure.of(0.5 + 1e-12)
+        for half in ((start, middle), (middle, end)):
+            entry = (-float(most.high), next(number), side, *half, noise, False)
+            heapq.heappush(waiting, entry)
+    return Bounds(low, min(1.0, max(low, -waiting[0][0])))
+
+
+def least_deviation(
+    law: NormalMixture,
+    interval: Sequence[float],
+    epsilon: Exact,
+    delta: float,
+    *,
+    truncated: bool = True,
+    relative: float = 1e-4,
+) -> Bounds:
+    """Return bounds on the least noise that is (epsilon, delta)-LIP, the same for every input.
+
+    More noise is further noise added to both laws, and no divergence grows by that, so the least
+    one is found by bisection: at the upper bound delta is proved to hold, at the lower not to.
+
+    Parameters
+    ----------
+    law, interval, truncated
+        As for :class:`GaussianMechanism`.
+    epsilon
+        In nats.
+    delta
+        Between 0 and 1, both excluded.
+    relative
+        How far apart the bounds may be, relative to them.
+
+    Raises
+    ------
+    InputError
+        If epsilon or delta is out of range.
+
+    Examples
+    --------
+    >>> law = NormalMixture.normal(0, 5)
+    >>> least_deviation(law, [-10, 10], 1, 1e-4, truncated=False)
+    Bounds(low=35.27..., high=35.27...)
+    """
+    failure = below_one(delta, "delta")
+
+    def bounds(noise: float) -> Bounds:
+        made = GaussianMechanism(law, interval, noise, truncated=truncated)
+        width = failure / 8
+        while True:
+            found = made.delta(epsilon, width)
+            if found.high <= failure or found.low > failure or width < failure * 1e-5:
+                return found
+            width /= 8
+
+    high = float(interval[-1] - interval[0])
+    while bounds(high).high > failure:
+        high *= 2
+    low = high / 2
+    while bounds(low).high <= failure:
+        low, high = low / 2, low
+    while high - low > relative * high:
+        middle = (low + high) / 2
+        found = bounds(middle)
+        if found.high <= failure:
+            high = middle
+        elif found.low > failure:
+            low = middle
+        else:
+            break
+    return Bounds(low, high)
+
+
+def _noises(given: Any, bins: int) -> tuple[float, ...]:
+    if not isinstance(given, Iterable):
+        return (positive(given, "deviations"),) * bins
+    noises = tuple(positive(s, f"deviations[{n}]") for n, s in enumerate(given))
+    if len(noises) != bins:
+        raise InputError("deviations", f"{bins}, one for each bin", len(noises))
+    return noises

@@ -1,0 +1,266 @@
+"""The Laplace mechanism on finitely many values, under pure LIP: its exact leakage.
+
+Source: Jiang et al. 2021 (TIFS), Section IV-C.2, Theorem 6.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign.accounting.continuous.arguments import finite, limited, positive
+from mechdesign.accounting.continuous.enclosures import (
+    Bounds,
+    Enclosure,
+    between,
+    exponential,
+    log_of,
+)
+from mechdesign.errors import InputError, listed, shown
+from mechdesign.exact import Exact
+from mechdesign.prior import Prior
+
+__all__ = ["LaplaceMechanism", "laplace_scale", "least_laplace_scale"]
+
+MOST_EXPONENT = 600.0
+"""Of a density relative to another: a larger one is refused, as it may overflow."""
+
+DOWN, UP = 1 - 2.0**-51, 1 + 2.0**-51
+"""They outweigh the rounding of a quotient of floats, and of the product with them."""
+
+
+@dataclass(frozen=True, init=False)
+class LaplaceMechanism:
+    """Y = X + b(X) L for X among finitely many values, with L of density e**-|l| / 2.
+
+    It is epsilon-LIP iff e**-epsilon <= g(y) / f_x(y) <= e**epsilon for every report y and value x,
+    with f_x the density of Y given X = x and g that of Y.
+
+    Parameters
+    ----------
+    values
+        ``(n,)`` different numbers, at least two: the continuous data, made discrete beforehand.
+    prior
+        ``(n,)`` probabilities of the values, all positive.
+    scales
+        ``(n,)`` the scale b of the noise at each value, or a number for all of them.
+    clamp
+        ``(low, high)`` around all values: reports beyond are replaced by the end. None if reports
+        are any number; then scales that differ leak without limit, since far away the ratio of the
+        densities of the wider and the narrower noise has none. So (26) of the paper, whose scale
+        depends on the value, is not epsilon-LIP for any epsilon without a clamp.
+
+    Raises
+    ------
+    InputError
+        If values repeat, a scale is not positive or so small that densities overflow, a prior
+        probability is zero, or a value is outside of the clamp.
+
+    Examples
+    --------
+    Fig. 10: (25) is valid, and adds more noise than need be.
+
+    >>> values, prior = [0, 1, 2], Prior(["13/30", "10/30", "7/30"])
+    >>> scale = laplace_scale(values, prior, 1)
+    >>> LaplaceMechanism(values, prior, scale).leakage()
+    Bounds(low=0.80557..., high=0.80557...)
+    >>> least_laplace_scale(values, prior, 1).high < scale
+    True
+    >>> LaplaceMechanism(values, prior, [1, 1, 2]).leakage().low
+    inf
+    """
+
+    values: tuple[float, ...]
+    prior: Prior
+    scales: tuple[float, ...]
+    clamp: tuple[float, float] | None
+
+    def __init__(
+        self,
+        values: Iterable[Any],
+        prior: Prior,
+        scales: Any,
+        *,
+        clamp: Sequence[Any] | None = None,
+    ) -> None:
+        points = _points(values, prior)
+        if isinstance(scales, Iterable):
+            widths = tuple(positive(b, f"scales[{n}]") for n, b in enumerate(scales))
+        else:
+            widths = (positive(scales, "scales"),) * len(points)
+        if len(widths) != len(points):
+            raise InputError("scales", f"{len(points)} numbers, one for each value", len(widths))
+        ends = None
+        if clamp is not None:
+            given = listed(clamp, "clamp", "two numbers")
+            if len(given) != 2:
+                raise InputError("clamp", "two numbers", shown(given))
+            ends = (finite(given[0], "clamp[0]"), finite(given[1], "clamp[1]"))
+            if ends[0] > min(points) or ends[1] < max(points):
+                raise InputError("clamp", "an interval that holds all values", shown(given))
+        reach = max([*points, *(ends or ())]) - min([*points, *(ends or ())])
+        if reach / min(widths) > MOST_EXPONENT:
+            least = reach / MOST_EXPONENT
+            raise InputError("scales", f"numbers of {least:.6g} at least", shown(min(widths)))
+        object.__setattr__(self, "values", points)
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "scales", widths)
+        object.__setattr__(self, "clamp", ends)
+
+    def leakage(self) -> Bounds:
+        """Return bounds on the least epsilon for which it is LIP, in nats.
+
+        Notes
+        -----
+        Between neighboring points among the values and the ends of the clamp, the ratio g / f_x is
+        a sum of exponentials with positive coefficients: convex. So it is largest at one of these
+        points. Where it is least is about is found in floats; at any z of a segment of
+        length l the convex function r is at least r(z) - l |r'(z)| all over the segment. Beyond all
+        values, and equal scales given, every ratio is constant. At the ends of a clamp the masses
+        take the place of the densities.
+        """
+        if self.clamp is None and len(set(self.scales)) > 1:
+            return Bounds(math.inf, math.inf)
+        points = np.unique([*self.values, *(self.clamp or ())]).tolist()
+        found = []
+        for x in range(len(self.values)):
+            found += [self._terms(x, y).sum() for y in points]
+            found += [self._least(x, *segment) for segment in itertools.pairwise(points)]
+            # the mass of a report at the end z of a clamp is e**-(|z - x|/b)/2: no density, no 1/b
+            own = Enclosure.of(self.scales) / Enclosure.of(self.scales[x])
+            found += [(self._terms(x, end) * own).sum() for end in self.clamp or ()]
+        lows, highs = ([float(getattr(r, end)) for r in found] for end in ("low", "high"))
+        attained, most = max(*lows, 1 / min(highs)) * DOWN, max(*highs, 1 / min(lows)) * UP
+        logs = log_of(between(attained, most))
+        return Bounds(max(0.0, logs.low), max(0.0, logs.high))
+
+    def expected_error(self) -> float:
+        """Return E|Y - X|, in floats: the mean of b(X) where nothing is clamped."""
+        weights = self.prior.array
+        x, b = np.array(self.values), np.array(self.scales)
+        if self.clamp is None:
+            return float(weights @ b)
+        low, high = self.clamp
+        kept = b * (1 - (np.exp(-(x - low) / b) + np.exp(-(high - x) / b)) / 2)
+        return float(weights @ kept)
+
+    def _least(self, x: int, start: float, end: float) -> Enclosure:
+        """Return bounds on the least g / f_x over a segment without a breakpoint inside."""
+        values, scales = np.array(self.values), np.array(self.scales)
+        signs = np.sign((start + end) / 2 - values)
+        z = self._flattest(x, start, end)
+        terms = self._terms(x, z)
+        slopes = Enclosure.of(signs[x]) / Enclosure.of(scales[x])
+        slope = (terms * (slopes - Enclosure.of(signs) / Enclosure.of(scales))).sum()
+        value = terms.sum()
+        if (z == start and slope.low >= 0) or (z == end and slope.high <= 0):
+            return value
+        steepest = max(abs(float(slope.low)), abs(float(slope.high)))
+        drop = (Enclosure.of(end) - Enclosure.of(start)) * between(0.0, steepest)
+        # no ratio is below its own term, P_x
+        least = max(float((value - drop).low), float(Enclosure.rational(self.prior[x]).low))
+        return between(least, value.high)
+
+    def _flattest(self, x: int, start: float, end: float) -> float:
+        """Return where g / f_x is about least on a segment; nothing is proved from it."""
+        from scipy.optimize import brentq
+
+        values, scales = np.array(self.values), np.array(self.scales)
+        signs = np.sign((start + end) / 2 - values)
+        factors = self.prior.array / scales * (signs[x] / scales[x] - signs / scales)
+
+        def slope(y: float) -> float:
+            away = signs * (y - values) / scales
+            return float(factors @ np.exp(away[x] - away))
+
+        if slope(start) >= 0:
+            return start
+        if slope(end) <= 0:
+            return end
+        return float(brentq(slope, start, end, xtol=1e-300, rtol=1e-15))
+
+    def _terms(self, x: int, y: float) -> Enclosure:
+        """Return the terms of g / f_x at y: P_z b_x/b_z exp(|y - x|/b_x - |y - z|/b_z)."""
+        values, scales = np.array(self.values), Enclosure.of(self.scales)
+        away = (Enclosure.of(y) - Enclosure.of(values)) * Enclosure.of(np.sign(y - values)) / scales
+        ends = [Enclosure.rational(p).ends for p in self.prior]
+        weights = between(*zip(*ends, strict=True))
+        own = Enclosure.of(self.scales[x])
+        return weights * own / scales * exponential(away[x] - away)
+
+
+def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
+    """Return the scale of (25), the same for all values.
+
+    With D the distance of the extreme values and p the least prior probability, it is
+    D / ln((e**epsilon - p) / (1 - p)), and D / epsilon where epsilon >= ln(1/p). The first holds at
+    every epsilon > 0: g / f_x <= p + (1 - p) e**(D/b), and f_x / g <= 1/(p + (1 - p) e**(-D/b)),
+    which is at most e**epsilon too since (e**epsilon - p)(e**-epsilon - p) <= (1 - p)**2. The
+    second is larger.
+
+    Raises
+    ------
+    InputError
+        If epsilon is not positive, or the values and the prior do not fit.
+    """
+    points = _points(values, prior)
+    given = float(limited(positive(float(limited(epsilon)), "epsilon")))
+    least, reach = float(min(prior)), max(points) - min(points)
+    if given >= math.log(1 / least):
+        return reach / given
+    return reach / math.log((math.exp(given) - least) / (1 - least))
+
+
+def least_laplace_scale(
+    values: Iterable[Any], prior: Prior, epsilon: Exact, relative: float = 1e-9
+) -> Bounds:
+    """Return bounds on the least scale that is epsilon-LIP, the same for all values.
+
+    Laplace noise of a larger scale b' is that of scale b plus independent noise, which is 0 with
+    probability (b/b')**2 and else of scale b' (the characteristic functions are 1/(1 + b**2 t**2)),
+    so the leakage falls with the scale. At the upper bound it is proved to be within the budget, at
+    the lower bound not to be.
+
+    Raises
+    ------
+    InputError
+        If epsilon is not positive, or the values and the prior do not fit.
+    """
+    points = tuple(listed(values, "values", "a list of numbers"))
+    given = Fraction(limited(epsilon))
+    high = laplace_scale(points, prior, epsilon)
+
+    def holds(scale: float) -> bool | None:
+        found = LaplaceMechanism(points, prior, scale).leakage()
+        if Fraction(found.high) <= given:
+            return True
+        return None if Fraction(found.low) <= given else False
+
+    while holds(high) is not True:  # but for rounding the formula holds
+        high *= 1 + 1e-9
+    low = high / 2
+    while holds(low):
+        low, high = low / 2, low
+    while high - low > relative * high:
+        middle = (low + high) / 2
+        verdict = holds(middle)
+        if verdict is None:
+            break
+        low, high = (low, middle) if verdict else (middle, high)
+    return Bounds(low, high)
+
+
+def _points(values: Iterable[Any], prior: Prior) -> tuple[float, ...]:
+    given = listed(values, "values", "a list of numbers")
+    points = tuple(finite(x, f"values[{n}]") for n, x in enumerate(given))
+    if len(set(points)) < max(2, len(points)):
+        raise InputError("values", "at least two numbers, all different", shown(given))
+    if len(prior) != len(points) or min(prior) == 0:
+        raise InputError("prior", f"{len(points)} positive probabilities", shown(prior))
+    return points

@@ -1,0 +1,118 @@
+"""Mechanisms for a bounded number: their laws, their losses, and the optimum below them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.accounting import (
+    DuchiMechanism,
+    HybridMechanism,
+    OptimalPiecewiseMechanism,
+    PiecewiseMechanism,
+)
+from mechdesign.accounting.continuous.enclosures import Enclosure
+from mechdesign.errors import InputError
+
+EPSILONS = (0.1, 0.5, 1, 2, 4, 8)
+ALL = (DuchiMechanism, PiecewiseMechanism, HybridMechanism, OptimalPiecewiseMechanism)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("kind", ALL)
+def test_the_leakage_is_the_budget(kind: type, epsilon: float) -> None:
+    low, high = kind(epsilon).leakage()
+    assert low <= epsilon <= high
+    assert high - low < 1e-11
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("x", [-1.0, -0.3, 0.0, 0.7, 1.0])
+def test_the_piecewise_mechanism_is_a_law_without_bias(epsilon: float, x: float) -> None:
+    law = PiecewiseMechanism(epsilon).window(Enclosure.of(x))
+    assert law.mass().low <= 1 <= law.mass().high
+    assert law.mean().low <= x <= law.mean().high
+    assert law.mass().width < 1e-9
+    assert law.start.low >= law.low.low - 1e-9
+    assert law.end.high <= law.high.high + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("x", [0.0, 0.05, 0.4, 0.5, 0.97, 1.0])
+def test_the_best_piecewise_mechanism_is_a_law_on_the_interval(epsilon: float, x: float) -> None:
+    law = OptimalPiecewiseMechanism(epsilon).window(Enclosure.of(x))
+    assert law.mass().low <= 1 <= law.mass().high
+    assert law.start.high >= 0
+    assert law.end.low <= 1
+    y = np.linspace(0, 1, 200_001)
+    inside = (y >= law.start.high) & (y <= law.end.low)
+    density = np.where(inside, law.inside.high, law.outside.high)
+    found = OptimalPiecewiseMechanism(epsilon).loss(x)
+    assert found.low == pytest.approx(np.trapezoid(density * abs(y - x), y), abs=2e-3)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_losses_by_their_published_formulas(epsilon: float) -> None:
+    """Duchi et al. 2018; Wang et al. 2019, Lemma 1 and (6); Zheng et al. 2025."""
+    e, E = math.exp(epsilon), math.exp(epsilon / 2)
+    duchi = ((e + 1) / (e - 1)) ** 2
+    piecewise = 1 / (E - 1) + (E + 3) / (3 * (E - 1) ** 2)
+    hybrid = (E + 3) / (3 * E * (E - 1)) + (e + 1) ** 2 / (E * (e - 1) ** 2)
+    expected = {
+        DuchiMechanism: duchi,
+        PiecewiseMechanism: piecewise,
+        HybridMechanism: hybrid if epsilon > 0.61 else duchi,
+        OptimalPiecewiseMechanism: 1 / (E + 1),
+    }
+    for kind, value in expected.items():
+        low, high = kind(epsilon).worst_loss()
+        assert low <= value * (1 + 1e-12)
+        assert value * (1 - 1e-12) <= high
+        assert high - low < 1e-7 * high
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_the_worst_input_is_the_worst(kind: type) -> None:
+    for epsilon in EPSILONS:
+        made = kind(epsilon)
+        worst = made.worst_loss().high
+        assert all(made.loss(x).low <= worst for x in np.linspace(*made.interval, 81))
+
+
+def test_the_mean_loss_is_the_mean_of_the_losses() -> None:
+    made = PiecewiseMechanism(1)
+    found = made.mean_loss([-1, 0, 0.5], [0.2, 0.5, 0.3])
+    exact = 0.2 * made.loss(-1).low + 0.5 * made.loss(0).low + 0.3 * made.loss(0.5).low
+    assert found.low == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("epsilon", [1, 2, 4])
+def test_the_best_piecewise_mechanism_is_above_the_certified_optimum(epsilon: float) -> None:
+    """Inputs and reports on 21 points: a relaxation of the inputs, within h/2 of the minimax."""
+    k, h = 21, 1 / 20
+    points = [n * h for n in range(k)]
+    loss = md.MeanAbsoluteError(worst_case=True)
+    solution = md.design(md.Problem(points, md.LDP(epsilon), loss))
+    worst = OptimalPiecewiseMechanism(epsilon).worst_loss()
+    assert float(solution.bound) <= worst.low
+    assert worst.low > float(solution.value) + h / 2  # the channel rounded to is better by far
+    assert worst.high == pytest.approx({1: 0.37754067, 2: 0.26894142, 4: 0.11920292}[epsilon])
+
+
+@pytest.mark.parametrize(
+    ("call", "key"),
+    [
+        (lambda: DuchiMechanism(0), "epsilon"),
+        (lambda: PiecewiseMechanism(-1), "epsilon"),
+        (lambda: HybridMechanism(math.inf), "epsilon"),
+        (lambda: PiecewiseMechanism(1).loss(1.5), "x"),
+        (lambda: OptimalPiecewiseMechanism(1).loss(-0.1), "x"),
+        (lambda: DuchiMechanism(1).mean_loss([0], [0.5, 0.5]), "weights"),
+    ],
+)
+def test_bad_input_gets_a_line(call: object, key: str) -> None:
+    with pytest.raises(InputError, match=key):
+        call()  # type: ignore[operator]
