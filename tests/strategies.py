@@ -486,6 +486,19 @@ def distortions(draw: st.DrawFn, k: int, worst_case: bool | None = None) -> Dist
 
 
 @st.composite
+def losses_in_line(draw: st.DrawFn, fewest: int = 1) -> np.ndarray:
+    """Losses that fall to the best site and rise from there, not always strictly."""
+    k, m = draw(st.integers(fewest, 5)), draw(st.integers(1, 6))
+    loss = np.zeros((k, m))
+    for row in loss:
+        best = draw(st.integers(0, m - 1))
+        steps = draw(st.lists(st.integers(0, 3), min_size=m, max_size=m))
+        row[best:] = np.cumsum(steps[best:])
+        row[:best] = row[best] + np.cumsum(steps[:best])[::-1]
+    return loss
+
+
+@st.composite
 def utilities(draw: st.DrawFn, k: int) -> Utility:
     """A distortion by any matrix, or the error of the best estimate of any function."""
     values = st.lists(st.integers(-5, 9), min_size=k, max_size=k)

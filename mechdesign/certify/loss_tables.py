@@ -7,6 +7,7 @@ or roots of integers, over it. A root that is irrational lies between two neighb
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
@@ -91,6 +92,12 @@ class HammingLosses(Losses):
         label = self._outputs[y]
         return [int(x != label) for x in self._inputs]
 
+    def least(self) -> list[int]:
+        """Return 0 for each input that is an output."""
+        known = set(self._outputs)
+        spend(2 * (len(known) + len(self._inputs)), "the least losses")
+        return [int(x not in known) for x in self._inputs]
+
 
 class DistanceLosses(Losses):
     """Distances from inputs to outputs that are points.
@@ -133,6 +140,18 @@ class DistanceLosses(Losses):
         roots = [self._root(square) for square in found]
         wide = zip(roots, found, strict=True)
         return [root + (root * root != square << 2 * ROOT_BITS) for root, square in wide]
+
+    def least(self) -> list[int]:
+        """Return the distance of each input from the next output; on a line it is looked up."""
+        if len(self._axes) > 1:
+            return super().least()
+        (line,), places = self._axes, sorted(target for (target,) in self._outputs)
+        spend(4 * (len(line) + len(places)) * len(places).bit_length(), "the least losses")
+        found = []
+        for a in line:
+            n = bisect(places, a)
+            found.append(min(abs(a - place) for place in places[max(0, n - 1) : n + 1]))
+        return [a * a for a in found] if self._kind == "squared" else found
 
     def _root(self, square: int) -> int:
         if square not in self._roots:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
 from mechdesign.closed_forms.binary_universal import BinaryUniversal
+from mechdesign.closed_forms.bins.response import ResponseOnBins
 from mechdesign.closed_forms.independent_release import IndependentRelease
 from mechdesign.closed_forms.kary_mangat import KaryMangat
 from mechdesign.closed_forms.lift_subset_selection import LiftSubsetSelection
@@ -35,6 +36,7 @@ __all__ = [
     "LIPRandomizedResponse",
     "LiftSubsetSelection",
     "RandomizedResponse",
+    "ResponseOnBins",
     "SubsetSelection",
     "Unconstrained",
     "UniformLift",
@@ -52,6 +54,7 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     Universal(),
     UniformLift(),
     RandomizedResponse(),
+    ResponseOnBins(),
     UniformSubsets(),
     SubsetSelection(),
     LiftSubsetSelection(),

@@ -93,6 +93,10 @@ class ClosedForm(ABC):
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, where :meth:`check` holds."""
 
+    def prices(self, problem: Problem) -> FloatArray | None:
+        """Return ``(n_inputs,)`` potentials that prove it optimal; None where the theorem does."""
+        return None
+
     def theorem_data(self, problem: Problem) -> dict[str, Any]:
         """Return what the certificate must name for the theorem, as it is saved; often nothing."""
         return {}

@@ -11,6 +11,7 @@ from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Considered, Route, Verdict, recommended
 from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk
@@ -75,7 +76,10 @@ class ClosedForms(Route):
         )
 
     def _dual(self, problem: Problem, form: ClosedForm, limits: Limits) -> Dual | None:
-        """Return dual variables of a numeric route; None where none are needed or found."""
+        """Return the form's own, or those of a numeric route; None where none are needed."""
+        prices = form.prices(problem)
+        if prices is not None:
+            return Dual((), potentials=prices, search=price_search(problem))
         size, utility = len(problem.domain), problem.utility
         risk = isinstance(utility, EstimationRisk)
         by_classes = risk and (size > BOUND_UP_TO or form.theorem is None)

@@ -35,13 +35,14 @@ SKEWED = [0.5, 0.3, 0.2]
 
 PROBLEMS = {
     "a formula": Problem(range(3), LDP(1), HammingLoss()),
-    "a small program": Problem(range(3), LDP(1), MeanAbsoluteError(), prior=SKEWED),
+    "a loss on a line": Problem(range(3), LDP(1), MeanAbsoluteError(), prior=SKEWED),
+    "a small program": Problem(range(3), [LDP(1), LIP(1)], MeanAbsoluteError(), prior=SKEWED),
     "a worst case": Problem(range(3), LDP(1), HammingLoss(worst_case=True), prior=SKEWED),
     "a line": Problem(range(24), MetricPrivacy(1, "absolute"), MeanAbsoluteError()),
     "a large program": Problem(
         range(40),
         LDP(1),
-        Distortion([[abs(x * x - y * y) for y in range(40)] for x in range(40)]),
+        Distortion([[abs(x * x - y * y) % 7 for y in range(40)] for x in range(40)]),
         outputs=range(40),
         prior=[(x + 1) / 820 for x in range(40)],
     ),
@@ -54,6 +55,7 @@ PROBLEMS = {
 
 PLANS = {
     "a formula": ["closed-form", "linear-program", "linear-program", "linear-program"],
+    "a loss on a line": ["closed-form", "linear-program", "linear-program", "linear-program"],
     "a small program": ["linear-program"] * 3,
     "a worst case": ["linear-program"] * 3,
     "a line": ["columns", "linear-program", "linear-program", "linear-program"],

@@ -52,23 +52,25 @@ class OneBudgetCone:
         if more or family is None:
             return None
         bounded = family.index != FREE
-        used = np.unique(family.index[bounded])
-        if len(used) != 1 or family.bounds[used[0]].factor != 1:
+        guarded = bounded.any(axis=1)
+        used = family.index[bounded]
+        if not len(used) or used.min() < used.max() or family.bounds[used[0]].factor != 1:
             return None
         k = family.size
-        members: dict[tuple[int, ...], list[int]] = {}
-        for x in range(k):
-            against = np.flatnonzero(bounded[x])
-            if len(against):
-                members.setdefault(tuple(sorted({x, *against.tolist()})), []).append(x)
-        covered = [z for block in members for z in block]
-        if not members or len(set(covered)) < len(covered):
+        members: dict[bytes, list[int]] = {}  # by the inputs that they and others are against
+        np.fill_diagonal(bounded, True)
+        for x in np.flatnonzero(guarded).tolist():
+            members.setdefault(bounded[x].tobytes(), []).append(x)
+        blocks = [np.frombuffer(block, dtype=bool) for block in members]
+        if np.sum(blocks, axis=0).max() > 1:
             return None
-        guarded = {x for inputs in members.values() for x in inputs}
         exponent = float(family.exponents[used[0]])
         return cls(
-            tuple((np.array(block), np.array(inputs)) for block, inputs in members.items()),
-            np.array([x for x in range(k) if x not in guarded], dtype=np.intp),
+            tuple(
+                (np.flatnonzero(block), np.array(inputs))
+                for block, inputs in zip(blocks, members.values(), strict=True)
+            ),
+            np.flatnonzero(~guarded),
             math.exp(-min(exponent, LARGEST_EXPONENT)),
             k,
         )

@@ -1,0 +1,136 @@
+"""Randomized response on bins, for LDP (Ghazi et al. 2023)."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
+from mechdesign.closed_forms.bins.facilities import Sites, are_in_line
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import LDP
+from mechdesign.problem import Problem
+
+__all__ = ["ResponseOnBins"]
+
+MOST_OUTPUTS = 4_000
+"""Tables with a row and a column for each output fill a gigabyte beyond."""
+
+MOST_ROUNDS = 100
+"""Rounds of Newton's method at most; some four are needed."""
+
+
+class ResponseOnBins(ClosedForm):
+    """Report the bin of the input with odds e**eps against any other one bin.
+
+        Q[x, y] = e**eps / (e**eps + m - 1) for the best of m outputs for x, else 1 / (...)
+
+    Optimal for an expected loss under LDP if the outputs have an order in which, for every input x
+    and every d, those of loss D(x, y) <= d are an interval: for distances on a line, any loss that
+    rises on both sides of the best output, and the Hamming loss, where the m inputs of the largest
+    prior are told apart.
+
+    *Proof.* Let E = e**eps, and w_y = Sum_x P_x D(x, y) the loss of the output y alone. Under LDP
+    a column q of least entry t has c . q >= t Sum_x (c_x + (E - 1) min(c_x, 0)). So prices u prove
+    the bound Sum_x u_x if this is >= 0 for c_x = P_x D(x, y) - u_x and every output y. Where they
+    sum to L, and u_x = P_x v_x, that says
+
+        Sum_x P_x max(0, v_x - D(x, y))  <=  f_y = (w_y - L) / (E - 1)        for every output y:
+
+    v is feasible for the dual of facility location with the costs f_y, which has the same value
+    Z(L) as the best set S of outputs (:mod:`~mechdesign.closed_forms.bins.facilities`). The
+    response on a set S of m outputs, with each input in the bin of its best output, has the loss
+
+        (Sum_{y in S} w_y + (E - 1) Sum_x P_x min over S of D(x, y)) / (E + m - 1),
+
+    which is at most L exactly where S costs at most L at the costs f. Let L be the least loss of a
+    response. Then Z(L) = L, its set S is a best one, and prices that sum to Z(L) prove it optimal.
+    Newton's method finds L: each round takes the best set at the costs of the last.
+
+    Source: Ghazi et al. 2023 (ICLR, regression with label differential privacy: losses that rise on
+    both sides on a line; the bins by dynamic programming), Ghazi et al. 2021 (RRWithPrior: the
+    Hamming loss). The condition, the proof by prices and their computation are ours.
+    """
+
+    name = "randomized response on bins"
+    source = "Ghazi et al. 2023; for the Hamming loss Ghazi et al. 2021"
+    theorem = None
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for LDP alone, and for an expected loss of which the outputs are in line."""
+        notion = problem.sole_notion(LDP)
+        if notion is None or problem.expected_loss is None:
+            return Verdict(False, "it is for LDP alone and an expected loss", relevant=False)
+        if not 0 < math.exp(-notion.epsilon) < 1:
+            return Verdict(False, "it is for budgets above 0 whose odds are floats", relevant=False)
+        if len(problem.outputs or ()) > MOST_OUTPUTS:
+            return Verdict(False, f"it is for up to {MOST_OUTPUTS} outputs")
+        loss, order = _loss(problem), _order(problem)
+        if not are_in_line(loss[:, order]):
+            return Verdict(False, "along the outputs the loss of some input rises before it falls")
+        return Verdict(
+            True, "LDP, and along the outputs the loss of every input first falls and then rises"
+        )
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        found, outputs = _optimum(problem), problem.outputs or ()
+        shrink = math.exp(-the_notion(problem, LDP).epsilon)
+        m = len(found.outputs)
+        told = found.bin_of[:, None] == np.arange(m)
+        matrix = np.where(told, 1.0, shrink) / (1 + (m - 1) * shrink)
+        return Formula(matrix, tuple(outputs[y] for y in found.outputs))
+
+    def prices(self, problem: Problem) -> FloatArray | None:
+        """Return the prices of the proof."""
+        return _optimum(problem).prices
+
+
+class _Optimum(NamedTuple):
+    """The best response on bins: its outputs, the bin of each input, and prices of the inputs."""
+
+    outputs: tuple[int, ...]
+    bin_of: IntArray
+    prices: FloatArray
+
+
+def _order(problem: Problem) -> IntArray:
+    """Return the outputs in the order of their numbers, or as they are listed."""
+    outputs = problem.outputs or ()
+    numbers = [label for label in outputs if isinstance(label, int | float)]
+    if len(numbers) < len(outputs):
+        return np.arange(len(outputs))
+    return np.array(sorted(range(len(numbers)), key=numbers.__getitem__), dtype=np.intp)
+
+
+def _loss(problem: Problem) -> FloatArray:
+    """Return D, ``(n_inputs, n_outputs)``."""
+    utility = problem.expected_loss
+    if utility is None:
+        raise UnsupportedError("objective", "an expected loss", problem.utility.name)
+    return utility.loss(problem.domain, problem.outputs or ()).array
+
+
+@lru_cache(maxsize=4)
+def _optimum(problem: Problem) -> _Optimum:
+    """Find the least loss by Newton's method; cached, for the channel and for its proof."""
+    order = _order(problem)
+    sites = Sites(_loss(problem)[:, order], problem.prior.array)
+    epsilon = the_notion(problem, LDP).epsilon
+    shrink, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+    alone = sites.mass @ sites.loss
+    chosen, least = np.array([int(np.argmin(alone))]), float(alone.min())
+    for _ in range(MOST_ROUNDS):
+        trial = sites.best((alone - least) * (shrink / rest))
+        near = float(sites.mass @ sites.loss[:, trial].min(axis=1))
+        loss = (shrink * float(alone[trial].sum()) + rest * near) / (1 + (len(trial) - 1) * shrink)
+        if loss >= least:
+            break
+        chosen, least = trial, loss
+    prices = sites.payments(np.maximum((alone - least) * (shrink / rest), 0.0))
+    bin_of = sites.loss[:, chosen].argmin(axis=1)
+    return _Optimum(tuple(order[chosen].tolist()), bin_of, prices)

@@ -1,0 +1,143 @@
+"""Randomized response on bins is the optimum of a linear program where outputs are in line."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    Distortion,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MutualInformation,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.certify import verify
+from mechdesign.closed_forms import ResponseOnBins
+from tests.strategies import budgets, examples, losses_in_line, optimum, priors
+
+FORM = ResponseOnBins()
+ROUTE = "closed-form: randomized response on bins"
+
+INPUTS = 6
+LOSSES = [MeanAbsoluteError(), MeanSquaredDistance(), EuclideanDistance(), HammingLoss()]
+
+
+def assert_proved(problem: Problem) -> None:
+    """The formula has the least loss of a private channel, and its prices prove it exactly."""
+    assert FORM.check(problem).holds
+    best = optimum(problem)
+    found, loss = FORM.formula(problem), problem.expected_loss
+    assert loss is not None
+    assert problem.outputs is not None
+    assert np.allclose(found.matrix.sum(axis=1), 1, atol=1e-14)
+    assert (problem.cone.matrix() @ found.matrix).max() <= 1e-13
+    cost = loss.cost(problem.domain, problem.prior, problem.outputs)
+    sent = [problem.outputs.index(y) for y in found.outputs]
+    assert (cost[:, sent] * found.matrix).sum() == pytest.approx(best, abs=1e-8)
+    solution = design(problem, route="closed-form")
+    assert float(solution.value) == pytest.approx(best, abs=1e-8)
+    assert float(solution.bound) == pytest.approx(float(solution.value), rel=1e-9, abs=1e-12)
+    verify(solution.document())
+
+
+@pytest.mark.parametrize("utility", LOSSES, ids=lambda utility: utility.name)
+@examples(25)
+@given(priors(INPUTS), budgets("0.01", "6"))
+def test_it_is_the_optimum_for_losses_by_distance(utility: Any, prior: Prior, epsilon: Any) -> None:
+    problem = Problem(range(INPUTS), LDP(epsilon), utility, prior=prior)
+    assert_proved(problem)
+
+
+@examples(40)
+@given(losses_in_line(fewest=2), st.data())
+def test_it_is_the_optimum_for_every_loss_in_line(loss: np.ndarray, data: Any) -> None:
+    k, m = loss.shape
+    prior, epsilon = data.draw(priors(k)), data.draw(budgets("0.01", "6"))
+    table = Distortion(loss.astype(int).tolist())
+    assert_proved(Problem(range(k), LDP(epsilon), table, prior=prior, outputs=range(m)))
+
+
+def test_it_is_one_of_the_routes_and_its_file_holds_prices_only() -> None:
+    problem = Problem(range(21), LDP(1), MeanAbsoluteError(), prior=Prior.from_counts(range(1, 22)))
+    solution = design(problem)
+    assert solution.route == ROUTE
+    assert solution.status == "optimal"
+    dual = solution.certificate["dual"]
+    assert dual["search"] == "one-budget"
+    assert len(dual["potential"]) == 21
+    assert not dual["rows"]
+
+
+def test_for_the_hamming_loss_the_likeliest_inputs_are_told_apart() -> None:
+    """Ghazi et al. 2021: of m inputs, P(right) = E Sum of the m largest / (E + m - 1)."""
+    counts = [5, 1, 9, 2, 7, 1]
+    prior = Prior.from_counts(counts)
+    for epsilon in (0.5, 1.0, 2.0, 4.0):
+        odds, total = math.exp(epsilon), sum(counts)
+        largest = sorted(counts, reverse=True)
+        right = [odds * sum(largest[:m]) / total / (odds + m - 1) for m in range(1, 7)]
+        found = design(Problem(range(6), LDP(epsilon), HammingLoss(), prior=prior))
+        m = int(np.argmax(right)) + 1
+        assert found.route == ROUTE
+        told = {counts[x] for x in found.channel.outputs}
+        assert told == set(largest[:m])
+        assert 1 - float(found.value) == pytest.approx(right[m - 1])
+
+
+def test_outputs_are_taken_in_the_order_of_their_numbers() -> None:
+    prior = Prior.from_counts([3, 1, 4, 1, 5])
+    sorted_ = Problem(range(5), LDP(2), MeanAbsoluteError(), prior=prior)
+    mixed = Problem(range(5), LDP(2), MeanAbsoluteError(), prior=prior, outputs=[3, 0, 4, 1, 2])
+    assert design(mixed).value == design(sorted_).value
+    assert design(mixed).route == ROUTE
+
+
+def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
+    """Each of three outputs serves two of three inputs, as on a circle: no order has intervals."""
+    loss = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    problem = Problem(range(3), LDP(math.log(2)), Distortion(loss), outputs=range(3))
+    verdict = FORM.check(problem)
+    assert not verdict.holds
+    assert "rises before it falls" in verdict.reason
+    responses = []
+    for kept in ([0], [0, 1], [0, 1, 2]):  # all others are as these
+        told = sum(min(row[y] for y in kept) for row in loss) / 3
+        responses.append((len(kept) / 3 + told) / (1 + len(kept)))  # e**eps + m - 1 = m + 1
+    assert min(responses) == pytest.approx(2 / 9)
+    assert float(design(problem).value) == pytest.approx(1 / 5)
+
+
+def test_the_condition() -> None:
+    def holds(*args: Any, **options: Any) -> bool:
+        return FORM.check(Problem(*args, **options)).holds
+
+    assert holds(range(3), LDP(1), MeanAbsoluteError())
+    prior = [0.2, 0.3, 0.5]
+    assert not holds(range(3), LIP(1), MeanAbsoluteError(), prior=prior)
+    assert not holds(range(3), [LDP(1), LIP(1)], MeanAbsoluteError(), prior=prior)
+    assert not holds(range(3), LDP(0), MeanAbsoluteError())
+    assert not holds(range(3), LDP(1), MeanAbsoluteError(worst_case=True))
+    assert not holds(range(3), LDP(1), MutualInformation())
+    assert not holds(Domain.grid(2, 2), LDP(1), EuclideanDistance())
+    assert holds(Domain.grid(2, 2), LDP(1), HammingLoss())
+
+
+def test_many_inputs_are_solved_at_once() -> None:
+    """The linear program has 400 x 400 entries, and a gap that prices close to rounding."""
+    prior = Prior.from_counts([x * x % 97 + 1 for x in range(400)])
+    found = design(Problem(range(400), LDP(4), MeanAbsoluteError(), prior=prior))
+    assert found.route == ROUTE
+    assert len(found.channel.outputs) < 12
+    assert found.gap < 1e-12
