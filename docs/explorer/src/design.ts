@@ -1,0 +1,397 @@
+/**
+ * The best channel for a problem, with the dual variables that prove how good it is.
+ *
+ * Losses that are linear in the channel are one linear program; sums of gains are one over the
+ * extreme rays of the cone. What comes out is floats: `repair` makes it exact, and the checker
+ * proves it.
+ */
+
+import { type Columns, type Cone, WHOLE, coneOf } from "./cone.ts";
+import { ratio, toNumber } from "./exact.ts";
+import { exactValue, gainOf, offsetOf } from "./gains.ts";
+import {
+  type Label, type Problem, LOSSES, exponentsOf, isMaximized, labelsOf, lossTable, nearPairs, priorOf,
+} from "./problem.ts";
+import { type Term, Program, highs } from "./program.ts";
+import { liftEnds, oneBudget, raysOf } from "./rays.ts";
+import { repair } from "./repair.ts";
+import { Orbits, symmetriesOf } from "./symmetry.ts";
+
+/** Dual variables as a certificate holds them. */
+export interface Dual {
+  weights: number[] | null;
+  rows: {
+    notion: number;
+    side: string;
+    output: number[];
+    x: number[];
+    other: number[];
+    weight: number[];
+  }[];
+  potential?: number[];
+  search?: string;
+}
+
+export interface Answer {
+  columns: Columns;
+  outputs: Label[];
+  value: number;
+  bound: number;
+  dual: Dual;
+}
+
+/** What is subtracted from a bound for the rounding of the floats here, relative to what it sums. */
+const ROUNDING = 1e-13;
+
+export async function design(problem: Problem): Promise<Answer> {
+  const isLoss = LOSSES.includes(problem.utility.objective);
+  const found = isLoss ? await bestForLoss(problem) : await bestForGain(problem);
+  const cone = coneOf(problem);
+  const { columns, kept } = repair(cone, found.matrix);
+  const allowed = problem.outputs ?? kept.map((_, y) => y);
+  const outputs = problem.outputs ? kept.map((y) => allowed[y]) : allowed;
+  return { columns, outputs, value: valueOf(problem, columns, outputs), bound: found.bound, dual: found.dual };
+}
+
+/** The objective at exact columns. */
+export function valueOf(problem: Problem, columns: Columns, outputs: Label[]): number {
+  if (!LOSSES.includes(problem.utility.objective)) return exactValue(problem, columns);
+  const losses = lossTable({ ...problem, outputs: problem.outputs ?? labelsOf(problem.domain) });
+  const place = placesOf(problem, outputs);
+  const prior = priorOf(problem).map(toNumber);
+  const each = prior.map((_, x) =>
+    columns.reduce((total, q, y) => total + losses[x][place[y]] * toNumber(ratio(q[x], WHOLE)), 0),
+  );
+  if (problem.utility.worst_case) return Math.max(...each);
+  return each.reduce((total, loss, x) => total + prior[x] * loss, 0);
+}
+
+function placesOf(problem: Problem, outputs: Label[]): number[] {
+  const keys = (problem.outputs ?? labelsOf(problem.domain)).map((l) => JSON.stringify(l));
+  return outputs.map((label) => keys.indexOf(JSON.stringify(label)));
+}
+
+interface Raw {
+  matrix: number[][];
+  bound: number;
+  dual: Dual;
+}
+
+// --- losses ---------------------------------------------------------------------------------
+
+/** The entries of a channel as sums of nonnegative variables, with the rows that a notion asks for. */
+class Entries {
+  /** Q[x, y] as terms of the program. */
+  readonly terms: Term[][][];
+  /** Rows on ratios, each with its output and pair, for their multipliers. */
+  readonly ratios: { row: number; y: number; x: number; z: number }[] = [];
+
+  constructor(problem: Problem, program: Program, outputs: number, orbits: Orbits) {
+    this.terms = problem.prior.map(() => Array<Term[]>(outputs));
+    problem.prior.forEach((_, x) => {
+      for (let y = 0; y < outputs; y++) {
+        if (this.terms[x][y]) continue;
+        const variable = program.variable(0);
+        for (const [a, b] of orbits.members(x, y)) this.terms[a][b] = [[variable, 1]];
+      }
+    });
+    const budget = oneBudget(problem);
+    const ends = liftEnds(problem);
+    if (budget) this.addBlocks(program, budget.blocks, Math.exp(budget.epsilon), outputs);
+    else if (ends) this.addLifts(program, priorOf(problem).map(toNumber), ends, outputs);
+    else this.addPairs(program, problem, outputs, orbits);
+  }
+
+  /** q_x = t + s_x with t the least entry of the block, and s_x <= (e**eps - 1) t if x is protected. */
+  private addBlocks(
+    program: Program, blocks: { inputs: number[]; protected: number[] }[], high: number, outputs: number,
+  ): void {
+    for (const block of blocks) {
+      for (let y = 0; y < outputs; y++) {
+        const least = program.variable(0);
+        for (const x of block.protected) {
+          program.row([[this.terms[x][y][0][0], 1], [least, 1 - high]], -Infinity, 0);
+        }
+        for (const x of block.inputs) this.terms[x][y].push([least, 1]);
+      }
+    }
+  }
+
+  /** q_x = low l + s_x with l = P . q, and s_x <= (high - low) l. */
+  private addLifts(
+    program: Program, prior: number[], { low, high }: { low: number; high: number }, outputs: number,
+  ): void {
+    for (let y = 0; y < outputs; y++) {
+      const probability = program.variable(0);
+      const rises: Term[] = prior.map((p, x) => [this.terms[x][y][0][0], p]);
+      program.row([...rises, [probability, low - 1]], 0, 0);
+      prior.forEach((_, x) => {
+        if (high < Infinity) {
+          program.row([[this.terms[x][y][0][0], 1], [probability, low - high]], -Infinity, 0);
+        }
+        if (low > 0) this.terms[x][y].push([probability, low]);
+      });
+    }
+  }
+
+  /** e**-a q_x <= q_z for the pairs that no two others imply. */
+  private addPairs(program: Program, problem: Problem, outputs: number, orbits: Orbits): void {
+    const exponents = exponentsOf(problem)!.map((row) => row.map((e) => (e ? toNumber(e) : Infinity)));
+    const near = nearPairs(problem);
+    const size = exponents.length;
+    const inputs = Array.from({ length: size }, (_, x) => x);
+    for (const x of inputs) {
+      for (const z of inputs) {
+        const E = exponents[x][z];
+        if (x === z || E === Infinity || !near[x][z]) continue;
+        const implied = inputs.some(
+          (w) => w !== x && w !== z && exponents[x][w] > 0 && exponents[w][z] > 0
+            && exponents[x][w] + exponents[w][z] <= E,
+        );
+        if (implied) continue;
+        for (let y = 0; y < outputs; y++) {
+          const [raised, other] = [this.terms[x][y][0][0], this.terms[z][y][0][0]];
+          if (raised === other || !orbits.leads(x, z, y)) continue;
+          const row = program.row([[raised, Math.exp(-E)], [other, -1]], -Infinity, 0);
+          this.ratios.push({ row, y, x, z });
+        }
+      }
+    }
+  }
+}
+
+async function bestForLoss(problem: Problem): Promise<Raw> {
+  const losses = lossTable(problem);
+  const prior = priorOf(problem).map(toNumber);
+  const outputs = losses[0].length;
+  const program = new Program();
+  const isPairs = !oneBudget(problem) && !liftEnds(problem);
+  const most = Math.max(prior.length, outputs);
+  const identity = Array.from({ length: most }, (_, x) => x);
+  const orbits = new Orbits(isPairs ? symmetriesOf(problem, losses) : [identity], most);
+  const entries = new Entries(problem, program, outputs, orbits);
+  const leading = prior.map((_, x) => orbits.leads(x));
+  const sums = prior.map((_, x) => (leading[x] ? program.row(merged(entries.terms[x].flat()), 1, 1) : -1));
+  let worst: number[] | null = null;
+  if (problem.utility.worst_case) {
+    const largest = program.variable(1);
+    worst = prior.map((_, x) => {
+      if (!leading[x]) return -1;
+      const terms = entries.terms[x].flatMap((q, y) => q.map(([v, c]): Term => [v, c * losses[x][y]]));
+      return program.row([...merged(terms), [largest, -1]], -Infinity, 0);
+    });
+  } else {
+    entries.terms.forEach((row, x) =>
+      row.forEach((q, y) =>
+        q.forEach(([v, c]) => {
+          program.costs[v] += prior[x] * losses[x][y] * c;
+        }),
+      ),
+    );
+  }
+  const { primal, dual } = program.solve(await highs());
+  const matrix = entries.terms.map((row) =>
+    row.map((q) => q.reduce((total, [v, c]) => total + c * primal[v], 0)),
+  );
+  const weights = worst && prior.map(() => 0);
+  worst?.forEach((row, x) => {
+    const members = orbits.members(x);
+    if (row >= 0) for (const [z] of members) weights![z] = Math.max(0, -dual[row]) / members.length;
+  });
+  const total = weights?.reduce((a, b) => a + b, 0) ?? 1;
+  const masses = weights ? weights.map((w) => w / total) : prior;
+  const costs = losses.map((row, x) => row.map((loss) => masses[x] * loss));
+  const budget = oneBudget(problem);
+  const ends = liftEnds(problem);
+  if (budget || ends) {
+    const potential = sums.map((row) => dual[row] / total);
+    const reduced = costs.map((row, x) => row.map((cost) => cost - potential[x]));
+    const rest = budget ? leastInBlocks(budget, reduced, potential) : leastOfLifts(prior, ends!, reduced, potential);
+    const size = potential.reduce((all, u) => all + Math.abs(u), 0);
+    const bound = potential.reduce((a, b) => a + b, 0) + rest - ROUNDING * size;
+    const search = budget ? "one-budget" : "lifts";
+    return { matrix, bound, dual: { weights, rows: [], potential, search } };
+  }
+  const used = entries.ratios.flatMap(({ row, y, x, z }) => {
+    if (!(dual[row] < 0)) return [];
+    const members = orbits.members(x, z, y);
+    const weight = -dual[row] / total / members.length;
+    return members.map(([a, b, c]) => ({ x: a, z: b, y: c, weight }));
+  });
+  const exponents = exponentsOf(problem)!;
+  for (const { y, x, z, weight } of used) {
+    costs[x][y] += weight * Math.exp(-toNumber(exponents[x][z]!));
+    costs[z][y] -= weight;
+  }
+  const least = costs.map((row) => Math.min(...row));
+  const size = used.reduce((all, { weight }) => all + weight, Math.max(...costs.flat().map(Math.abs)));
+  const rows = used.length
+    ? [{
+        notion: 0,
+        side: "ratio",
+        output: used.map(({ y }) => y),
+        x: used.map(({ x }) => x),
+        other: used.map(({ z }) => z),
+        weight: used.map(({ weight }) => weight),
+      }]
+    : [];
+  const bound = least.reduce((a, b) => a + b, 0) - ROUNDING * size;
+  return { matrix, bound, dual: { weights, rows } };
+}
+
+/** Terms with each variable once. */
+function merged(terms: Term[]): Term[] {
+  const found = new Map<number, number>();
+  for (const [v, c] of terms) found.set(v, (found.get(v) ?? 0) + c);
+  return [...found].filter(([, c]) => c !== 0);
+}
+
+/** The least reduced cost of private columns, as the checker bounds it for one budget in blocks. */
+function leastInBlocks(
+  budget: NonNullable<ReturnType<typeof oneBudget>>, reduced: number[][], potential: number[],
+): number {
+  const high = Math.exp(budget.epsilon);
+  lowered(budget.unbounded, reduced, potential);
+  return budget.blocks.reduce((total, block) => {
+    const worst = reduced[0].map((_, y) => {
+      const all = block.inputs.reduce((sum, x) => sum + reduced[x][y], 0);
+      const negative = block.protected.reduce((sum, x) => sum + Math.min(0, reduced[x][y]), 0);
+      return all + (high - 1) * negative;
+    });
+    return total + Math.min(0, ...worst);
+  }, 0);
+}
+
+/** Lower the prices of inputs whose entries are unbounded, until no reduced cost is negative. */
+function lowered(inputs: number[], reduced: number[][], potential: number[]): void {
+  for (const x of inputs) {
+    const least = Math.min(0, ...reduced[x]);
+    potential[x] += least;
+    reduced[x] = reduced[x].map((c) => c - least);
+  }
+}
+
+/** The same for bounds on the lift: a fractional knapsack for each output. */
+function leastOfLifts(
+  prior: number[],
+  { low, high }: { low: number; high: number },
+  reduced: number[][],
+  potential: number[],
+): number {
+  const [never, likely] = [0, 1].map((sign) => prior.flatMap((p, x) => (Math.sign(p) === sign ? [x] : [])));
+  if (high === Infinity) lowered(never, reduced, potential);
+  const room = 1 - low;
+  const each = reduced[0].map((_, y) => {
+    const c = reduced.map((row) => row[y]);
+    const base = low * c.reduce((a, b) => a + b, 0);
+    const rate = c.map((cost, x) => cost / prior[x]);
+    const order = [...likely].sort((a, b) => rate[a] - rate[b]);
+    if (high === Infinity) return base + room * rate[order[0]];
+    let [left, cost] = [room, never.reduce((sum, x) => sum + (high - low) * Math.min(0, c[x]), base)];
+    for (const x of order) {
+      const taken = Math.min(left, (high - low) * prior[x]);
+      cost += taken * rate[x];
+      left -= taken;
+    }
+    return cost;
+  });
+  return Math.min(...each);
+}
+
+// --- gains ----------------------------------------------------------------------------------
+
+async function bestForGain(problem: Problem): Promise<Raw> {
+  const rays = raysOf(problem);
+  if (!rays) throw new Error("too many extreme rays for this page: solve the problem with the library");
+  const gain = gainOf(problem);
+  const worth = rays.map(gain);
+  const size = problem.prior.length;
+  const simplicial = rays.length === size ? solved(transposed(rays), Array<number>(size).fill(1)) : null;
+  let [mixture, potential]: [number[], number[]] = [[], []];
+  if (simplicial && simplicial.every((weight) => weight >= 0)) {
+    mixture = simplicial;
+    potential = solved(rays, worth)!;
+  } else {
+    const program = new Program();
+    worth.forEach((value) => program.variable(-value));
+    const rows = problem.prior.map((_, x) => program.row(rays.map((ray, r): Term => [r, ray[x]]), 1, 1));
+    const { primal, dual } = program.solve(await highs());
+    mixture = [...primal];
+    potential = rows.map((row) => -dual[row]);
+  }
+  const used = mixture.flatMap((weight, r) => (weight > 1e-12 ? [r] : []));
+  const matrix = problem.prior.map((_, x) => used.map((r) => mixture[r] * rays[r][x]));
+  const prior = priorOf(problem).map(toNumber);
+  const surplus = rays.map((ray, r) => {
+    const [cost, probability] = ray.reduce(
+      ([c, p], v, x) => [c + potential[x] * v, p + prior[x] * v], [0, 0],
+    );
+    return (worth[r] - cost) / probability;
+  });
+  const scale = Math.max(1, ...potential.map(Math.abs));
+  const most = potential.reduce((a, b) => a + b, 0) + Math.max(...surplus) + ROUNDING * scale;
+  const offset = offsetOf(problem);
+  const bound = offset === null || isMaximized(problem.utility) ? most : offset - most;
+  return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays" } };
+}
+
+const transposed = (rows: number[][]): number[][] => rows[0].map((_, x) => rows.map((row) => row[x]));
+
+/** The solution of a square system by elimination; null if it is singular. */
+export function solved(matrix: number[][], right: number[]): number[] | null {
+  const rows = matrix.map((row, i) => [...row, right[i]]);
+  const size = rows.length;
+  for (let c = 0; c < size; c++) {
+    let pivot = c;
+    for (let r = c + 1; r < size; r++) if (Math.abs(rows[r][c]) > Math.abs(rows[pivot][c])) pivot = r;
+    if (Math.abs(rows[pivot][c]) < 1e-12) return null;
+    [rows[c], rows[pivot]] = [rows[pivot], rows[c]];
+    for (let r = 0; r < size; r++) {
+      if (r === c) continue;
+      const factor = rows[r][c] / rows[c][c];
+      for (let j = c; j <= size; j++) rows[r][j] -= factor * rows[c][j];
+    }
+  }
+  return rows.map((row, i) => row[size] / row[i]);
+}
+
+/** Randomized response under the same notion: the truth with the largest probability allowed. */
+export function randomizedResponse(problem: Problem): { matrix: number[][]; truth: number; value: number } {
+  const cone: Cone = coneOf(problem);
+  const size = problem.prior.length;
+  const at = (truth: number): bigint[] => {
+    const other = BigInt(Math.floor(((1 - truth) / size) * 2 ** 62));
+    return Array.from({ length: size }, (_, x) => (x === 0 ? WHOLE - other * BigInt(size - 1) : other));
+  };
+  const holds = (truth: number): boolean => {
+    const [own, other] = at(truth);
+    return problem.prior.every((_, y) =>
+      cone.violation(problem.prior.map((_, x) => (x === y ? own : other))) === null,
+    );
+  };
+  let [low, high] = [0, 1];
+  if (holds(1)) low = 1;
+  else for (let i = 0; i < 54; i++) {
+    const middle = (low + high) / 2;
+    if (holds(middle)) low = middle;
+    else high = middle;
+  }
+  const [own, other] = at(low);
+  const columns = problem.prior.map((_, y) => problem.prior.map((_, x) => (x === y ? own : other)));
+  const labels = labelsOf(problem.domain);
+  const matrix = columns.map((column) => column.map((q) => toNumber(ratio(q, WHOLE))));
+  const same = { ...problem, outputs: problem.outputs && withAll(problem.outputs, labels) };
+  return { matrix, truth: low, value: sameOutputs(problem, labels) ? valueOf(same, columns, labels) : NaN };
+}
+
+const withAll = (outputs: Label[], labels: Label[]): Label[] => {
+  const known = new Set(outputs.map((l) => JSON.stringify(l)));
+  return [...outputs, ...labels.filter((l) => !known.has(JSON.stringify(l)))];
+};
+
+/** Whether the inputs are among the outputs that a loss is stated for. */
+function sameOutputs(problem: Problem, labels: Label[]): boolean {
+  if (problem.utility.objective !== "distortion") return true;
+  const known = new Set((problem.outputs ?? labels).map((l) => JSON.stringify(l)));
+  return labels.every((l) => known.has(JSON.stringify(l)));
+}
