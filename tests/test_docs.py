@@ -99,8 +99,9 @@ def test_a_circle_of_rooms_is_named(tmp_path: Path) -> None:
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     if importlib.util.find_spec("zensical") is None:
         pytest.skip("zensical is not installed: pip install -e '.[docs]'")
+    left_out = shutil.ignore_patterns("__pycache__", "node_modules", "dist", "explorer_page")
     for name in ("docs", "mechdesign"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=left_out)
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
     built = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--clean"],

@@ -1,5 +1,6 @@
 // Builds the page into dist/: static files, which any web server can offer.
-// `node build.mjs --tests` builds only what the tests run in Node, into .tests/.
+// `--package` also copies them into the library, where a wheel takes them from.
+// `--tests` builds only what the tests run in Node, into .tests/.
 
 import { build } from "esbuild";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -64,4 +65,11 @@ async function buildTests() {
   });
 }
 
+async function copyIntoLibrary() {
+  const place = path.join(library, "explorer_page");
+  await rm(place, { recursive: true, force: true });
+  await cp(dist, place, { recursive: true });
+}
+
 await (process.argv.includes("--tests") ? buildTests() : buildPage());
+if (process.argv.includes("--package")) await copyIntoLibrary();

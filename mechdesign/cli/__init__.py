@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
 from mechdesign.cli.design import add_commands as add_design
+from mechdesign.cli.explore import add_commands as add_explore
 from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
 from mechdesign.cli.records import add_commands as add_records
@@ -97,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (add_design, add_frontier, add_records, add_leakage):
+    for add in (add_design, add_frontier, add_records, add_leakage, add_explore):
         add(commands)
     for command in commands.choices.values():
         add_allow(command)

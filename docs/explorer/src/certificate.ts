@@ -129,7 +129,8 @@ export async function documentOf(problem: Problem, answer: Answer): Promise<Docu
   const { privacy, utility } = problem;
   const { columns, outputs, value, bound, dual } = answer;
   const gap = relativeGap(value, bound);
-  const claim: Document = { notion: privacy.notion, leakage: leakage(problem, columns), certified: true };
+  const leaks = leakage(problem, columns); // infinite where an edited entry is 0: refused as not private
+  const claim: Document = { notion: privacy.notion, leakage: Number.isFinite(leaks) ? leaks : 0, certified: true };
   if (privacy.epsilon !== undefined) claim.epsilon = toNumber(parseRatio(privacy.epsilon));
   return sealed({
     format: "mechdesign-channel",

@@ -14,9 +14,8 @@ export const WHOLE = 1n << BITS;
 /** Columns by output: `columns[y][x]` is Q(y|x) times 2**62. */
 export type Columns = bigint[][];
 
-/** A row that a column breaks, in words and by the inputs it is about. */
+/** A row that a column breaks, by the inputs it is about; a lift is of one. */
 export interface Broken {
-  words: string;
   x: number;
   z: number | null;
 }
@@ -102,9 +101,7 @@ class PairCone implements Cone {
 
   violation(column: bigint[]): Broken | null {
     for (const { x, z, limit } of this.pairs) {
-      if (column[x] * limit.d > limit.n * column[z]) {
-        return { words: `input ${x} is too likely against ${z}`, x, z };
-      }
+      if (column[x] * limit.d > limit.n * column[z]) return { x, z };
     }
     return null;
   }
@@ -206,10 +203,10 @@ class LiftCone implements Cone {
     for (let x = 0; x < this.size; x++) {
       const q = column[x];
       if (this.upper && q * this.whole * this.upper.d > this.upper.n * mean) {
-        return { words: `the lift of input ${x} is too large`, x, z: null };
+        return { x, z: null };
       }
       if (this.lower && mean * this.lower.d > this.lower.n * q * this.whole) {
-        return { words: `the lift of input ${x} is too small`, x, z: null };
+        return { x, z: null };
       }
     }
     return null;

@@ -6,7 +6,7 @@
  * proves it.
  */
 
-import { type Columns, type Cone, WHOLE, coneOf } from "./cone.ts";
+import { type Columns, WHOLE, coneOf } from "./cone.ts";
 import { ratio, toNumber } from "./exact.ts";
 import { exactValue, gainOf, offsetOf } from "./gains.ts";
 import {
@@ -46,8 +46,7 @@ const ROUNDING = 1e-13;
 export async function design(problem: Problem): Promise<Answer> {
   const isLoss = LOSSES.includes(problem.utility.objective);
   const found = isLoss ? await bestForLoss(problem) : await bestForGain(problem);
-  const cone = coneOf(problem);
-  const { columns, kept } = repair(cone, found.matrix);
+  const { columns, kept } = repair(coneOf(problem), found.matrix);
   const allowed = problem.outputs ?? kept.map((_, y) => y);
   const outputs = problem.outputs ? kept.map((y) => allowed[y]) : allowed;
   return { columns, outputs, value: valueOf(problem, columns, outputs), bound: found.bound, dual: found.dual };
@@ -357,31 +356,27 @@ export function solved(matrix: number[][], right: number[]): number[] | null {
 
 /** Randomized response under the same notion: the truth with the largest probability allowed. */
 export function randomizedResponse(problem: Problem): { matrix: number[][]; truth: number; value: number } {
-  const cone: Cone = coneOf(problem);
   const size = problem.prior.length;
-  const at = (truth: number): bigint[] => {
-    const other = BigInt(Math.floor(((1 - truth) / size) * 2 ** 62));
-    return Array.from({ length: size }, (_, x) => (x === 0 ? WHOLE - other * BigInt(size - 1) : other));
-  };
-  const holds = (truth: number): boolean => {
-    const [own, other] = at(truth);
-    return problem.prior.every((_, y) =>
-      cone.violation(problem.prior.map((_, x) => (x === y ? own : other))) === null,
-    );
-  };
-  let [low, high] = [0, 1];
-  if (holds(1)) low = 1;
-  else for (let i = 0; i < 54; i++) {
-    const middle = (low + high) / 2;
-    if (holds(middle)) low = middle;
-    else high = middle;
-  }
-  const [own, other] = at(low);
+  const odds = Math.min(...oddsOfTruth(problem)) / size; // truth / (1 - truth)
+  const truth = odds === Infinity ? 1 : odds / (1 + odds);
+  const other = BigInt(Math.floor(((1 - truth) / size) * 2 ** 62));
+  const own = WHOLE - other * BigInt(size - 1);
   const columns = problem.prior.map((_, y) => problem.prior.map((_, x) => (x === y ? own : other)));
   const labels = labelsOf(problem.domain);
   const matrix = columns.map((column) => column.map((q) => toNumber(ratio(q, WHOLE))));
   const same = { ...problem, outputs: problem.outputs && withAll(problem.outputs, labels) };
-  return { matrix, truth: low, value: sameOutputs(problem, labels) ? valueOf(same, columns, labels) : NaN };
+  return { matrix, truth, value: sameOutputs(problem, labels) ? valueOf(same, columns, labels) : NaN };
+}
+
+/** What size truth / (1 - truth) may not exceed, of each row; the report is else any input. */
+function oddsOfTruth(problem: Problem): number[] {
+  const exponents = exponentsOf(problem);
+  if (exponents) return exponents.flat().map((e) => (e ? Math.expm1(toNumber(e)) : Infinity));
+  const { low, high } = liftEnds(problem)!;
+  return priorOf(problem).map(toNumber).flatMap((p) => [
+    high * p < 1 ? (high - 1) / (1 - high * p) : Infinity,
+    low * p > 0 ? (1 - low) / (low * p) : Infinity,
+  ]);
 }
 
 const withAll = (outputs: Label[], labels: Label[]): Label[] => {

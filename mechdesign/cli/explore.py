@@ -1,0 +1,202 @@
+"""The command that shows the explorer, a page that designs and proves, to this machine only."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import mimetypes
+import sys
+import threading
+import webbrowser
+from functools import partial
+from http import HTTPStatus
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mechdesign.cli.common import DONE, add_data
+from mechdesign.errors import InputError
+
+if TYPE_CHECKING:
+    from mechdesign.cli.common import Commands
+
+__all__ = ["PageServer", "add_commands", "page_folder"]
+
+LIBRARY = Path(__file__).parents[1]
+
+PLACES = (LIBRARY / "explorer_page", LIBRARY.parent / "docs" / "explorer" / "dist")
+"""Where the built page may lie: in an installed package, and in a checkout."""
+
+GIVEN = "/given.json"
+"""What the page asks for the problem or the channel named on the command line."""
+
+TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
+"""Kinds of files that some systems name otherwise, so that browsers would not run them."""
+
+POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'"
+)
+"""The page runs its own scripts only, and sends nothing to other machines."""
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    explore = commands.add_parser(
+        "explore",
+        help="design and prove in the browser: turn the budget and watch",
+        description="Serves the explorer to this machine only, and opens it in the browser, with "
+        "the problem or the channel given. Ctrl-C ends it.",
+    )
+    explore.add_argument("file", metavar="PROBLEM.toml|CHANNEL.json", nargs="?")
+    explore.add_argument("--port", type=int, default=0, metavar="N", help="default: any free one")
+    explore.add_argument(
+        "--no-browser", action="store_true", help="print the address, and open nothing"
+    )
+    add_data(explore)
+    explore.set_defaults(run=_explore)
+
+
+def _explore(options: argparse.Namespace) -> int:
+    given = None if options.file is None else _given(Path(options.file))
+    server = PageServer(page_folder(), given, options.port)
+    print(f"explorer at {server.address}; Ctrl-C ends it", flush=True)
+    if not options.no_browser:
+        threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+    with server:
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:  # the way to end it
+            return DONE
+    return DONE
+
+
+def page_folder() -> Path:
+    """Return the folder of the built page.
+
+    Raises
+    ------
+    InputError
+        If it was not built, with the commands that build it.
+    """
+    for place in PLACES:
+        if (place / "index.html").is_file():
+            return place
+    raise InputError(
+        "explore",
+        "the built page",
+        "none",
+        "get a wheel that has it, or, in a checkout with Node: "
+        "cd docs/explorer && npm ci && npm run build",
+    )
+
+
+def _given(file: Path) -> bytes:
+    """Return what the page is to show: a channel file as it stands, or the tables of a problem.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is neither.
+    """
+    from mechdesign.files import load_problem
+    from mechdesign.files.channels import read_document
+
+    if file.suffix.lower() == ".json":
+        return json.dumps(read_document(file)).encode()
+    problem = load_problem(file)
+    return json.dumps({"title": problem.title, "problem": problem.to_table()}).encode()
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the page at the loopback address.
+
+    Parameters
+    ----------
+    folder
+        The built page.
+    given
+        What ``given.json`` holds; None for nothing.
+    port
+        0 for any that is free.
+
+    Raises
+    ------
+    InputError
+        If the port is none, or is taken.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, given: bytes | None = None, port: int = 0) -> None:
+        self.given = given
+        try:
+            super().__init__(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+        except (OSError, OverflowError) as error:
+            raise InputError("--port", "a free port from 0 to 65535", port, str(error)) from None
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        query = "" if self.given is None else "?given"
+        return f"http://{self.host}/{query}"
+
+    @property
+    def host(self) -> str:
+        """The name and the port that requests must be addressed to."""
+        return f"127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing where a browser went away in the middle of an answer."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Answers with files of the page, to requests that name this machine.
+
+    A page from elsewhere whose name was made to point here would name itself: it is refused, as
+    the problem may be nobody else's business.
+    """
+
+    server: PageServer
+
+    def send_head(self) -> Any:
+        """Send the head of an answer, and return the file that follows, if any."""
+        if self.headers.get("Host") not in (
+            self.server.host,
+            f"localhost:{self.server.server_port}",
+        ):
+            self.send_error(HTTPStatus.FORBIDDEN)
+            return None
+        if self.path.partition("?")[0] != GIVEN:
+            return super().send_head()
+        if self.server.given is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(self.server.given)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(self.server.given)
+        return None
+
+    def list_directory(self, path: Any) -> None:
+        """Refuse to list folders."""
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        """Add what browsers hold the page to."""
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def guess_type(self, path: Any) -> str:
+        """Return the kind of a file, whatever this system takes it for."""
+        suffix = Path(path).suffix
+        return TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Print nothing of requests."""

@@ -1,0 +1,125 @@
+"""The command that shows the explorer: what it serves, to whom, and what it says without a page."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mechdesign.cli import explore, main
+from mechdesign.cli.explore import PageServer, page_folder
+from mechdesign.errors import InputError
+
+RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that stands for the built page."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    (folder / "index.html").write_text("<title>page</title>")
+    (folder / "checker.mjs").write_text("export {}")
+    (folder / "highs.wasm").write_bytes(b"\0asm")
+    (tmp_path / "secret.txt").write_text("not for the page")
+    monkeypatch.setattr(explore, "PLACES", (tmp_path / "nowhere", folder))
+    return folder
+
+
+@pytest.fixture
+def server(page: Path) -> Iterator[PageServer]:
+    """Return a server of the page, with something given."""
+    with PageServer(page, b'{"title": "t"}') as found:
+        thread = threading.Thread(target=found.serve_forever)
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def asked(server: PageServer, path: str, host: str | None = None) -> http.client.HTTPResponse:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.server_port)) as connection:
+        connection.request("GET", path, headers={"Host": host or server.host})
+        response = connection.getresponse()
+        response.body = response.read()  # type: ignore[attr-defined]
+        return response
+
+
+def test_the_page_is_served_with_kinds_that_browsers_run(server: PageServer) -> None:
+    found = asked(server, "/?given")
+    assert (found.status, found.body) == (200, b"<title>page</title>")  # type: ignore[attr-defined]
+    assert asked(server, "/checker.mjs").headers["Content-Type"] == "text/javascript"
+    assert asked(server, "/highs.wasm").headers["Content-Type"] == "application/wasm"
+    assert "default-src 'self'" in found.headers["Content-Security-Policy"]
+
+
+def test_what_was_given_is_read_by_the_page_alone(server: PageServer) -> None:
+    assert server.address.endswith("/?given")
+    assert asked(server, "/given.json").body == b'{"title": "t"}'  # type: ignore[attr-defined]
+    assert asked(server, "/given.json", host="evil.example").status == 403
+    assert asked(server, "/", host="evil.example:80").status == 403
+
+
+@pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "//../secret.txt"])
+def test_nothing_outside_the_page_is_served(server: PageServer, path: str) -> None:
+    assert asked(server, path).status == 404
+
+
+def test_nothing_is_given_where_nothing_was_named(page: Path) -> None:
+    with PageServer(page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        assert asked(server, "/given.json").status == 404
+        assert not server.address.endswith("given")
+        server.shutdown()
+        thread.join()
+
+
+def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: list[bytes | None] = []
+
+    class Ended(PageServer):
+        def serve_forever(self, poll_interval: float = 0.5) -> None:
+            given.append(self.given)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(explore, "PageServer", Ended)
+    channel = tmp_path / "channel.json"
+    assert main(["solve", str(RARE_DISEASE), "-o", str(channel)]) == 0
+    capsys.readouterr()
+    for file in (RARE_DISEASE, channel):
+        assert main(["explore", str(file), "--no-browser"]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    assert output.out.count("explorer at http://127.0.0.1:") == 2
+    problem, document = (json.loads(found or b"") for found in given)
+    assert problem["title"] == "Survey of a rare disease"
+    assert problem["problem"] == document["problem"]
+    assert document == json.loads(channel.read_text())
+
+
+def test_without_the_built_page_one_line_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(explore, "PLACES", (tmp_path,))
+    with pytest.raises(InputError, match="npm run build"):
+        page_folder()
+    assert main(["explore", "--no-browser"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "npm ci && npm run build" in error
+
+
+def test_a_port_that_is_taken_and_a_file_that_is_none_take_one_line(
+    server: PageServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments in (["--port", str(server.server_port)], ["--port", "70000"], ["nowhere.toml"]):
+        assert main(["explore", "--no-browser", *arguments]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
