@@ -94,9 +94,14 @@ class HammingLosses(Losses):
 
     def least(self) -> list[int]:
         """Return 0 for each input that is an output."""
-        known = set(self._outputs)
+        known = set(map(_with_hash, self._outputs))
         spend(2 * (len(known) + len(self._inputs)), "the least losses")
-        return [int(x not in known) for x in self._inputs]
+        return [int(_with_hash(x) not in known) for x in self._inputs]
+
+
+def _with_hash(label: object) -> object:
+    """Return a label, a point of a grid as a tuple: labels are equal exactly if these are."""
+    return tuple(label) if isinstance(label, list) else label
 
 
 class DistanceLosses(Losses):

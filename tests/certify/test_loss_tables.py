@@ -86,3 +86,9 @@ def test_hamming_losses_are_1_where_the_output_is_not_the_input() -> None:
     assert (losses.n_outputs, losses.denominator) == (3, 1)
     assert [losses.lower(y) for y in range(3)] == [[1, 0, 1], [1, 1, 1], [1, 1, 0]]
     assert losses.least() == [1, 0, 0]
+
+
+def test_the_least_hamming_losses_know_points_of_a_grid() -> None:
+    grid: list[object] = [[0, 0], [0, 1], [1, 0]]
+    assert HammingLosses(grid, [[0, 1], [1, 0]]).least() == [1, 0, 0]
+    assert HammingLosses(["a", 1], [1.0, "b"]).least() == [1, 0]

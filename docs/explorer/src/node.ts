@@ -39,5 +39,11 @@ async function perform(task: Task): Promise<unknown> {
 let text = "";
 for await (const part of process.stdin) text += part;
 const results: unknown[] = [];
-for (const task of JSON.parse(text) as Task[]) results.push(await perform(task));
+for (const task of JSON.parse(text) as Task[]) {
+  try {
+    results.push(await perform(task));
+  } catch (error) {
+    results.push({ error: String(error) });
+  }
+}
 process.stdout.write(JSON.stringify(results));
