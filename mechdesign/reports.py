@@ -335,22 +335,22 @@ class Tally:
 
 
 class Sampler(Protocol):
-    """What draws reports from the numbers of inputs."""
+    """What draws reports from the numbers of inputs, or from doubles of an interval."""
 
     @property
     def alphabet(self) -> Alphabet:
         """The reports that it may send."""
 
-    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Return one report for each input number, with exactly the stated probabilities."""
+    def draw(self, inputs: Any, source: Source, /) -> AnyArray:
+        """Return one report for each input, with exactly the stated probabilities."""
 
 
-def drawn(sampler: Sampler, codes: Int64Array, source: Source) -> Reports:
-    """Draw one report for each input number, a piece of the records after the other."""
-    none = sampler.draw(codes[:0], source.of(slice(0)))
-    data = np.empty((len(codes), *none.shape[1:]), dtype=none.dtype)
-    for piece in pieces(len(codes)):
-        data[piece] = sampler.draw(codes[piece], source.of(piece))
+def drawn(sampler: Sampler, inputs: AnyArray, source: Source) -> Reports:
+    """Draw one report for each input, a piece of the records after the other."""
+    none = sampler.draw(inputs[:0], source.of(slice(0)))
+    data = np.empty((len(inputs), *none.shape[1:]), dtype=none.dtype)
+    for piece in pieces(len(inputs)):
+        data[piece] = sampler.draw(inputs[piece], source.of(piece))
     return Reports(data, sampler.alphabet, source.simulated)
 
 

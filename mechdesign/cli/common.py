@@ -20,6 +20,7 @@ from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning,
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.mechanisms import Mechanism
 
     Commands = argparse._SubParsersAction[Any]
@@ -208,7 +209,7 @@ class FileBar(ProgressBar):
         self._bar.refresh()
 
 
-def checked_mechanism(path: str) -> Channel | Mechanism:
+def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Return the channel or the structured mechanism of a file, once its claims are checked.
 
     Raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import (
@@ -66,8 +67,8 @@ def add_commands(commands: Commands) -> None:
         "--unknown",
         default="refuse",
         metavar="POLICY",
-        help=f"what becomes of a cell that is no label: {POLICY}; dropping a row shows that its "
-        "value was outside the domain",
+        help=f"what becomes of a cell that is no label: {POLICY}; or clip, to the nearer end of an "
+        "interval; dropping a row shows that its value was outside the domain",
     )
     privatize.add_argument(
         "--missing", default="refuse", metavar="POLICY", help="the same for an empty cell"
@@ -104,6 +105,13 @@ def add_commands(commands: Commands) -> None:
         metavar="NAME",
         help="population (the default: the records are a sample of it) or respondents",
     )
+    estimate.add_argument(
+        "--quantiles",
+        type=_shares,
+        default=(),
+        metavar="Q,R",
+        help="as 0.25,0.5,0.75: also print quantiles of an input that is a number",
+    )
     estimate.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
     estimate.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
     estimate.set_defaults(run=_estimate)
@@ -134,6 +142,14 @@ def _names(text: str) -> tuple[str, ...]:
         expected = "names of columns with commas between them"
         raise argparse.ArgumentTypeError(f"expected {expected}, given {text!r}") from None
     return tuple(names)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    """Read numbers above 0 and below 1, with commas between them."""
+    found = tuple(map(positive, text.split(",")))
+    if max(found) >= 1:
+        raise argparse.ArgumentTypeError(f"expected numbers above 0 and below 1, given {text!r}")
+    return found
 
 
 def _known(number: float) -> float | None:
@@ -225,6 +241,7 @@ def _estimate(options: argparse.Namespace) -> int:
         )
     try:
         found = estimate(mechanism, tally, method=options.method, target=options.target)
+        quantiles = [found.quantile(q, options.confidence) for q in options.quantiles]
     except InputError as error:
         about_reports = error.key.partition("[")[0] in ("reports", "tally")
         file = options.source if about_reports else options.channel
@@ -238,9 +255,17 @@ def _estimate(options: argparse.Namespace) -> int:
         save_estimate_plot(found, options.plot, confidence=options.confidence)
     if options.json:
         ends = [[_known(end) for end in pair] for pair in found.interval(options.confidence)]
-        print(json.dumps({**found.to_json(), "confidence": options.confidence, "intervals": ends}))
+        described = found.to_json() | {"confidence": options.confidence, "intervals": ends}
+        if quantiles:
+            described["quantiles"] = [
+                {**asdict(each), "low": _known(each.low), "high": _known(each.high)}
+                for each in quantiles
+            ]
+        print(json.dumps(described))
     else:
         print(found)
+        for each in quantiles:
+            print(f"quantile {each.q:g}: {each.value:g}, within [{each.low:g}, {each.high:g}]")
         print(
             f"at confidence {options.confidence:g}, the truth is within "
             f"{margin:.4g} standard errors"

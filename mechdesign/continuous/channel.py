@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import Channel, as_channel
 from mechdesign.continuous.doubles import doubles_of, within
 from mechdesign.continuous.interval import End, Interval
@@ -16,8 +16,8 @@ from mechdesign.continuous.rounding import point_text, rounding_of
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction
-from mechdesign.reports import Labels, Reports, Tally
-from mechdesign.sampling import Randomness, pieces, source_of
+from mechdesign.reports import Labels, Reports, Tally, drawn
+from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
 
 __all__ = ["ContinuousChannel"]
@@ -148,8 +148,8 @@ class ContinuousChannel:
 
         Notes
         -----
-        Eight bytes a record are held beside the numbers themselves; all else is done 65,536
-        records at a time.
+        Eight bytes a record are held beside the numbers themselves; the draws are made 65,536
+        records at a time. In chunks, with one generator, memory is constant.
 
         Examples
         --------
@@ -158,17 +158,29 @@ class ContinuousChannel:
         >>> mean.privatize([0.1, 1.9, 7], rng=1, outside="clip")
         Reports(3: -1, -1, 3; simulation, not for release)
         """
-        numbers, source = doubles_of(values, "values"), source_of(rng)
-        drawn = np.empty(len(numbers), dtype=np.int64)
-        ends, says = self._rounding.ends, self._span()
-        for piece in pieces(len(numbers)):
-            try:
-                kept = within(numbers[piece], ends, outside, "values", says)
-            except InputError:  # name the place among all values
-                within(numbers, ends, outside, "values", says)
-                raise
-            drawn[piece] = self._nodes.draw(self._rounding.draw(kept, source), source)
-        return Reports(drawn, self.alphabet, source.simulated)
+        return drawn(self, self.held(values, outside=outside), source_of(rng))
+
+    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
+        """Return one output number for each double, which :meth:`held` has let pass."""
+        return self._nodes.draw(self._rounding.draw(numbers, source), source)
+
+    def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
+        """Return numbers as doubles of the interval; those outside are refused or clipped.
+
+        Parameters
+        ----------
+        values, outside
+            As for :meth:`privatize`.
+        key
+            How to name them in an error, which adds the place, counted from 0.
+
+        Raises
+        ------
+        InputError
+            If one is refused, or is no number.
+        """
+        numbers = doubles_of(values, key)
+        return within(numbers, self._rounding.ends, outside, key, self.span)
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""
@@ -210,10 +222,7 @@ class ContinuousChannel:
         InputError
             If one is no number of the interval.
         """
-        numbers = within(
-            doubles_of(values, "values"), self._rounding.ends, "refuse", "values", self._span()
-        )
-        return np.asarray(self._rounding.shares(numbers) @ self._nodes.matrix)
+        return np.asarray(self._rounding.shares(self.held(values)) @ self._nodes.matrix)
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
         """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.
@@ -279,15 +288,16 @@ class ContinuousChannel:
         """Return the exact position of a number of the interval."""
         rounding = self._rounding
         if isinstance(x, float | np.floating):
-            (number,) = within(doubles_of([x], "x"), rounding.ends, "refuse", "x", self._span())
-            return rounding.exact(float(number))
+            return rounding.exact(float(self.held([x], key="x")[0]))
         position = as_fraction(x, "x")
-        if not self.points[0] <= position <= self.points[-1]:
-            raise InputError("x", f"a number of {self._span()}", shown(x))
+        if position not in self._interval:
+            raise InputError("x", f"a number of {self.span}", shown(x))
         return position
 
-    def _span(self) -> str:
-        low, high = map(point_text, (self.points[0], self.points[-1]))
+    @property
+    def span(self) -> str:
+        """The interval as text: ``"[0, 1]"``, ``"[0, inf)"``."""
+        low, high = map(point_text, (self._interval.low, self._interval.high))
         return f"{'(' if low == '-inf' else '['}{low}, {high}{')' if high == 'inf' else ']'}"
 
     def __eq__(self, other: object) -> bool:
@@ -299,7 +309,7 @@ class ContinuousChannel:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return self.kind, self.points, self._nodes
+        return self._interval, self.kind, self.points, self._nodes
 
     def __array__(self, *given: Any, **named: Any) -> AnyArray:
         """Refuse to be an array: a kernel has a row for each number."""
@@ -316,7 +326,7 @@ class ContinuousChannel:
     def _head(self) -> str:
         outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"
         return (
-            f"ContinuousChannel({self._span()}, {self._rounding.describe()}, {outputs}, "
+            f"ContinuousChannel({self.span}, {self._rounding.describe()}, {outputs}, "
             f"exact over 2**{self._nodes.bits})"
         )
 

@@ -223,8 +223,8 @@ class Linear(Rounding):
 
     @property
     def supports(self) -> FloatArray:
-        """The neighbors of each node, itself at the ends."""
-        ends = np.concatenate([self._doubles[:1], self._doubles, self._doubles[-1:]])
+        """The neighbors of each node; the ends of the interval for the outer ones."""
+        ends = np.concatenate([self.ends[:1], self._doubles, self.ends[1:]])
         return np.stack([ends[:-2], ends[2:]], axis=1)
 
     @property
@@ -242,7 +242,7 @@ class Linear(Rounding):
         up = excess < 0
         for n in np.flatnonzero(np.abs(excess) <= self._margins[places]).tolist():
             weight = self.weights(self.exact(float(numbers[n]))).get(int(places[n]) + 1, ZERO)
-            up[n] = _goes_up(int(words[n]), weight, source)
+            up[n] = _goes_up(int(words[n]), weight, source.of(slice(n, n + 1)))
         return np.asarray(places + up)
 
 

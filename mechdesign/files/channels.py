@@ -23,6 +23,7 @@ from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
 
@@ -54,7 +55,7 @@ class SavedMechanism:
         The claims that hold.
     """
 
-    mechanism: Channel | Mechanism
+    mechanism: Channel | Mechanism | ContinuousChannel
     prior: Prior | None
     document: dict[str, Any]
     verified: Verified

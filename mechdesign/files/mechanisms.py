@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.certify import digest, verify
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous.interval import end_text
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.channels import (
@@ -115,9 +117,13 @@ def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     return document
 
 
-def mechanism_digest(mechanism: Channel | Mechanism) -> str:
+def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
     """Return the SHA-256 of what draws reports, in hexadecimal: the same whoever designed it."""
-    if isinstance(mechanism, Channel):
+    if isinstance(mechanism, ContinuousChannel):
+        points = [end_text(point) for point in mechanism.points]
+        table = {**mechanism.interval.to_table(), "kind": mechanism.kind, "points": points}
+        document = {"digest": digest({**table, "nodes": bare_document(mechanism.nodes)})}
+    elif isinstance(mechanism, Channel):
         document = bare_document(mechanism)
     else:
         document = mechanism_document(mechanism)

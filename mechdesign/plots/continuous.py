@@ -133,7 +133,7 @@ def plot_report_quantiles(
     ax.plot(numbers, numbers, color=GREY, linewidth=1, linestyle="--", label="the truth")
     ax.set(xlabel="x (the truth)", ylabel="report y")
     ax.set_title(plain(title))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return ax
 
 
@@ -171,7 +171,7 @@ def plot_loss(
     losses = channel.expected_loss(numbers, distance)
     ax.plot(numbers, losses, color=color, linewidth=2, label=plain(label) or None)
     ax.set(xlabel="x (the truth)", ylabel=f"expected {distance} error")
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, max(1.08 * float(losses.max()), ax.get_ylim()[1]))
     ax.set_title(plain(title))
     if label:
         ax.legend(frameon=False)
@@ -180,17 +180,17 @@ def plot_loss(
 
 def _numbers(channel: ContinuousChannel, span: tuple[Any, Any] | None) -> FloatArray:
     """Return the numbers at which to draw, both ends included."""
+    ends = float(channel.interval.low), float(channel.interval.high)
     if span is None:
-        finite = [float(point) for point in channel.points if np.isfinite(float(point))]
-        tail = TAIL * (finite[-1] - finite[0]) or 1.0 if finite else 1.0
-        finite = finite or [0.0]
-        low = finite[0] - tail * (float(channel.points[0]) < finite[0])
-        high = finite[-1] + tail * (float(channel.points[-1]) > finite[-1])
+        finite = [float(p) for p in channel.points if np.isfinite(float(p))] or [0.0]
+        tail = TAIL * (finite[-1] - finite[0]) or 1.0
+        low = finite[0] - tail * (ends[0] < finite[0])
+        high = finite[-1] + tail * (ends[1] > finite[-1])
     else:
         try:
             low, high = map(float, span)
         except (TypeError, ValueError):
             raise InputError("span", "the least and the largest number", shown(span)) from None
-        if not float(channel.points[0]) <= low < high <= float(channel.points[-1]):
+        if not ends[0] <= low < high <= ends[1]:
             raise InputError("span", "two numbers of the interval that rise", shown(span))
     return np.clip(np.linspace(low, high, POSITIONS), low, high)

@@ -281,6 +281,20 @@ def test_the_estimate_of_a_file_is_the_one_in_memory(
     assert "note" not in table[0]
 
 
+def test_quantiles_are_printed_of_inputs_that_are_numbers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(Channel.from_matrix(np.eye(3), inputs=[10, 20, 30]), "channel.json")
+    Path("reports.csv").write_text("answer\n0\n1\n1\n2\n", encoding="utf-8")
+    words = [*READING, "--quantiles", "0.5,0.2"]
+    assert "quantile 0.5: 20, within [10, 30]\nquantile 0.2: 10, within" in printed(capsys, *words)
+    found = json.loads(printed(capsys, *words, "--json"))["quantiles"]
+    assert [row["value"] for row in found] == [20, 10]
+    assert found[0] | {"low": 10, "high": 30, "confidence": 0.95} == found[0]
+    for text in ("1", "0", "x", ""):
+        assert "--quantiles" in refused(capsys, *READING, "--quantiles", text)
+
+
 def test_the_confidence_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, *SURVEY)
     assert "at confidence 0.95, the truth is within 1.96 standard errors" in printed(

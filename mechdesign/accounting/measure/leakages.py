@@ -21,6 +21,7 @@ from mechdesign.accounting.measure.max_ratio import (
 from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
@@ -38,14 +39,18 @@ TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
 
 def leakages(
-    channel: Channel | Mechanism, prior: Prior | None = None, *, priors: Sequence[PriorSet] = ()
+    channel: Channel | Mechanism | ContinuousChannel,
+    prior: Prior | None = None,
+    *,
+    priors: Sequence[PriorSet] = (),
 ) -> Leakages:
     """Measure a channel under every notion that applies.
 
     Parameters
     ----------
     channel
-        A channel; or a structured mechanism, for what can be said of it without its matrix.
+        A channel; or a structured mechanism, for what can be said of it without its matrix. Of a
+        continuous channel the nodes are measured: the rows hold for the kernel, as it mixes them.
     prior
         The distribution of X, for the notions that need one. Inputs of prior 0 are protected like
         others, except under mutual information.
@@ -84,6 +89,8 @@ def leakages(
     yes        0  1.0986
     no    1.0986       0
     """
+    if isinstance(channel, ContinuousChannel):
+        channel = channel.nodes
     if prior is not None:
         prior = prior_on(prior, channel.inputs)
     priors = [s.aligned(channel.inputs, f"priors[{n}]") for n, s in enumerate(priors)]

@@ -21,7 +21,7 @@ from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.certify import canonical, parse
 from mechdesign.certify.forms import COUNT, TEXT, Fixed, Leaf, ListOf, Table as TableForm
-from mechdesign.channel import Channel
+from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.files.reading import read_json_text
@@ -88,9 +88,9 @@ class Draw:
     leakages: Mapping[tuple[str, str], str]
 
     @classmethod
-    def of(cls, records: str, mechanism: Channel | Mechanism, reports: int) -> Self:
+    def of(cls, records: str, mechanism: Drawer, reports: int) -> Self:
         """Return the draw of some reports, now."""
-        own = None if isinstance(mechanism, Channel) else mechanism.privacy
+        own = mechanism.privacy if isinstance(mechanism, Mechanism) else None
         found: dict[tuple[str, str], str] = {}
         for row in leakages(mechanism).rows:  # without a prior: these add up
             table = own.to_table() if own is not None and own.name == row.notion else {}
@@ -158,9 +158,7 @@ def _read(file: Path, text: str) -> Ledger:
     return Ledger(bytes.fromhex(key), tuple(draws))
 
 
-def add_draw(
-    path: str | os.PathLike[str], mechanism: Channel | Mechanism, counts: Mapping[str, int]
-) -> None:
+def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int]) -> None:
     """Add a draw to a ledger, which is made if there is none; it is on the disk on return.
 
     Processes take turns. Lines that are there are kept as they are.

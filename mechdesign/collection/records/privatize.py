@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from mechdesign._typing import IntArray
-from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
 from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
@@ -25,7 +24,7 @@ from mechdesign.collection.records.record_files import (
     names_of,
     safe_table,
 )
-from mechdesign.collection.tables.draws import NOTE, RowDraws, as_mechanism
+from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
 from mechdesign.collection.tables.keyed_coins import (
     CollectionCoins,
     RecordTags,
@@ -34,7 +33,6 @@ from mechdesign.collection.tables.keyed_coins import (
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
-from mechdesign.mechanisms import Mechanism
 from mechdesign.sampling import SIMULATION, Randomness, source_of, stream_of
 from mechdesign.writing.atomic import atomic_file, check_different
 
@@ -107,7 +105,7 @@ class PrivatizedFile:
 
 
 def privatize_file(
-    mechanism: Channel | Mechanism | AnyPath | Mapping[ColumnName, Channel | Mechanism | AnyPath],
+    mechanism: Drawer | AnyPath | Mapping[ColumnName, Drawer | AnyPath],
     source: AnyPath,
     target: AnyPath,
     column: ColumnName | None = None,
@@ -133,8 +131,9 @@ def privatize_file(
     Parameters
     ----------
     mechanism
-        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column; or the
-        name of a file of one, whose claims are then checked. Or a dict of these by column, in place
+        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column, or a
+        :class:`mechdesign.ContinuousChannel`, for a column of numbers; or the name of a file of
+        one, whose claims are then checked. Or a dict of these by column, in place
         of the next but two. Draws for several columns are independent: what one person spends in
         all is at most the sum.
     source, target
@@ -149,7 +148,9 @@ def privatize_file(
     unknown, missing
         What becomes of a cell that is no label of the domain, and of one that holds nothing:
         ``"refuse"`` raises, ``"drop"`` leaves the row out, ``"map:LABEL"`` takes it as a label
-        and makes that private. A row that is left out shows that its cell was no label.
+        and makes that private. A row that is left out shows that its cell was no label. Where
+        numbers of an interval are expected, ``unknown="clip"`` takes a number outside as the nearer
+        end, and refuses what is no number.
     keep
         Columns to copy as they are. They are not protected.
     separator
@@ -249,16 +250,16 @@ def privatize_file(
                 check_different_ids(np.concatenate(tags), lambda row: f"{source}: record {row + 1}")
             if ledger is not None:  # before the reports appear, so that no draw is lost
                 for each in draws.columns.values():
-                    add_draw(ledger, each.mechanism, each.labels.counts())
-    every = list(draws.columns.values())
+                    add_draw(ledger, each.mechanism, each.reader.counts())
+    readers = [each.reader for each in draws.columns.values()]
     return PrivatizedFile(
         source=str(source),
         target=str(target),
         columns=tuple(private),
         rows=rows,
         reports=reported,
-        unknown=(sum(each.unknown.count for each in every), every[0].unknown.done),
-        missing=(sum(each.missing.count for each in every), every[0].missing.done),
+        unknown=(sum(each.unknown.count for each in readers), readers[0].unknown.done),
+        missing=(sum(each.missing.count for each in readers), readers[0].missing.done),
         kept=tuple(keep),
         simulated=simulated,
     )
@@ -283,7 +284,7 @@ def _check_files(
             read_ledger(ledger)
 
 
-def _checked(given: Any) -> Channel | Mechanism:
+def _checked(given: Any) -> Drawer:
     """Return what draws; that of a file, whose claims are checked."""
     if not isinstance(given, str | os.PathLike):
         return as_mechanism(given)

@@ -10,13 +10,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 
-from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells, pairs_of, text_array
-from mechdesign.collection.tables.draws import as_mechanism
+from mechdesign.collection.tables.draws import Drawer, as_mechanism
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.files.reading import place_of_column
-from mechdesign.mechanisms import Mechanism
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 
 __all__ = [
@@ -180,7 +178,7 @@ def columns_of(mechanisms: Mapping[Any, T]) -> dict[ColumnName, T]:
     return dict(mechanisms)
 
 
-def chunk_size(mechanisms: Iterable[Channel | Mechanism], wanted: Any) -> int:
+def chunk_size(mechanisms: Iterable[Drawer], wanted: Any) -> int:
     """Return how many rows to hold at once: what a user wants, else by the length of their reports.
 
     Raises

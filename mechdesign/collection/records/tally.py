@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from mechdesign.channel import Channel
 from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
 from mechdesign.collection.records.record_files import (
     ColumnName,
@@ -16,10 +15,9 @@ from mechdesign.collection.records.record_files import (
     columns_of,
     names_of,
 )
-from mechdesign.collection.tables.draws import NOTE
+from mechdesign.collection.tables.draws import NOTE, Drawer
 from mechdesign.collection.tables.policies import read_strictly
 from mechdesign.errors import InputError
-from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
@@ -30,7 +28,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def tally_file(
-    mechanism: Channel | Mechanism,
+    mechanism: Drawer,
     source: AnyPath,
     column: ColumnName,
     *,
@@ -89,7 +87,7 @@ def tally_file(
 
 
 def tally_columns(
-    mechanisms: Mapping[ColumnName, Channel | Mechanism],
+    mechanisms: Mapping[ColumnName, Drawer],
     source: AnyPath,
     *,
     separator: str | None = None,

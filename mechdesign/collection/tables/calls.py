@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mechdesign.channel import Channel
-from mechdesign.collection.tables.draws import Policies
+from mechdesign.collection.tables.draws import Drawer, Policies
 from mechdesign.collection.tables.engines import ENGINE_KINDS
 from mechdesign.collection.tables.frames import FRAME_KINDS
 from mechdesign.collection.tables.jobs import ALONE, PrivatizeJob, TallyJob, by_column
 from mechdesign.collection.tables.keyed_coins import CollectionCoins
 from mechdesign.collection.tables.kinds import ARROW_KINDS, EagerKind, Kind, same_kind
 from mechdesign.errors import InputError, listed, shown, shown_kind
-from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Tally
 from mechdesign.sampling import Randomness, stream_of
 
@@ -22,7 +20,7 @@ __all__ = ["KINDS", "privatize", "tally"]
 KINDS: tuple[Kind, ...] = (*ARROW_KINDS, *FRAME_KINDS, *ENGINE_KINDS)
 """The kinds of tables that are known."""
 
-Mechanisms = Channel | Mechanism | Mapping[Any, Channel | Mechanism]
+Mechanisms = Drawer | Mapping[Any, Drawer]
 
 
 def privatize(
@@ -49,14 +47,16 @@ def privatize(
         Spark; a LazyFrame; a relation of DuckDB; or what else speaks the Arrow C stream protocol,
         of which Arrow tables are made.
     mechanisms
-        For a column, a Channel or a Mechanism; for a table, one for each column by name. Draws are
+        For a column, a Channel, a Mechanism, or for numbers a ContinuousChannel; for a table, one
+        for each column by name. Draws are
         independent: what one person spends is the sum over the columns.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation, of which a table says so in a column ``note``.
     unknown, missing
         What becomes of a cell that is no label of the domain, and of one that holds nothing:
-        ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; or a dict of these by column.
+        ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; for numbers of an interval also
+        ``unknown="clip"``, to the nearer end; or a dict of these by column.
     keep
         Columns to copy as they are. They are not protected; nor is the index of pandas.
 
@@ -80,6 +80,7 @@ def privatize(
     Examples
     --------
     >>> import pyarrow as pa
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
     >>> table = pa.table({"name": ["Ann", "Bob"], "ill": ["yes", "no"]})
     >>> reports = privatize(table, {"ill": warner})
@@ -127,7 +128,7 @@ def tally(data: Any, mechanisms: Mechanisms) -> Any:
 
 
 def _coins(
-    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Channel | Mechanism]
+    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Drawer]
 ) -> CollectionCoins | None:
     """Return the coins of a collection; None where neither a key nor ids are given."""
     if (key is None) != (ids is None):

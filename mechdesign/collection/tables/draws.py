@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import BoolArray, Int64Array, IntArray
+from mechdesign._typing import AnyArray, BoolArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.policies import LabelReader, Policy, policy_of
+from mechdesign.collection.tables.number_cells import NumberReader
+from mechdesign.collection.tables.policies import LabelReader, Reader
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, drawn
 from mechdesign.sampling import Source
 
-__all__ = ["NOTE", "ColumnDraws", "Policies", "RowDraws", "as_mechanism"]
+__all__ = ["NOTE", "ColumnDraws", "Drawer", "Policies", "RowDraws", "as_mechanism"]
 
 NOTE = "note"
 """The column in which a simulation says that it is one."""
@@ -25,21 +27,28 @@ Policies = str | Mapping[Any, str]
 """A policy for all columns, or one for each by name."""
 
 
-def as_mechanism(given: Any) -> Channel | Mechanism:
+Drawer = Channel | Mechanism | ContinuousChannel
+"""What draws a report for each record of a column."""
+
+
+def as_mechanism(given: Any) -> Drawer:
     """Return a channel or a structured mechanism as it is, or raise InputError."""
-    if not isinstance(given, Channel | Mechanism):
-        raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(given))
+    if not isinstance(given, Drawer):
+        expected = "a Channel or a Mechanism, or for numbers a ContinuousChannel"
+        raise InputError("mechanism", expected, shown_kind(given))
     return given
 
 
 class ColumnDraws:
     """What one column is drawn by, and what became of its cells so far."""
 
-    def __init__(self, mechanism: Channel | Mechanism, unknown: str, missing: str) -> None:
+    def __init__(self, mechanism: Drawer, unknown: str, missing: str) -> None:
         self.mechanism = as_mechanism(mechanism)
-        self.unknown: Policy = policy_of(unknown, "unknown", mechanism.inputs)
-        self.missing: Policy = policy_of(missing, "missing", mechanism.inputs)
-        self.labels = LabelReader(mechanism.inputs, self.unknown, self.missing)
+        self.reader: Reader
+        if isinstance(mechanism, ContinuousChannel):
+            self.reader = NumberReader(mechanism, unknown, missing)
+        else:
+            self.reader = LabelReader(mechanism.inputs, unknown, missing)
 
 
 class RowDraws:
@@ -55,11 +64,11 @@ class RowDraws:
     Raises
     ------
     InputError
-        If a mechanism is none, or a policy does not fit its domain.
+        If a mechanism is none, or a policy does not fit what it takes.
     """
 
     def __init__(
-        self, mechanisms: Mapping[Any, Channel | Mechanism], unknown: Policies, missing: Policies
+        self, mechanisms: Mapping[Any, Drawer], unknown: Policies, missing: Policies
     ) -> None:
         self.columns = {
             name: ColumnDraws(mechanism, _policy(unknown, name), _policy(missing, name))
@@ -83,18 +92,18 @@ class RowDraws:
         InputError
             For the first cell of a column that is refused; the key is its place.
         """
-        codes: list[Int64Array] = []
+        values: list[AnyArray] = []
         stays: BoolArray | None = None
         for column, held in zip(self.columns.values(), cells, strict=True):
-            found, good = column.labels.read(held)
-            codes.append(found)
+            found, good = column.reader.read(held)
+            values.append(found)
             if good is not None:
                 stays = good if stays is None else stays & good
         rows = None if stays is None else np.flatnonzero(stays)
         reports = []
-        for column, found, source in zip(self.columns.values(), codes, sources, strict=True):
+        for column, found, source in zip(self.columns.values(), values, sources, strict=True):
             some = found if rows is None else found[rows]
-            column.labels.count(some)
+            column.reader.count(some)
             own = source if rows is None else source.of(rows)
             reports.append(drawn(column.mechanism, some, own))
         return reports, rows

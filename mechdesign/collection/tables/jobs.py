@@ -12,14 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
-from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.draws import NOTE, Policies, RowDraws, as_mechanism
+from mechdesign.collection.tables.draws import NOTE, Drawer, Policies, RowDraws, as_mechanism
 from mechdesign.collection.tables.keyed_coins import CollectionCoins
 from mechdesign.collection.tables.policies import read_strictly
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import InputError, shown
-from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION, source_of
 
@@ -32,7 +30,7 @@ ALONE = ""
 """The name of a column that is no part of a table."""
 
 
-def by_column(mechanisms: Any) -> dict[Any, Channel | Mechanism]:
+def by_column(mechanisms: Any) -> dict[Any, Drawer]:
     """Return mechanisms by the names of their columns; one alone is for a column without a name.
 
     Raises
@@ -83,7 +81,7 @@ class PrivatizeJob:
         For those, the name of the column of ids; for a column alone, the ids themselves.
     """
 
-    mechanisms: dict[Any, Channel | Mechanism]
+    mechanisms: dict[Any, Drawer]
     unknown: Policies = "refuse"
     missing: Policies = "refuse"
     keep: tuple[Any, ...] = ()
@@ -151,7 +149,7 @@ class TallyJob:
         What they were drawn by, by the name of the column.
     """
 
-    mechanisms: dict[Any, Channel | Mechanism]
+    mechanisms: dict[Any, Drawer]
 
     def run(self, column: Callable[[Any], Column], names: Iterable[Hashable]) -> dict[Any, Tally]:
         """Return the tally of each column.

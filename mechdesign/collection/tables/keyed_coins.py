@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign.certify import canonical
-from mechdesign.channel import Channel
+from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import InputError
 from mechdesign.files.mechanisms import mechanism_digest
-from mechdesign.mechanisms import Mechanism
 from mechdesign.sampling import (
     KeyedSource,
     Source,
@@ -48,7 +47,7 @@ class CollectionCoins:
         If the key is none.
     """
 
-    def __init__(self, key: Any, mechanisms: dict[Any, Channel | Mechanism]) -> None:
+    def __init__(self, key: Any, mechanisms: dict[Any, Drawer]) -> None:
         secret = check_key(key)
         self._ids = subkey(secret, b"record ids")
         self._keys = {

@@ -15,7 +15,7 @@ from mechdesign.collection.tables.cells import Cells
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 
-__all__ = ["LabelReader", "Policy", "policy_of", "read_strictly"]
+__all__ = ["EMPTY", "OTHER", "LabelReader", "Policy", "Reader", "policy_of", "read_strictly"]
 
 POLICIES = "refuse, drop or map:LABEL"
 MAP = "map:"
@@ -42,6 +42,12 @@ class Policy(ABC):
             The error that is given, if such cells are refused.
         """
 
+    def settle_outside(
+        self, count: int, error: Callable[[], InputError], nearest: str
+    ) -> str | None:
+        """Return the same for numbers outside an interval, whose nearer end is given."""
+        return self.settle(count, error)
+
 
 class _Refuse(Policy):
     done = "refused"
@@ -58,6 +64,16 @@ class _Drop(Policy):
         return None
 
 
+class _Clip(_Refuse):
+    done = "taken as the nearer end of the interval"
+
+    def settle_outside(
+        self, count: int, error: Callable[[], InputError], nearest: str
+    ) -> str | None:
+        self.count += count
+        return nearest
+
+
 class _Map(Policy):
     def __init__(self, label: str) -> None:
         super().__init__()
@@ -68,21 +84,31 @@ class _Map(Policy):
         return self._label
 
 
-def policy_of(text: Any, key: str, domain: Domain) -> Policy:
-    """Return the policy that a user named: ``"refuse"``, ``"drop"`` or ``"map:LABEL"``.
+def policy_of(text: Any, key: str, known: Callable[[str, str], str], *, clips: bool) -> Policy:
+    """Return the policy that a user named: ``"refuse"``, ``"drop"``, ``"map:LABEL"``, ``"clip"``.
+
+    Parameters
+    ----------
+    text, key
+        What the user named, and where.
+    known
+        Returns a label as it is written, from its text and its key, or raises InputError.
+    clips
+        Whether numbers outside an interval may be clipped.
 
     Raises
     ------
     InputError
-        If it is none of these, or the label is not in the domain.
+        If it is none of these, or the label is not known.
     """
-    plain = {"refuse": _Refuse, "drop": _Drop}
-    if text in ("refuse", "drop"):
+    plain: dict[str, type[Policy]] = {"refuse": _Refuse, "drop": _Drop}
+    if clips:
+        plain["clip"] = _Clip
+    if isinstance(text, str) and text in plain:
         return plain[text]()
     if not isinstance(text, str) or not text.startswith(MAP):
-        raise InputError(key, POLICIES, shown(text))
-    label = text.removeprefix(MAP)
-    return _Map(domain.texts[domain.index_of_text(label, key)])
+        raise InputError(key, POLICIES + (" or clip" if clips else ""), shown(text))
+    return _Map(known(text.removeprefix(MAP), key))
 
 
 def read_strictly(read: Callable[[Sequence[str]], AnyArray], cells: Cells) -> AnyArray:
@@ -114,8 +140,39 @@ def read_strictly(read: Callable[[Sequence[str]], AnyArray], cells: Cells) -> An
     return np.concatenate(all_of_them)[cells.which]
 
 
-class LabelReader:
-    """Turns the cells of a column into labels of a domain, by the policies of a user.
+class Reader(ABC):
+    """Turns the cells of a column into what a mechanism draws for, by the policies of a user.
+
+    Attributes
+    ----------
+    unknown, missing
+        What becomes of cells that are no label, and of cells that hold nothing.
+    """
+
+    def __init__(self, unknown: Policy, missing: Policy) -> None:
+        self.unknown, self.missing = unknown, missing
+
+    @abstractmethod
+    def read(self, cells: Cells) -> tuple[AnyArray, BoolArray | None]:
+        """Return what is drawn for in each row, and which rows stay; None if all do.
+
+        Raises
+        ------
+        InputError
+            For the first cell that is refused; the key is its place.
+        """
+
+    @abstractmethod
+    def count(self, drawn_for: AnyArray) -> None:
+        """Count rows that a report was drawn for."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, int]:
+        """Return how many rows were counted of each sort; the same for the same records."""
+
+
+class LabelReader(Reader):
+    """Turns the cells of a column into positions of labels in a domain.
 
     A cell that holds nothing, or spaces only, is missing unless the domain has such a label.
 
@@ -124,17 +181,24 @@ class LabelReader:
     domain
         The inputs.
     unknown, missing
-        What becomes of cells that are no label, and of cells that hold nothing.
+        What becomes of cells that are no label, and of cells that hold nothing: policies by name.
 
     Raises
     ------
     InputError
-        If two labels of the domain read alike.
+        If two labels of the domain read alike, or there is no such policy.
     """
 
-    def __init__(self, domain: Domain, unknown: Policy, missing: Policy) -> None:
+    def __init__(self, domain: Domain, unknown: str, missing: str) -> None:
+        def known(label: str, key: str) -> str:
+            return domain.texts[domain.index_of_text(label, key)]
+
+        super().__init__(
+            policy_of(unknown, "unknown", known, clips=False),
+            policy_of(missing, "missing", known, clips=False),
+        )
         domain.read([])  # refuses labels that read alike
-        self._domain, self._unknown, self._missing = domain, unknown, missing
+        self._domain = domain
         self._counts = np.zeros(len(domain), dtype=np.int64)
 
     def read(self, cells: Cells) -> tuple[Int64Array, BoolArray | None]:
@@ -149,9 +213,9 @@ class LabelReader:
         stays = (codes >= 0)[cells.which] if (codes < 0).any() else None
         return codes[cells.which], stays
 
-    def count(self, codes: Int64Array) -> None:
+    def count(self, drawn_for: Int64Array) -> None:
         """Count rows that a report was drawn for."""
-        self._counts += np.bincount(codes, minlength=len(self._counts))
+        self._counts += np.bincount(drawn_for, minlength=len(self._counts))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows were counted, for each label of which there is one, as text."""
@@ -174,7 +238,7 @@ class LabelReader:
         text = cells.texts[n]
         code = None if text is None else self._domain.find_text(text)
         if code is None:
-            policy = self._unknown if text and text.strip() else self._missing
+            policy = self.unknown if text and text.strip() else self.missing
             label = policy.settle(int(count), partial(self._refusal, cells, n))
             code = -1 if label is None else self._domain.index_of_text(label, "")
         return code
