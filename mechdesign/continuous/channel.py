@@ -12,10 +12,12 @@ from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import Channel, as_channel
 from mechdesign.continuous.doubles import doubles_of, within
 from mechdesign.continuous.interval import End, Interval
+from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.rounding import point_text, rounding_of
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.exact import as_fraction
+from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Reports, Tally, drawn
 from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
@@ -181,6 +183,35 @@ class ContinuousChannel:
         """
         numbers = doubles_of(values, key)
         return within(numbers, self._rounding.ends, outside, key, self.span)
+
+    def node_prior(self, law: Law) -> Prior:
+        """Return the law of the node that a number with some law is sent to: P_i = E w_i(X).
+
+        It is the prior of :attr:`nodes`: what the nodes leak at it the kernel leaks at the law.
+
+        Parameters
+        ----------
+        law
+            The law of X. Where its moments are enclosed, the prior is that of one as close.
+
+        Raises
+        ------
+        InputError
+            If the law does not fit the interval.
+
+        Examples
+        --------
+        >>> from mechdesign.continuous.laws import Histogram
+        >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+        >>> kernel = ContinuousChannel([0, 2], "linear", [0, 2], coin)
+        >>> list(kernel.node_prior(Histogram([0, 1, 2], ["1/4", "3/4"])))
+        [Fraction(3, 8), Fraction(5, 8)]
+        """
+        if not isinstance(law, Law):
+            raise InputError("law", "a law, such as Samples(...)", shown_kind(law))
+        law.check(self._interval)
+        edges = [self._interval.low, *self.points, self._interval.high]
+        return Prior(self._rounding.masses(law.cells(list(dict.fromkeys(edges)))))
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""

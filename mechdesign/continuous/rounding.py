@@ -14,6 +14,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.continuous.interval import End, Interval, end_text, read_end
+from mechdesign.continuous.laws.base import CellMoments
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, row_of
 from mechdesign.exact import as_fraction
@@ -59,6 +60,16 @@ class Rounding(ABC):
     @abstractmethod
     def weights(self, x: Fraction) -> dict[int, Fraction]:
         """Return the weights w_i(x) that are not 0, by the number of the node."""
+
+    @abstractmethod
+    def masses(self, cells: CellMoments) -> list[Fraction]:
+        """Return the mean of w_i(X) for each node, from the moments of the cells of a law.
+
+        Parameters
+        ----------
+        cells
+            Those between the points, and between them and the ends of the interval.
+        """
 
     @abstractmethod
     def shares(self, numbers: FloatArray) -> FloatArray:
@@ -134,6 +145,10 @@ class Cells(Rounding):
     def weights(self, x: Fraction) -> dict[int, Fraction]:
         """Return 1 for the cell that a number lies in."""
         return {bisect_right(self.points[1:-1], x): Fraction(1)}
+
+    def masses(self, cells: CellMoments) -> list[Fraction]:
+        """Return the masses of the cells."""
+        return list(cells.masses)
 
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return a 1 in each row."""
@@ -215,6 +230,20 @@ class Linear(Rounding):
         n = min(bisect_right(self._nodes, x), len(self._nodes) - 1) - 1
         up = (x - self._nodes[n]) / (self._nodes[n + 1] - self._nodes[n])
         return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}
+
+    def masses(self, cells: CellMoments) -> list[Fraction]:
+        """Return the integrals of the weights: those of (x - t)/(t' - t), and the rest."""
+        found = dict.fromkeys(self._nodes, ZERO)
+        low, high = self._nodes[0], self._nodes[-1]
+        rows = zip(pairwise(cells.edges), cells.masses, cells.first, strict=True)
+        for (start, end), mass, first in rows:
+            if start in found and end in found:
+                up = (first - Fraction(start) * mass) / Fraction(end - start)
+                found[Fraction(start)] += mass - up
+                found[Fraction(end)] += up
+            else:  # beyond the nodes
+                found[low if end == low else high] += mass
+        return list(found.values())
 
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return at most two weights in each row."""

@@ -13,7 +13,16 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, Channel, InputError, MeanAbsoluteError, MetricPrivacy, Problem, design
+from mechdesign import (
+    LDP,
+    Channel,
+    InputError,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    Problem,
+    Samples,
+    design,
+)
 from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.continuous.rounding import Cells, Linear, Rounding, rounding_of
 from mechdesign.exact import exp_lower, exp_upper, log_lower
@@ -306,6 +315,32 @@ def test_density_loss_and_quantiles_at_a_number(x: float, kind: str) -> None:
     below = sum((p for y, p in enumerate(exact) if y < median), Fraction(0))
     assert below <= 0.5 + 1e-9
     assert below + exact[int(median)] >= 0.5 - 1e-9
+
+
+@examples(30)
+@given(data=st.data(), kind=st.sampled_from(["cells", "linear"]))
+def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, kind: str) -> None:
+    channel = steps(kind)
+    values = data.draw(st.lists(st.fractions(0, 1, max_denominator=60), min_size=1, max_size=9))
+    expected = [Fraction(0)] * len(channel.inputs)
+    for value in values:
+        for node, weight in channel._rounding.weights(value).items():
+            expected[node] += weight / len(values)
+    prior = channel.node_prior(Samples(values))
+    assert list(prior) == expected
+    reports = channel.nodes.output_distribution(prior)
+    rows = [channel.density(value) for value in values]
+    assert reports == tuple(sum(column) / len(values) for column in zip(*rows, strict=True))
+
+
+def test_what_lies_beyond_the_nodes_is_in_the_law_of_the_last() -> None:
+    nodes = Channel.from_matrix(np.eye(2))
+    channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
+    assert list(channel.node_prior(Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
+    with pytest.raises(InputError, match="law: expected a law"):
+        channel.node_prior([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        continuous("linear", [0, 2], COIN).node_prior(Samples([3]))
 
 
 def test_a_mean_is_unbiased_through_linear_nodes() -> None:
