@@ -175,6 +175,7 @@ from mechdesign.utilities import (
     MutualInformation as MutualInformation,
     PosteriorMeanSquaredError as PosteriorMeanSquaredError,
     TVRisk as TVRisk,
+    UnbiasedVariance as UnbiasedVariance,
 )
 
 __version__: str

@@ -202,21 +202,22 @@ class Problem:
         return not self.non_conic
 
     def _check_classes(self) -> None:
-        if not self.utility.tells_inputs_apart:
+        utility, marks = self.utility, self.utility.marks(self.domain)
+        if marks is None:
             return
         classes = self.cone.equal_classes().tolist()
         for x, c in enumerate(classes):
             first = classes.index(c)
-            if first < x:
+            if marks[first] != marks[x]:
                 one, other = (shown(self.domain.labels[i]) for i in (first, x))
                 raise InfeasibleError(
-                    f"{self.utility.name}: the notions make the rows of {one} and {other} equal, "
-                    "so that no private channel lets the distribution be estimated"
+                    f"{utility.name}: the notions make the rows of {one} and {other} equal, "
+                    f"so that no private channel lets {utility.impossible}"
                 )
-        if self.cone.flat_basis() is not None:
+        if utility.tells_inputs_apart and self.cone.flat_basis() is not None:
             raise InfeasibleError(
-                f"{self.utility.name}: a budget of 0 makes the rows of every private channel "
-                "dependent, so that none lets the distribution be estimated"
+                f"{utility.name}: a budget of 0 makes the rows of every private channel "
+                f"dependent, so that none lets {utility.impossible}"
             )
 
     def sole_notion(self, kind: type[N]) -> N | None:

@@ -43,6 +43,7 @@ from mechdesign import (
     Prior,
     Problem,
     TVRisk,
+    UnbiasedVariance,
     UnsupportedError,
     design,
     save,
@@ -119,6 +120,7 @@ GAINS: dict[str, Utility] = {
     "l2": L2Risk(),
     "tv": TVRisk(),
 }
+WORST_READING = UnbiasedVariance([1, 3, 2], worst_case=True)
 WORST_RISKS: dict[str, Utility] = {"l2 worst": L2Risk(True), "tv worst": TVRisk(True)}
 
 
@@ -283,14 +285,19 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         "decoder-grid": ("lip", "posterior"),
         "extreme-rays": ("ldp", "posterior"),
         "estimation": ("ldp", "l2"),
+        "readings": ("ldp", "reading"),
     }
     everything = CONIC | WHOLE_CHANNEL
     aims = LOSSES | GAINS
     for route, (name, aim) in routes.items():
-        stated = (range(4), everything[name], aims[aim])
-        if aim == "posterior":
-            stated = (range(4), everything[name], PosteriorMeanSquaredError())
+        stated = (range(4), everything[name], aims.get(aim))
+        if aim in ("posterior", "reading"):
+            utility = PosteriorMeanSquaredError() if aim == "posterior" else UnbiasedVariance()
+            stated = (range(4), everything[name], utility)
         yield f"by {route}", _solved(*stated, prior=FOUR, route=route)
+    for name in ("ldp", "high-low", "block", "lip", "metric", "linear", "secret", "ball"):
+        for aim, readings in (("", UnbiasedVariance([1, 3, 2])), (" worst", WORST_READING)):
+            yield f"reading{aim} {name}", _solved(three, CONIC[name], readings, prior=PRIOR)
     yield (
         "chain",
         _solved(range(4), CONIC["metric"], MeanAbsoluteError(), prior=FOUR, route="columns"),

@@ -25,8 +25,10 @@ NAMES = {
     "differential-identifiability linear approximate-ldp approximate-lip mutual-information "
     "maximal-leakage",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
-    "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk custom mine",
-    "search": "rays sums sets boxes chain one-budget lifts decoders classes products",
+    "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk "
+    "unbiased-variance custom mine",
+    "search": "rays sums sets boxes chain one-budget lifts decoders classes products "
+    "one-budget-readings",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
     "simplicial uniform-subsets uniform-lift subset-selection",
     "side": "ratio upper lower row positive excess excess-upper excess-lower largest "
@@ -68,6 +70,7 @@ SPARE: dict[str, Any] = {
     "mixtures": [[[0, 1.0]], [], [[1, 0.5], [0, 0.5]]],
     "tree": [[0.5, [], [], []]],
     "surplus": 0.1,
+    "readings": {"numerators": ["-1", "1", "2"], "denominator": "1"},
     "products": [[0], [0], [1], [0], [0.1]],
     "intervals": [[[0.5], [0.0, 0.1, 0.0]]],
     "estimator": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.bounds.duality import decoder, value
+from mechdesign.certify.bounds.readings import Readings, read_readings
 from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.forms import NUMBER
 from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
@@ -20,6 +21,7 @@ from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows, title
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import (
     LINEAR,
+    MOST_DIGITS,
     SECRET,
     Statement,
     check_different,
@@ -58,9 +60,6 @@ GAP_TOLERANCE = Fraction(1, 10**9)
 
 LEAKAGE_TOLERANCE = Fraction(1, 10**9)
 """A leakage is refused if the channel would pass with less, by so much of it or of 1."""
-
-MOST_BITS = 4096
-"""The longest integers that are read, in bits and in digits of text."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +125,12 @@ def verify_channel(document: dict[str, Any]) -> Verified:
         return _verify_numeric(statement, document, claims, (columns, used, bits))
     if own or not statement.is_known:
         raise CertificateError("the file claims a proof under terms of the user's own")
-    exact, bound = prove(statement, certificate, columns, used, bits)
+    readings = read_readings(statement, document["channel"], columns, bits)
+    exact, bound = prove(statement, certificate, columns, used, bits, readings)
+    if readings is not None:
+        claims.append("the mean of the readings is f(x) exactly, for every input x")
     claims += _verify_optimality(statement, document, exact, bound)
-    claims += _verify_decoder(statement, document, (columns, used, bits))
+    claims += _verify_decoder(statement, document, (columns, used, bits), readings)
     return Verified(tuple(claims), exact, bound)
 
 
@@ -146,6 +148,8 @@ def _verify_numeric(
         raise CertificateError("the file claims a proof of its bound, and carries none")
     found, bound = number(document["value"]), number(document["bound"])
     _check_status(document)
+    if statement.is_read:
+        raise CertificateError("readings are not proved under constraints of the user's own")
     if statement.is_known:
         _check_sense(statement, document)
         claims.append(_verify_value(value(statement, *channel), document))
@@ -214,16 +218,19 @@ def _verify_decoder(
     statement: Statement,
     document: dict[str, Any],
     channel: tuple[list[list[int]], list[int], int],
+    readings: Readings | None = None,
 ) -> list[str]:
     """Check what the aggregator is said to read from each output, where the objective has it."""
     columns, _, bits = channel
-    wanted = decoder(statement, columns, bits, document["certificate"]["dual"])
+    wanted = decoder(statement, columns, bits, document["certificate"]["dual"], readings)
     claimed = document["channel"].get("decoder")
     if wanted is None and claimed is None:
         return []
     if wanted is None:
         raise CertificateError("the objective has no decoder, and the channel claims one")
-    if claimed is None or not _same_decoder(wanted, claimed, statement.is_risk):
+    if claimed is None or not _same_decoder(
+        wanted, claimed, statement.is_risk or statement.is_read
+    ):
         raise CertificateError("the decoder is not what the aggregator reads from each output")
     return ["the decoder is what the aggregator reads from each output"]
 
@@ -264,11 +271,11 @@ def read_channel(
     if channel["inputs"] != statement.labels:
         raise CertificateError("the inputs of the channel are not those of the problem")
     bits: int = channel["bits"]
-    if bits > MOST_BITS:
-        raise CertificateError(f"expected bits from 1 to {MOST_BITS}, found {bits}")
+    if bits > MOST_DIGITS:
+        raise CertificateError(f"expected bits from 1 to {MOST_DIGITS}, found {bits}")
     length = product_steps(1 << bits)
     spend(entries_of(channel["numerators"]) * 10 * length * length, "the integers of the channel")
-    rows = [[whole_number(entry, MOST_BITS) for entry in row] for row in channel["numerators"]]
+    rows = [[whole_number(entry, MOST_DIGITS) for entry in row] for row in channel["numerators"]]
     outputs = channel["outputs"]
     if len(channel["matrix"]) != len(rows):
         raise CertificateError("the matrix has not one row for each input")

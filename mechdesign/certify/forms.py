@@ -26,6 +26,7 @@ __all__ = [
     "INDEX",
     "LABEL",
     "NUMBER",
+    "SIGNED",
     "SIZE",
     "TEXT",
     "TRUTH",
@@ -397,6 +398,10 @@ def _is_whole(value: Any) -> bool:
     return type(value) is str and re.fullmatch("0|[1-9][0-9]*", value) is not None
 
 
+def _is_signed(value: Any) -> bool:
+    return type(value) is str and re.fullmatch("0|-?[1-9][0-9]*", value) is not None
+
+
 TEXT = Leaf("text", _is_text)
 TRUTH = Leaf("true or false", lambda value: type(value) is bool)
 NUMBER = Leaf("number", _is_number)
@@ -406,4 +411,5 @@ COUNT = Leaf("count", lambda value: _is_integer(value) and value >= 1)
 EXACT = Leaf("exact", _is_exact)
 BUDGET = Leaf("exact >= 0", lambda value: _is_exact(value) and value[0] != "-")
 WHOLE = Leaf("whole", _is_whole)
+SIGNED = Leaf("signed whole", _is_signed)
 LABEL = Leaf("label", _is_label)

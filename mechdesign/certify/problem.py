@@ -26,7 +26,9 @@ __all__ = [
     "INFORMATION",
     "L2_RISK",
     "LINEAR",
+    "MOST_DIGITS",
     "POSTERIOR",
+    "READINGS",
     "SECRET",
     "Statement",
     "check_different",
@@ -53,6 +55,10 @@ POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
 ACCURACY = "bayes-accuracy"
 L2_RISK = "l2-risk"
+READINGS = "unbiased-variance"
+
+MOST_DIGITS = 4096
+"""The longest integers that are read: their bits, and digits of text."""
 
 SECRET = "secret"
 """The name given here to every notion of a sensitive attribute S behind the input.
@@ -117,6 +123,11 @@ class Statement:
         return self.utility["objective"] in RISKS
 
     @property
+    def is_read(self) -> bool:
+        """Whether the objective is the variance of exact readings, which the file states."""
+        return bool(self.utility["objective"] == READINGS)
+
+    @property
     def is_worst_case(self) -> bool:
         """Whether the objective is the worst case over the inputs, or over their distributions."""
         return self.utility.get("worst_case") is True
@@ -133,7 +144,7 @@ class Statement:
 
     @cached_property
     def values(self) -> list[Fraction]:
-        """The value f(x) at each input, for a posterior-mean squared error."""
+        """The value f(x) at each input, for the error or the variance of a scalar."""
         found = [number(value) for value in self.utility["values"]]
         if len(found) != len(self.prior):
             raise CertificateError("the objective in the file has not one value for each input")

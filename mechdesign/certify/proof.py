@@ -18,6 +18,7 @@ from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
 from mechdesign.certify.bounds.prices.chain import chain_bound
 from mechdesign.certify.bounds.prices.lifts import lifts_bound
 from mechdesign.certify.bounds.prices.one_budget import one_budget_bound
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.bounds.representatives import representatives_bound
 from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
@@ -30,6 +31,7 @@ from mechdesign.certify.bounds.theorems import (
     uniform_lift,
     uniform_subsets,
 )
+from mechdesign.certify.bounds.unbiased import one_budget_readings_bound, rows_readings_bound
 from mechdesign.certify.packed import unpacked
 from mechdesign.certify.privacy.non_conic import EXCESS_SIDES
 from mechdesign.certify.privacy.sensitive_attribute import SIDE
@@ -38,6 +40,7 @@ from mechdesign.certify.problem import (
     INFORMATION,
     LINEAR,
     POSTERIOR,
+    READINGS,
     SECRET,
     Statement,
     check_indices,
@@ -51,6 +54,7 @@ from mechdesign.certify.schema import (
     LOSSES,
     PRICE_DUALS,
     RAYS_DUAL,
+    READINGS_DUALS,
     REPRESENTATIVES_DUAL,
     RISK_DUALS,
     RISKS,
@@ -170,6 +174,16 @@ BOUNDS = _by_name(
     Kind(SETS_DUAL.says, SPLIT_GAINS, potentials_bound, RATIOS, alone=True),
     Kind(BOXES_DUAL.says, SPLIT_GAINS, potentials_bound),
     *(
+        Kind(
+            table.says,
+            (READINGS + WORST * worst,),
+            rows_readings_bound if search == "rows" else one_budget_readings_bound,
+            () if search == "rows" else RATIOS,
+            alone=search != "rows",
+        )
+        for (search, worst), table in READINGS_DUALS.items()
+    ),
+    *(
         Kind(table.says, (RISKS[roots] + WORST * worst,), estimation_bound)
         for (_, roots, worst), table in RISK_DUALS.items()
     ),
@@ -177,7 +191,11 @@ BOUNDS = _by_name(
 """The bounds that dual variables prove, each with the table of a certificate that has them."""
 
 THEOREMS = _by_name(
-    Kind("nothing-constrained", (*ALL_BUT_WORST_LOSSES, *WORST_LOSSES), nothing_constrained),
+    Kind(
+        "nothing-constrained",
+        (*ALL_BUT_WORST_LOSSES, *WORST_LOSSES, READINGS, READINGS + WORST),
+        nothing_constrained,
+    ),
     Kind("equal-rows", ALL_BUT_WORST_LOSSES, equal_rows),
     Kind("binary-universal", ALL_BUT_WORST_LOSSES, binary),
     Kind("erasure", ALL_BUT_WORST_LOSSES, erasure, ("lip", "lift")),
@@ -255,6 +273,7 @@ def prove(
     columns: list[list[int]],
     used: list[int],
     bits: int,
+    readings: Readings | None = None,
 ) -> tuple[Fraction, Fraction]:
     """Return the value of the channel and the best bound that the certificate proves.
 
@@ -272,4 +291,4 @@ def prove(
         check_multipliers(statement, dual)
         bounds.append(kind(statement, dual))
     best = min(bounds) if statement.is_maximized else max(bounds)
-    return value(statement, columns, used, bits, dual), best
+    return value(statement, columns, used, bits, dual, readings), best

@@ -15,6 +15,7 @@ from mechdesign.certify.forms import (
     INDEX,
     LABEL,
     NUMBER,
+    SIGNED,
     SIZE,
     TEXT,
     TRUTH,
@@ -47,6 +48,7 @@ __all__ = [
     "PRICE_DUALS",
     "PROBLEM",
     "RAYS_DUAL",
+    "READINGS_DUALS",
     "REPRESENTATIVES_DUAL",
     "RISKS",
     "RISK_DUALS",
@@ -133,7 +135,7 @@ LOSSES = (
 
 GAINS = ("posterior-mean-squared-error", "mutual-information", "bayes-accuracy")
 RISKS = ("l2-risk", "tv-risk")
-KNOWN_OBJECTIVES = (*LOSSES, *GAINS, *RISKS)
+KNOWN_OBJECTIVES = (*LOSSES, *GAINS, *RISKS, "unbiased-variance")
 
 
 def _objective(name: str, **keys: Form) -> Table:
@@ -149,6 +151,7 @@ OBJECTIVES = Variants(
         *(_objective(name, worst_case=TRUTH) for name in (*LOSSES[1:], *RISKS)),
         _objective("posterior-mean-squared-error", values=ListOf(EXACT)),
         _objective("posterior-mean-squared-error", histogram=Fixed(True)),
+        _objective("unbiased-variance", worst_case=TRUTH, values=ListOf(EXACT)),
         _objective("mutual-information"),
         _objective("bayes-accuracy"),
         Table("objective of the user's own", {"objective": OWN_NAME}, {"expression": TEXT}),
@@ -259,6 +262,31 @@ DECODERS_DUAL = Table(
     "dual decoders", {**NO_WEIGHTS, "rows": ListOf(ROWS), "decoders": ListOf(EXACT)}
 )
 BAND_DUAL = _search("bands", "decoders", {"decoders": ListOf(EXACT), "levels": NUMBERS})
+READINGS_DUALS = {
+    (search, worst): Table(
+        f"dual{' weighted' * worst} readings by {search}",
+        {
+            "weights": ListOf(SIZE) if worst else Fixed(None),
+            "slope": NUMBERS,
+            "decoders": ListOf(EXACT),
+            **keys,
+        },
+    )
+    for search, keys in (
+        ("rows", {"rows": ListOf(ROWS)}),
+        (
+            "one budget",
+            {
+                "rows": Fixed([]),
+                "potential": NUMBERS,
+                "search": Fixed("one-budget-readings"),
+            },
+        ),
+    )
+    for worst in (False, True)
+}
+"""Those of unbiased readings: by multipliers at probes, or by potentials where one budget bounds
+all ratios, and the case."""
 RAYS_DUAL = _search("rays", "rays", {}, **OF_PRIORS)
 SUMS_DUAL = _search("sums", "sums", {})
 SETS_DUAL = _search("sets", "sets", {"surplus": NUMBER, "intervals": INTERVALS})
@@ -277,6 +305,7 @@ DUALS = Variants(
         SUMS_DUAL,
         SETS_DUAL,
         BOXES_DUAL,
+        *READINGS_DUALS.values(),
         *RISK_DUALS.values(),
     ],
 )
@@ -328,6 +357,8 @@ CERTIFICATES = Variants(
 
 READING = AnyOf([NUMBER, LABEL, NUMBERS])
 
+EXACT_READINGS = Table("exact readings", {"numerators": ListOf(SIGNED), "denominator": WHOLE})
+
 CHANNEL_KEYS: dict[str, Form] = {
     "inputs": LABELS,
     "outputs": LABELS,
@@ -360,7 +391,11 @@ CHANNEL_FILE = Table(
         "bound_proved": TRUTH,
         "route": TEXT,
         "privacy": ListOf(CLAIM, least=1),
-        "channel": Table("channel", CHANNEL_KEYS, {"decoder": ListOf(READING, least=1)}),
+        "channel": Table(
+            "channel",
+            CHANNEL_KEYS,
+            {"decoder": ListOf(READING, least=1), "readings": EXACT_READINGS},
+        ),
         "seconds": SIZE,
         "timings": Table("timings", {}, dict.fromkeys(PHASES, SIZE)),
         "why": TEXT,

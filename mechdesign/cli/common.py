@@ -21,6 +21,7 @@ from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning,
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
     from mechdesign.continuous import ContinuousChannel
+    from mechdesign.files import SavedMechanism
     from mechdesign.mechanisms import Mechanism
 
     Commands = argparse._SubParsersAction[Any]
@@ -36,6 +37,7 @@ __all__ = [
     "add_limits",
     "add_spreadsheet_safe",
     "check_writable",
+    "checked_file",
     "checked_mechanism",
     "cleared_when_ended",
     "complain",
@@ -210,7 +212,12 @@ class FileBar(ProgressBar):
 
 
 def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
-    """Return the channel or the structured mechanism of a file, once its claims are checked.
+    """Return the channel or the structured mechanism of a file; see :func:`checked_file`."""
+    return checked_file(path).mechanism
+
+
+def checked_file(path: str) -> SavedMechanism:
+    """Return what is in a file of a channel or a mechanism, once its claims are checked.
 
     Raises
     ------
@@ -222,6 +229,6 @@ def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     from mechdesign.files import load_mechanism
 
     try:
-        return load_mechanism(path).mechanism
+        return load_mechanism(path)
     except CertificateError as error:
         raise CertificateError(f"{path}: refused: {error}") from None

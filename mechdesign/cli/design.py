@@ -45,7 +45,8 @@ def add_commands(commands: Commands) -> None:
         default="auto",
         metavar="NAME",
         help="auto, closed-form, columns, coarse, interior, linear-program:METHOD (simplex or "
-        "ipm), decoder-grid, extreme-rays, estimation, conic, or cvxpy:NAME (as CLARABEL)",
+        "ipm), decoder-grid, extreme-rays, estimation, readings, conic, or cvxpy:NAME (as "
+        "CLARABEL)",
     )
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument(

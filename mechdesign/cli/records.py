@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from dataclasses import asdict
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import (
@@ -14,7 +15,7 @@ from mechdesign.cli.common import (
     add_data,
     add_spreadsheet_safe,
     check_writable,
-    checked_mechanism,
+    checked_file,
     cleared_when_ended,
     positive,
     warnings_in_a_line,
@@ -23,6 +24,9 @@ from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
+    from mechdesign.estimation import ScalarEstimate
+    from mechdesign.files import SavedMechanism
+    from mechdesign.reports import Tally
 
 __all__ = ["add_commands"]
 
@@ -217,6 +221,19 @@ def _privatize(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstimate | None:
+    """Return the mean by the unbiased readings of a channel file; None for any other file."""
+    from mechdesign.estimation import mean
+
+    readings = saved.document.get("channel", {}).get("readings")
+    if readings is None:
+        return None
+    bottom = int(readings["denominator"])
+    v = [Fraction(int(top), bottom) for top in readings["numerators"]]
+    values = saved.document["problem"]["utility"]["values"]
+    return mean(saved.mechanism, tally, values, target=target, readings=v)
+
+
 def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
     from mechdesign.estimation import METHODS, TARGETS, estimate
@@ -229,7 +246,8 @@ def _estimate(options: argparse.Namespace) -> int:
     check_writable(options.csv, options.plot, options.source, options.channel)
     if options.csv is not None:
         check_table_name(options.csv, options.source)
-    mechanism = checked_mechanism(options.channel)
+    saved = checked_file(options.channel)
+    mechanism = saved.mechanism
     with FileBar("estimate") as bar:
         tally = tally_file(
             mechanism,
@@ -239,6 +257,7 @@ def _estimate(options: argparse.Namespace) -> int:
             spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
         )
+    average = _mean_read(saved, tally, options.target)
     try:
         found = estimate(mechanism, tally, method=options.method, target=options.target)
         quantiles = [found.quantile(q, options.confidence) for q in options.quantiles]
@@ -261,11 +280,18 @@ def _estimate(options: argparse.Namespace) -> int:
                 {**asdict(each), "low": _known(each.low), "high": _known(each.high)}
                 for each in quantiles
             ]
+        if average is not None:
+            interval = [_known(end) for end in average.interval(options.confidence)]
+            described["mean"] = {**average.to_json(), "interval": interval}
         print(json.dumps(described))
     else:
         print(found)
         for each in quantiles:
             print(f"quantile {each.q:g}: {each.value:g}, within [{each.low:g}, {each.high:g}]")
+        if average is not None:
+            low, high = average.interval(options.confidence)
+            print(f"{average}")
+            print(f"the mean is between {low:.6g} and {high:.6g}")
         print(
             f"at confidence {options.confidence:g}, the truth is within "
             f"{margin:.4g} standard errors"

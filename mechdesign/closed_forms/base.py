@@ -85,6 +85,9 @@ class ClosedForm(ABC):
     allows_non_conic: ClassVar[bool] = False
     """Whether it holds under constraints on the whole channel, not only on columns."""
 
+    allows_readings: ClassVar[bool] = False
+    """Whether its theorem bounds the variance of unbiased readings too."""
+
     @abstractmethod
     def check(self, problem: Problem) -> Verdict:
         """Decide whether the formula is optimal for the problem."""

@@ -23,6 +23,7 @@ class Unconstrained(ClosedForm):
     source = "no row binds"
     theorem = "nothing-constrained"
     allows_non_conic = True
+    allows_readings = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask every family whether some column breaks a row of it."""

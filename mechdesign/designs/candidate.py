@@ -6,12 +6,15 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.certify.bounds.duality import value
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.channel_file import OPTIMAL_GAP, relative_gap
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import Statement
@@ -80,6 +83,7 @@ class Candidate:
         self.problem, self.statement, self.limits = problem, statement, limits
         self.notes: list[str] = []
         self.steps = self.entries = 0
+        self.readings: Readings | None = None
         with limits.stopwatch.phase("repair"):
             matrix, outputs = remapped(problem, raw.matrix, raw.outputs)
             rows, kept = repair(problem.cone, matrix)
@@ -99,6 +103,8 @@ class Candidate:
         used = [list(allowed).index(label) for label in labels]
         columns = self.channel.columns()
         self._columns, self._used = columns, used
+        if problem.utility.states_decoder:
+            self.readings = _exact(problem.utility.decoder(self.channel, problem.prior) or ())
         with limits.stopwatch.phase("certify"):
             dual = None if raw.dual is None else self._dual(raw.dual)
         self.certificate = {"theorem": raw.theorem, **raw.theorem_data, "dual": dual}
@@ -118,7 +124,14 @@ class Candidate:
         problem, dual = self.problem, feasible_prices(self.problem, given)
 
         def spare() -> float:
-            found = float(value(self.statement, self._columns, self._used, self.channel.bits))
+            exact = value(
+                self.statement,
+                self._columns,
+                self._used,
+                self.channel.bits,
+                readings=self.readings,
+            )
+            found = float(exact)
             loss = 1 - found if self.maximized else found
             bound = multiplier_bound(problem, dual)
             return SPARE * max(self.limits.gap * loss, 0.0 if bound is None else loss - bound)
@@ -165,7 +178,12 @@ class Candidate:
 
     def _take(self, certificate: dict[str, Any]) -> None:
         self.value, self.bound = prove(
-            self.statement, certificate, self._columns, self._used, self.channel.bits
+            self.statement,
+            certificate,
+            self._columns,
+            self._used,
+            self.channel.bits,
+            self.readings,
         )
         self.certificate = certificate
 
@@ -239,10 +257,20 @@ class Candidate:
             considered=tuple(considered),
             notes=(*self.raw.notes, *unused, *self.notes, *notes),
             certificate=self.certificate,
-            decoder=self.problem.utility.decoder(self.channel, self.reference),
+            decoder=(
+                self.problem.utility.decoder(self.channel, self.reference)
+                if self.readings is None
+                else tuple(self.readings.numbers)
+            ),
             seconds=self.limits.stopwatch.seconds,
             timings=dict(self.limits.stopwatch.timings),
         )
+
+
+def _exact(decoder: Sequence[Fraction]) -> Readings:
+    """Return exact readings over one denominator."""
+    whole = lcm(*(reading.denominator for reading in decoder))
+    return Readings([int(reading * whole) for reading in decoder], whole)
 
 
 def _dual_table(problem: Problem, dual: Dual, spare: Callable[[], float]) -> dict[str, Any]:

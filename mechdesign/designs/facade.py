@@ -46,8 +46,8 @@ def design(
     route
         ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
         ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
-        ``"estimation"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy knows. Whatever
-        the route, the channel is repaired and certified in the same way.
+        ``"estimation"``, ``"readings"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy
+        knows. Whatever the route, the channel is repaired and certified in the same way.
     gap
         A gap that is small enough: iterative routes stop there. Default: as small as rounding
         allows, about 1e-8.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -256,6 +257,12 @@ class Solution:
         document["channel"]["bits"] = self.channel.bits
         rows = self.channel.numerators.tolist()
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
+        if self.problem.utility.states_decoder and self.decoder is not None:
+            whole = lcm(*(reading.denominator for reading in self.decoder))
+            document["channel"]["readings"] = {
+                "numerators": [str(int(reading * whole)) for reading in self.decoder],
+                "denominator": str(whole),
+            }
         document["problem"] = self.problem.to_table()
         document["certificate"] = self.certificate
         document["digest"] = digest(document)

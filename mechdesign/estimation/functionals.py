@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.estimation.estimands import Moments, check_target
@@ -25,6 +26,9 @@ __all__ = ["mean", "numeric_values", "survey", "total", "weighted_sum"]
 
 
 MOST_DISTINCT = 1 << 14
+
+UNBIASED = 1e-9
+"""How far means of readings may be from the values, relative to the largest reading: floats."""
 
 
 def survey(
@@ -76,6 +80,7 @@ def mean(
     *,
     prior: Prior | None = None,
     target: str = "population",
+    readings: Sequence[Any] | None = None,
 ) -> ScalarEstimate:
     """Estimate, without bias, the mean of numbers f(x): Sum_x f_x p_x.
 
@@ -85,11 +90,16 @@ def mean(
         As for :func:`estimate`.
     values
         ``(n_inputs,)`` numbers f(x); default the inputs themselves, if they are numbers.
+    readings
+        For a channel, ``(n_outputs,)`` numbers whose mean at each input is f(x), as a solution for
+        :class:`~mechdesign.utilities.UnbiasedVariance` has as its ``decoder``. Default: those of
+        least variance at the prior.
 
     Raises
     ------
     InputError
-        If the values are no such numbers, or the reports do not determine the mean.
+        If the values are no such numbers, the reports do not determine the mean, or the readings
+        are not of these values.
 
     Examples
     --------
@@ -100,7 +110,12 @@ def mean(
     """
     model = model_of(mechanism)
     weights = numeric_values(model.inputs, values)
-    return _mean("mean", model, reports, weights, prior, target)
+    if readings is None:
+        return _mean("mean", model, reports, weights, prior, target)
+    check_target(target)
+    v, tally = _readings(mechanism, readings, weights), model.tally(reports)
+    h = tally.counts / tally.total
+    return _mean_from("mean", float(h @ v), float(h @ v**2), model, tally, weights, prior, target)
 
 
 def total(
@@ -237,8 +252,34 @@ def _mean(
     target: str,
 ) -> ScalarEstimate:
     check_target(target)
-    tally, scores = model.tally(reports), model.scores(prior)
-    value, square = scores.combination(tally, weights)
+    tally = model.tally(reports)
+    value, square = model.scores(prior).combination(tally, weights)
+    return _mean_from(quantity, value, square, model, tally, weights, prior, target)
+
+
+def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
+    """Return the readings of the outputs of a channel as floats, if they have the right means."""
+    if not isinstance(mechanism, Channel):
+        raise InputError("readings", "a Channel that they belong to", type(mechanism).__name__)
+    v = _numbers("readings", readings, len(mechanism.outputs), "output")
+    off = float(np.abs(mechanism.matrix @ v - weights).max())
+    if off > UNBIASED * float(np.abs(v).max()):
+        raise InputError("readings", "numbers whose mean at each input is its value", "others")
+    return v
+
+
+def _mean_from(
+    quantity: str,
+    value: float,
+    square: float,
+    model: ReportModel,
+    tally: Tally,
+    weights: FloatArray,
+    prior: Prior | None,
+    target: str,
+) -> ScalarEstimate:
+    """Return an estimate with its standard error, from the mean and mean square of its scores."""
+    scores = model.scores(prior)
     truth = _squared(scores, tally, weights) or 0.0
     moments = Moments(np.array(square), np.array(value**2), np.array(truth))
     found = _variance(scores, tally, weights, target)(moments, tally.total)

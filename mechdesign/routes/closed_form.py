@@ -109,6 +109,8 @@ def _choose(problem: Problem) -> _Choice:
     for form in CLOSED_FORMS:
         if not (problem.is_conic or form.allows_non_conic):
             continue
+        if problem.utility.states_decoder and not form.allows_readings:
+            continue
         try:
             verdict = form.check(problem)
         except (SolverError, *outside.NUMERICAL) as error:

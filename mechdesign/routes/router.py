@@ -17,6 +17,7 @@ from mechdesign.routes.estimation_risk.route import Estimation
 from mechdesign.routes.interior.route import InteriorPoint
 from mechdesign.routes.lp.route import LinearProgram
 from mechdesign.routes.rays.route import ExtremeRays
+from mechdesign.routes.readings.route import UnbiasedReadings
 from mechdesign.routes.route import Attempt, Considered, Route, recommended, too_large
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 
@@ -36,6 +37,7 @@ NUMERIC: tuple[Route, ...] = (
     DecoderGrid(),
     ExtremeRays(),
     Estimation(),
+    UnbiasedReadings(),
     NonConic(),
     Cvxpy(),
 )

@@ -20,6 +20,7 @@ from mechdesign.utilities.l2_risk import L2Risk
 from mechdesign.utilities.mutual_information import MutualInformation
 from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
 from mechdesign.utilities.tv_risk import TVRisk
+from mechdesign.utilities.unbiased_variance import UnbiasedVariance
 
 __all__ = [
     "UTILITIES",
@@ -38,6 +39,7 @@ __all__ = [
     "MutualInformation",
     "PosteriorMeanSquaredError",
     "TVRisk",
+    "UnbiasedVariance",
     "Utility",
     "placed",
 ]
@@ -55,6 +57,7 @@ UTILITIES: dict[str, type[Utility]] = {
         BayesAccuracy,
         L2Risk,
         TVRisk,
+        UnbiasedVariance,
     )
 }
 """Every utility by its word in problem files."""

@@ -52,6 +52,12 @@ class Utility(ABC):
     tells_inputs_apart: ClassVar[bool] = False
     """Whether it is infinite unless all rows of the channel differ."""
 
+    impossible: ClassVar[str] = ""
+    """What no channel lets be done whose rows are equal where :meth:`marks` differ."""
+
+    states_decoder: ClassVar[bool] = False
+    """Whether a saved file states its decoder exactly, as the loss is that of this decoder."""
+
     worst_case: bool = False
     """Whether it is the largest over :attr:`worst_over` in place of a mean."""
 
@@ -78,12 +84,23 @@ class Utility(ABC):
         """
         return None
 
+    def marks(self, domain: Domain) -> Sequence[Any] | None:
+        """Return a mark for each input: the loss is infinite unless other marks have other rows.
+
+        None where it is finite on every channel.
+        """
+        return domain.labels if self.tells_inputs_apart else None
+
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return whether no permutation of the inputs, all equally likely, changes the optimum."""
         return False
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
+        return None
+
+    def unbiased_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
+        """Return f(x) where this is the variance of an unbiased reading of f(X); else None."""
         return None
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:  # noqa: B027

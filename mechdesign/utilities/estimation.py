@@ -67,6 +67,7 @@ class EstimationRisk(MeanOrWorstCase):
 
     definition = "deviations"
     tells_inputs_apart = True
+    impossible = "the distribution be estimated"
     worst_over = "distributions"
 
     @abstractmethod

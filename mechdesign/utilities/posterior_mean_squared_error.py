@@ -12,10 +12,10 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
-from mechdesign.exact import as_fraction, fraction_text, short_text
-from mechdesign.labels import Labels, aligned, by_label, split
+from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.column import ColumnUtility, joint_columns
+from mechdesign.utilities.input_values import InputValues
 
 __all__ = ["PosteriorMeanSquaredError"]
 
@@ -58,16 +58,17 @@ class PosteriorMeanSquaredError(ColumnUtility):
     def __init__(
         self, values: Sequence[Any] | Mapping[Any, Any] | None = None, histogram: bool = False
     ) -> None:
-        self.given: tuple[Fraction, ...] | None = None
-        self.labels: Labels | None = None
         if not isinstance(histogram, bool):
             raise InputError("histogram", "true or false", shown(histogram))
         if histogram and values is not None:
             raise InputError("histogram", "values or histogram = true, not both", "both")
         self.histogram = histogram
-        if values is not None:
-            numbers, self.labels = split(values, "values", "a list of numbers, one for each input")
-            self.given = tuple(as_fraction(v, f"values[{i}]") for i, v in enumerate(numbers))
+        self._values = InputValues.of(values)
+
+    @property
+    def given(self) -> tuple[Fraction, ...] | None:
+        """The values as they were given; None where they are the inputs themselves."""
+        return self._values.given
 
     @property
     def on_interval(self) -> str:  # type: ignore[override]
@@ -76,11 +77,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
-        if self.given is None:
-            if domain.numbers is None:
-                raise InputError("values", "one number for each input, which are labels", "none")
-            return domain.numbers
-        return tuple(aligned(self.given, self.labels, domain.labels, "values"))
+        return self._values.on(domain)
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return whether it is the error of the whole posterior."""
@@ -97,13 +94,13 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     def on(self, domain: Domain) -> PosteriorMeanSquaredError:
         """Return the error with its values written out, in the order of the domain."""
-        if self.histogram or (self.given is not None and self.labels is None):
+        if self.histogram or self._values.is_aligned:
             return self
         return PosteriorMeanSquaredError(self.values(domain))
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> PosteriorMeanSquaredError:
         """Return the error with its values in the order of the domain."""
-        return self if self.labels is None else self.on(domain)
+        return self if self._values.labels is None else self.on(domain)
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return |Sum_x P_x f_x q_x|**2 / (P . q), with f(x) as given or the indicators.
@@ -117,7 +114,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
         if self.histogram:
             square = ((prior[:, None] * columns) ** 2).sum(axis=0)
         else:
-            if self.given is None or self.labels is not None:
+            if self.given is None or not self._values.is_aligned:
                 raise UnsupportedError("values", "values written out", "those of the domain")
             given = np.array([float(v) for v in self.given])
             square = ((prior * given) @ columns) ** 2
@@ -174,9 +171,4 @@ class PosteriorMeanSquaredError(ColumnUtility):
     def __repr__(self) -> str:
         if self.histogram:
             return f"{type(self).__name__}(histogram=True)"
-        if self.given is None:
-            return f"{type(self).__name__}()"
-        values = list(map(short_text, self.given))
-        if self.labels is not None:
-            return f"{type(self).__name__}(values={by_label(values, self.labels)})"
-        return f"{type(self).__name__}(values=[{', '.join(values)}])"
+        return f"{type(self).__name__}({self._values!r})"

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import scipy.optimize
 from hypothesis import given, strategies as st
@@ -22,12 +23,14 @@ from hypothesis import given, strategies as st
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import load_mechanism
 from tests.corpus import CASES, document_of
-from tests.independent.bounds import MAXIMIZED, RISKS, Problem, Prover, gain
+from tests.independent.bounds import MAXIMIZED, READ, RISKS, Problem, Prover, gain
 from tests.independent.files import RefusedError, Unable, check, check_text, read_problem
 from tests.independent.privacy import SUMS
 from tests.independent.reading import parse
 from tests.mutations import SPARE, Document, Mutator, digest, places, reach
 from tests.strategies import ORACLE, TIGHT, examples
+
+FloatArray = npt.NDArray[np.float64]
 
 SEED = 13
 
@@ -56,6 +59,8 @@ def optimum(problem: Problem) -> float | None:
     exact = Prover(problem).rays()
     rays = np.array([[float(v) for v in q] for q in exact])
     k = problem.k
+    if problem.objective == READ:
+        return least_variance(problem, rays)
     if problem.losses is None:
         gains = np.array([float(gain(problem, q)[0]) for q in exact])
         found = scipy.optimize.linprog(-gains, A_eq=rays.T, b_eq=np.ones(k), options=dict(TIGHT))
@@ -89,6 +94,37 @@ def optimum(problem: Problem) -> float | None:
         )
     assert found.status == 0, found.message
     return float(found.fun)
+
+
+def least_variance(problem: Problem, rays: FloatArray) -> float:
+    """Return the least variance: a program over pairs of a ray and a reading, which are added."""
+    k, f = problem.k, np.array([float(v) for v in problem.f or ()])
+    middle, half = (f.max() + f.min()) / 2, (f.max() - f.min()) / 2
+    if not half:
+        return 0.0
+    f = (f - middle) / half
+    P = np.array([float(p) for p in problem.prior])
+    R, v = np.repeat(rays, 41, axis=0).T, np.tile(np.linspace(-20, 20, 41), len(rays))
+    for _ in range(30):
+        A, b = np.vstack([R, R * v]), np.concatenate([np.ones(k), f])
+        if problem.worst:
+            found = scipy.optimize.linprog(
+                np.append(np.zeros(len(v)), 1.0),
+                np.hstack([R * v**2, -np.ones((k, 1))]),
+                f**2,
+                np.pad(A, ((0, 0), (0, 1))),
+                b,
+                options=dict(TIGHT),
+            )
+            P = -found.ineqlin.marginals
+        else:
+            found = scipy.optimize.linprog(P @ (R * v**2), A_eq=A, b_eq=b, options=dict(TIGHT))
+        assert found.status == 0, found.message
+        used = np.append(found.x[: len(v)], 0.0)[:-1] > 1e-12
+        best = (rays @ found.eqlin.marginals[k:]) / np.maximum(2 * rays @ P, 1e-9)
+        R, v = np.hstack([R[:, used], rays.T]), np.append(v[used], np.clip(best, -1e3, 1e3))
+    least = found.fun if problem.worst else found.fun - P @ f**2
+    return float(least) * half**2
 
 
 @functools.cache

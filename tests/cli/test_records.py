@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -20,11 +21,14 @@ from mechdesign.cli.common import FileBar
 from mechdesign.collection.records import tally_file
 from mechdesign.designs.facade import design
 from mechdesign.domain import Domain
-from mechdesign.estimation import METHODS, TARGETS, estimate
+from mechdesign.estimation import METHODS, TARGETS, estimate, mean
 from mechdesign.files import load_mechanism, load_problem, save
 from mechdesign.mechanisms import HadamardResponse
+from mechdesign.notions import LDP
 from mechdesign.prior import Prior
+from mechdesign.problem import Problem
 from mechdesign.sampling import SIMULATION
+from mechdesign.utilities import UnbiasedVariance
 
 PRIOR = "[prior]\nprobabilities = [0.5, 0.3, 0.2]\n"
 
@@ -303,6 +307,34 @@ def test_the_confidence_is_said(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "at confidence 0.5, the truth is within 0.6745 standard errors" in printed(
         capsys, *READING, "--confidence", "0.5"
     )
+
+
+@pytest.mark.parametrize("worst", [False, True])
+def test_a_mean_is_read_without_bias(
+    worst: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the readings of the file, with an interval; it is the mean of the readings."""
+    problem = Problem([0, 1, 4], LDP(2), UnbiasedVariance(worst_case=worst))
+    solution = design(problem)
+    save(solution, "means.json")
+    reports = solution.channel.privatize([0, 1, 4, 4] * 250, rng=1)
+    sent = reports.data.ravel()
+    Path("sent.csv").write_text("y\n" + "\n".join(map(str, sent)), encoding="utf-8")
+    words = ["estimate", "means.json", "sent.csv", "--column", "y"]
+    v = np.array([float(reading) for reading in solution.decoder or ()])[sent]
+    expected = mean(solution.channel, reports, readings=solution.decoder)
+    assert expected.value == pytest.approx(v.mean())
+    assert expected.standard_error == pytest.approx(v.std(ddof=1) / math.sqrt(1000))
+    text = printed(capsys, *words)
+    assert f"\nmean = {v.mean():.6g} +- " in text
+    low, high = expected.interval(0.95)
+    assert f"\nthe mean is between {low:.6g} and {high:.6g}\n" in text
+    assert low < 2.25 < high
+    found = json.loads(printed(capsys, *words, "--json"))["mean"]
+    assert found["value"] == pytest.approx(v.mean())
+    assert found["interval"] == pytest.approx([low, high])
+    narrow = json.loads(printed(capsys, *words, "--json", "--target", "respondents"))["mean"]
+    assert narrow["standard_error"] < found["standard_error"]
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.pdf", "picture.svg"])

@@ -30,6 +30,7 @@ from tests.independent.rationals import (
 )
 from tests.independent.reading import (
     Inputs,
+    claim,
     distance,
     distribution,
     fraction,
@@ -43,7 +44,8 @@ from tests.independent.reading import (
 LOSSES = {"mean-absolute-error", "mean-squared-distance", "hamming", "euclidean", "distortion"}
 RISKS = {"l2-risk", "tv-risk"}
 MAXIMIZED = {"mutual-information", "bayes-accuracy"}
-OBJECTIVES = LOSSES | RISKS | MAXIMIZED | {"posterior-mean-squared-error"}
+READ = "unbiased-variance"
+OBJECTIVES = LOSSES | RISKS | MAXIMIZED | {"posterior-mean-squared-error", READ}
 
 Matrix = list[list[Fraction]]
 MOST_CHOICES = 30_000
@@ -103,8 +105,19 @@ def value(problem: Problem, columns: list[Vector], used: Sequence[int] = ()) -> 
         return information(columns, p)
     if name in RISKS:
         return risk(name, columns, p)
+    need(name != READ, "readings")
     gained = sum((gain(problem, q)[0] for q in columns), ZERO)
     return exactly(gained if name == "bayes-accuracy" else without_report(problem) - gained)
+
+
+def variance(problem: Problem, columns: list[Vector], v: Vector) -> Fraction:
+    """Return the variance of readings whose mean is f at every input, on average or at worst."""
+    f = problem.f or ()
+    rows = list(zip(*columns, strict=True))
+    need(all(dot(row, v) == a for row, a in zip(rows, f, strict=True)), "readings without bias")
+    squares = tuple(a * a for a in v)
+    each = [dot(row, squares) - a * a for row, a in zip(rows, f, strict=True)]
+    return max(each) if problem.worst else dot(problem.prior, each)
 
 
 def without_report(problem: Problem) -> Fraction:
@@ -308,6 +321,7 @@ class Prover:
         self.kind = problem.objective
         if problem.worst:
             self.kind = "worst loss" if problem.losses is not None else "worst risk"
+            self.kind = self.kind if problem.objective != READ else "worst reading"
         elif self.kind == "posterior-mean-squared-error":
             self.kind = "histogram" if problem.f is None else "posterior"
         self.names = {notion.name for notion in problem.notions if not notion.secret}
@@ -355,6 +369,8 @@ class Prover:
 
     def truth(self, _: Any) -> Fraction | None:
         problem = self.problem
+        if problem.objective == READ:
+            return ZERO
         if problem.losses is not None and problem.worst:
             return max(min(low for low, _ in row) for row in problem.losses)
         return self.at([tuple(unit_row(x, self.k)) for x in range(self.k)])
@@ -476,6 +492,12 @@ class Prover:
             must |= {"tangents"} if self.problem.objective == "tv-risk" else set()
             must |= {"surplus", "products"} if search == "products" else set()
             may |= {"levels"} if search == "products" else set()
+        elif self.problem.objective == READ:
+            must |= {"slope", "decoders"}
+            if search is not None:
+                need(search == "one-budget-readings" and len(self.problem.notions) == 1, "a search")
+                need(self.names & (RATIOS | SUMS), "pairs of inputs")
+                must |= {"potential", "search"}
         elif search is not None:
             need(isinstance(search, str) and search in SEARCHES, "a search")
             objectives, notions = SEARCHES[search]
@@ -501,11 +523,14 @@ class Prover:
         may |= {"priors"} if search in ("rays", "boxes") else set()
         dual = keys(stated, must, may)
         dual["rows"] = [unpacked(block) for block in sequence(dual["rows"])]
-        need((dual["weights"] is not None) == (self.kind == "worst loss"), "weights")
+        weighed = self.kind in ("worst loss", "worst reading")
+        need((dual["weights"] is not None) == weighed, "weights")
         for key, priors in self.table(dual.get("priors", {})).items():
             self.priors_of(self.problem.notions[self.notion_index(key)], priors)
         if "representatives" in dual:
             return self.representatives_bound(dual)
+        if self.problem.objective == READ:
+            return self.reading_bound(dual)
         if search is None:
             return self.decoder_bound(dual) if "decoders" in dual else self.row_bound(dual)
         need(not sequence(dual["rows"]), "potentials or rows")
@@ -733,6 +758,51 @@ class Prover:
             found.append(min(least))
         return sum(found) - spent
 
+    def reading_bound(self, dual: dict[str, Any]) -> Fraction:
+        """Bound the costs of parabolas c_x(v) = P_x v^2 - m_x v, in units in which |f| <= 1."""
+        f, k = self.problem.f or (), self.k
+        middle, half = (max(f) + min(f)) / 2, (max(f) - min(f)) / 2
+        need(half > 0, "values that differ")
+        m = tuple(claim(v) for v in sequence(dual["slope"], k))
+        s = [(t - middle) / half for t in self.decoders(dual)]
+        need(len(s) >= 2 and s[0] < 0 < s[-1], "probes around 0")
+        p = self.p
+        if dual["weights"] is not None:
+            weights = [claim(w) for w in sequence(dual["weights"], k)]
+            need(min(weights) >= 0 and sum(weights) > 0, "weights")
+            p = tuple(w / sum(weights) for w in weights)
+        if "potential" in dual:
+            need(not sequence(dual["rows"]), "potentials or rows")
+            least = self.ray_costs(p, m, [claim(v) for v in sequence(dual["potential"], k)])
+        else:
+            terms, _ = self.reduced(dual, len(s))
+            least = sum((parabola(p[x], m[x], s, terms[x]) for x in range(k)), ZERO)
+        moved = tuple((v - middle) / half for v in f)
+        return (dot(m, moved) + least - dot(p, tuple(v * v for v in moved))) * half**2
+
+    def ray_costs(self, p: Vector, m: Vector, u: list[Fraction]) -> Fraction:
+        """Return Sum u, less what rays cost that lie below u, each at its cheapest reading.
+
+        A column of a cone of one budget is a sum of rays, one for each block, with least entries
+        that sum to 1 at most over the outputs, and of entries of inputs that are bounded nowhere.
+        """
+        blocks: dict[tuple[bool, ...], list[Vector]] = {}
+        for q in self.rays():
+            blocks.setdefault(tuple(v > 0 for v in q), []).append(q)
+        total = ZERO
+        for support, found in sorted(blocks.items(), key=lambda item: sum(item[0])):
+            costs = [ZERO]
+            for q in found:
+                square, linear = dot(p, q), dot(m, q)
+                need(square or not linear, "readings that are bounded")
+                lost = linear * linear / (4 * square) if square else ZERO
+                costs.append((-dot(tuple(u), q) - lost) / min(v for v in q if v))
+            if sum(support) == 1:
+                u[support.index(True)] += min(costs)
+            else:
+                total += min(costs)
+        return total + sum(u)
+
     def decoders(self, dual: dict[str, Any]) -> list[Fraction]:
         s = [fraction(t, signed=True) for t in sequence(dual["decoders"])]
         need(s and all(a < b for a, b in itertools.pairwise(s)), "decoders that rise")
@@ -831,6 +901,22 @@ class Prover:
         )
 
 
+def parabola(p: Fraction, m: Fraction, s: list[Fraction], rows: list[Fraction]) -> Fraction:
+    """Return the least over all v of p v^2 - m v + R(v), R interpolated between probes s.
+
+    Beyond the last probe t it is c (v / t)^2 - m v with c = p t^2 + R(t), which has to grow.
+    """
+    ends = [p * t * t - m * t + r for t, r in zip(s, rows, strict=True)]
+    least = list(ends)
+    for (a, b), (c, d) in zip(itertools.pairwise(s), itertools.pairwise(ends), strict=True):
+        slope = (d - c) / (b - a)
+        at = min(max((a + b) / 2 - slope / p / 2, a), b) if p else a
+        least.append(c + slope * (at - a) - p * (at - a) * (b - at))
+    for t, end in ((s[0], ends[0]), (s[-1], ends[-1])):
+        need(end + m * t >= 0 and 2 * (end + m * t) >= m * t, "probes that reach far enough")
+    return min(least)
+
+
 def unpacked(block: Any) -> dict[str, Any]:
     need(isinstance(block, dict), "a block")
     lists = {"output", "x", "other", "weight"} & set(block)
@@ -852,7 +938,7 @@ LIFT_BOUNDS = LIFTS | {"approximate-lip"}
 ALIKE = {"histogram", "mutual-information", "bayes-accuracy"}
 
 THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | None]] = {
-    "nothing-constrained": (Prover.truth, ALL | {"worst loss"}, None),
+    "nothing-constrained": (Prover.truth, ALL | {"worst loss", READ, "worst reading"}, None),
     "equal-rows": (Prover.nothing_told, ALL, None),
     "binary-universal": (Prover.two_inputs, ALL, None),
     "simplicial": (Prover.simplicial, ALL, None),

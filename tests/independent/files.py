@@ -11,12 +11,14 @@ from tests.independent.bounds import (
     LOSSES,
     MAXIMIZED,
     OBJECTIVES,
+    READ,
     RISKS,
     Problem,
     Prover,
     costs,
     estimator,
     value,
+    variance,
     worst_risk,
 )
 from tests.independent.privacy import Notion, leaks
@@ -107,7 +109,11 @@ def check_channel(document: dict[str, Any]) -> None:
     need(isinstance(certificate, dict), "a certificate")
     if known:
         W = check_decoder(document["channel"].get("decoder"), problem, columns, certificate)
-        if problem.objective in RISKS and problem.worst:
+        need((problem.objective == READ) == ("readings" in document["channel"]), "readings")
+        if problem.objective == READ:
+            v = read_readings(document["channel"], len(columns))
+            found = exactly(variance(problem, columns, v))
+        elif problem.objective in RISKS and problem.worst:
             found = worst_risk(problem.objective, columns, W)
         else:
             found = value(problem, columns, used)
@@ -154,7 +160,11 @@ def claims_of(document: dict[str, Any]) -> dict[str, Any]:
     }
     if problem.objective in OBJECTIVES:
         claims["sense"] = "maximize" if problem.objective in MAXIMIZED else "minimize"
-        claims["value"] = float(value(problem, columns, used)[0])
+        if problem.objective == READ:
+            v = read_readings(document["channel"], len(columns))
+            claims["value"] = float(variance(problem, columns, v))
+        else:
+            claims["value"] = float(value(problem, columns, used)[0])
     if not own:
         proved = [float(b) for b in Prover(problem).bound(document["certificate"])]
         if proved:
@@ -185,8 +195,11 @@ def read_problem(stated: Any) -> tuple[Problem, bool]:
         need(table["constraints"], "constraints")
     outputs = None if table["outputs"] is None else labels(table["outputs"])
     worst, f, losses = False, None, None
-    if name in LOSSES | RISKS:
-        keys(utility, ["objective", "worst_case"], ["matrix"] if name == "distortion" else [])
+    if name in LOSSES | RISKS | {READ}:
+        more = {"distortion": ["matrix"], READ: ["values"]}.get(name, [])
+        keys(utility, ["objective", "worst_case", *more])
+        if name == READ:
+            f = tuple(fraction(v, signed=True) for v in sequence(utility["values"], len(inputs)))
         need(isinstance(utility["worst_case"], bool), "worst_case")
         worst = utility["worst_case"]
     elif name == "posterior-mean-squared-error":
@@ -210,7 +223,7 @@ def read_problem(stated: Any) -> tuple[Problem, bool]:
 def read_channel(stated: Any, inputs: Inputs, bare: bool = False) -> tuple[list[Vector], list[Any]]:
     """Return the exact columns and the outputs."""
     must = ["inputs", "outputs", "matrix", "bits", "numerators"]
-    table = keys(stated, must, [] if bare else ["decoder"])
+    table = keys(stated, must, [] if bare else ["decoder", "readings"])
     need([label(x) for x in sequence(table["inputs"])] == inputs.labels, "the inputs")
     outputs, bits = labels(table["outputs"]), table["bits"]
     need(type(bits) is int and 1 <= bits <= 4096, "bits")
@@ -229,6 +242,22 @@ def read_channel(stated: Any, inputs: Inputs, bare: bool = False) -> tuple[list[
             "the matrix",
         )
     return list(zip(*exact, strict=True)), outputs
+
+
+def read_readings(channel: dict[str, Any], m: int) -> Vector:
+    """Return the exact readings, whose floats are the decoder."""
+    table = keys(channel.get("readings"), ["numerators", "denominator"])
+    bottom = whole(table["denominator"])
+    need(bottom > 0, "a denominator")
+    tops = [
+        -whole(t[1:]) if text(t).startswith("-") else whole(t)
+        for t in sequence(table["numerators"], m)
+    ]
+    v = tuple(Fraction(top, bottom) for top in tops)
+    off = max(max(map(abs, v)) / 10**12, LEAST_DOUBLE)
+    stated = sequence(channel.get("decoder"), m)
+    need(all(abs(number(e) - a) <= off for e, a in zip(stated, v, strict=True)), "the readings")
+    return v
 
 
 def outputs_among(outputs: list[Any], allowed: list[Any] | None) -> list[int]:
@@ -267,6 +296,8 @@ def check_decoder(
         need(stated is None, "no decoder")
         return []
     entries = sequence(stated, len(columns))
+    if name == READ:
+        return []
     if name in RISKS:
         dual = certificate.get("dual")
         if problem.worst:

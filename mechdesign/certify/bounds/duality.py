@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.estimation_risk import estimator, reference_prior, risk_value
 from mechdesign.certify.bounds.outward import lift_exponent
+from mechdesign.certify.bounds.readings import Readings, variance
 from mechdesign.certify.bounds.sums.gains import has_gain, total_gain
 from mechdesign.certify.fixed_point import (
     dot,
@@ -51,7 +52,16 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 from mechdesign.resources import counted_apart, spend
 
-__all__ = ["BITS", "add_ratio_rows", "decoder", "decoder_bound", "dual_bound", "value"]
+__all__ = [
+    "BITS",
+    "SCALE",
+    "add_ratio_rows",
+    "add_rows",
+    "decoder",
+    "decoder_bound",
+    "dual_bound",
+    "value",
+]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 220
@@ -74,13 +84,16 @@ def value(
     used: list[int],
     bits: int,
     dual: dict[str, Any] | None = None,
+    readings: Readings | None = None,
 ) -> Fraction:
     """Return the objective at an exact channel, rounded to the worse side where irrational.
 
     ``used[y]`` is the place of output y among the outputs that were allowed; ``dual`` may name the
-    prior that an estimator is made for.
+    prior that an estimator is made for; ``readings`` are those whose variance is the objective.
     """
     prior, denominator = statement.prior, 1 << bits
+    if readings is not None:
+        return variance(statement, columns, bits, readings)
     if has_gain(statement):
         return total_gain(statement, columns, up=False, whole=denominator)
     if statement.is_risk:
@@ -101,13 +114,16 @@ def decoder(
     columns: Sequence[Sequence[int]],
     bits: int,
     dual: dict[str, Any] | None = None,
+    readings: Readings | None = None,
 ) -> list[Any] | None:
     """Return what the aggregator reads from each output, None if the objective has no decoder.
 
-    The posterior mean of f(X), or the whole posterior for the histogram, for a squared error (the
-    prior's where an output never occurs); the likeliest input for the accuracy; what the estimate
-    of the distribution is the mean of.
+    The readings, where the file states them; the posterior mean of f(X), or the whole posterior
+    for the histogram, for a squared error (the prior's where an output never occurs); the likeliest
+    input for the accuracy; what the estimate of the distribution is the mean of.
     """
+    if readings is not None:
+        return readings.numbers
     with counted_apart():
         return _decoder(statement, columns, bits, dual)
 
@@ -160,7 +176,7 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         if block["side"] in EXCESS_SIDES:
             owed += add_excess_rows(statement, block, reduced, BITS)
         else:
-            _add_rows(statement, block, reduced)
+            add_rows(statement, block, reduced)
     least = least_reduced_cost(statement, dual.get("information"), reduced, BITS) - Fraction(
         owed, SCALE
     )
@@ -193,7 +209,7 @@ def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         for p, a in zip(prior, f, strict=True)
     ]
     for block in dual["rows"]:
-        _add_rows(statement, block, reduced)
+        add_rows(statement, block, reduced)
     total = 0
     for p, row in zip(prior, reduced, strict=True):
         curvatures = [scaled_up(p * (b - a) ** 2, BITS) for a, b in pairwise(decoders)]
@@ -202,7 +218,7 @@ def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     return Fraction(total, SCALE)
 
 
-def _add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[int]]) -> None:
+def add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[int]]) -> None:
     """Add w * (e**-a left - right) of each row to the reduced costs, rounded down.
 
     A row says e**-a * (left . q) <= right . q; `privacy.check` says which rows a notion has.
@@ -239,7 +255,7 @@ def _add_rows_on_secrets(
     """Add the terms of rows on w_s = Sum_x P(x|s) q_x, times P(x|s) >= 0, rounded down."""
     own = {**block, "notion": 0, "side": block["side"].removeprefix(SIDE)}
     of_secrets = [[0] * len(reduced[0]) for _ in attribute.rows]
-    _add_rows(attribute.statement, own, of_secrets)
+    add_rows(attribute.statement, own, of_secrets)
     for y, terms in enumerate(zip(*of_secrets, strict=True)):
         spend(2 * len(reduced) * len(terms), "rows of a secret")
         for row, term in zip(reduced, attribute.on_inputs(terms), strict=True):

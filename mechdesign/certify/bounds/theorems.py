@@ -74,6 +74,8 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
 
 def nothing_constrained(statement: Statement) -> Fraction:
     """Return the objective if every input gets its own best output: no channel beats it."""
+    if statement.is_read:
+        return ZERO  # X itself is an output, read as f(X)
     if statement.is_risk:
         return unconstrained_risk(statement)
     if has_gain(statement):

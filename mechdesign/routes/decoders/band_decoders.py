@@ -203,12 +203,15 @@ def _writable(numbers: FloatArray) -> FloatArray:
     return np.where(np.abs(numbers) < SMALLEST, 0.0, numbers)
 
 
-def least_on_gaps(s: FloatArray, cost: FloatArray) -> FloatArray:
-    """Return the least of (1 - t) a + t b - t (1 - t) d**2 over 0 <= t <= 1 on each gap.
+def least_on_gaps(
+    s: FloatArray, cost: FloatArray, curvature: float | FloatArray = 1.0
+) -> FloatArray:
+    """Return the least of (1 - t) a + t b - t (1 - t) w d**2 over 0 <= t <= 1 on each gap.
 
-    The derivative b - a - (1 - 2 t) d**2 is 0 at t = (1 - (b - a) / d**2) / 2.
+    The derivative b - a - (1 - 2 t) w d**2 is 0 at t = (1 - (b - a) / (w d**2)) / 2. The curvature
+    w > 0 is 1 where there is none.
     """
-    a, b, square = cost[:-1], cost[1:], np.diff(s) ** 2
+    a, b, square = cost[:-1], cost[1:], curvature * np.diff(s) ** 2
     t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)
     return a + t * (b - a) - t * (1 - t) * square
 

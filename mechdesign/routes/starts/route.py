@@ -71,10 +71,11 @@ class Start(Route):
     """The best of the channels that can be written down for any problem.
 
     For a loss and for a sum over outputs it is a mixture of private columns, at least as good as
-    one output for all inputs. For a risk of estimation, which is infinite where rows are equal,
-    it is randomized response. Under constraints of the user's own the best of a few channels
-    with equal rows is taken that meets them. It is not listed in the registry: it stands in
-    only where no other route had an answer as good. A proof is left to the other routes.
+    one output for all inputs. For a risk of estimation and for unbiased readings, whose loss is
+    infinite where rows are equal, it is randomized response. Under constraints of the user's own
+    the best of a few channels with equal rows is taken that meets them. It is not listed in the
+    registry: it stands in only where no other route had an answer as good. A proof is left to the
+    other routes.
 
     Parameters
     ----------
@@ -128,10 +129,10 @@ class Start(Route):
                 most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
                 whole = utility.offset(problem.domain, problem.prior)
                 bound = most if utility.is_maximized else whole - most
-        elif isinstance(utility, EstimationRisk):
+        elif utility.marks(problem.domain) is not None:
             outputs, matrix = name_outputs(problem, k), _randomized_response(problem.cone)
             if (matrix == matrix[0]).all():
-                raise SolverError("the budgets are too small for the distribution to be told")
+                raise SolverError("the budgets are too small for the inputs to be told apart")
         else:
             raise UnsupportedError("objective", "a utility with a known form", utility.name)
         equal = bool((matrix == matrix[0]).all())

@@ -1,0 +1,1 @@
+"""Unbiased readings of least variance: linear programs over readings and rays of the cone."""

@@ -1,0 +1,75 @@
+"""The answer of the search for readings, in the units of the problem, with its evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import UnsupportedError
+from mechdesign.exact import as_fraction
+from mechdesign.problem import Problem
+from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.readings.pricing import BudgetPricer, pricer_of
+from mechdesign.routes.readings.probes import budget_probes, row_probes
+from mechdesign.routes.readings.search import USED, ReadingsSearch
+
+__all__ = ["solve_readings"]
+
+SLACK = 2e-8
+"""What the gaps between probes may take off the bound, relative to it; or a part of the gap."""
+
+
+def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolution:
+    """Find the channel, and unbiased readings of it, of least variance.
+
+    Parameters
+    ----------
+    problem
+        With an :class:`~mechdesign.utilities.UnbiasedVariance`.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    UnsupportedError
+        If the utility is another.
+    SolverError
+        If HiGHS fails, or the budgets are too small.
+    """
+    limits, utility = limits or Limits(), problem.utility
+    values, k = utility.unbiased_values(problem.domain), len(problem.domain)
+    if values is None:
+        expected = "the variance of an unbiased reading"
+        raise UnsupportedError("objective", expected, utility.name)
+    middle, half = (max(values) + min(values)) / 2, (max(values) - min(values)) / 2
+    if not half:
+        return RawSolution(np.ones((k, 1)), name_outputs(problem, 1), None, "readings: one value")
+    f = np.array([float((value - middle) / half) for value in values])
+    prior = None if utility.worst_case else problem.prior.array
+    pricer = pricer_of(problem.cone)
+    search = ReadingsSearch(problem.cone, pricer, f, prior, limits, float(half) ** 2)
+    search.run()
+    dual, unit = search.dual, search.unit
+    slack = max(SLACK, 0.1 * limits.gap) * search.value
+    families: tuple[FamilyDual, ...] = ()
+    if isinstance(pricer, BudgetPricer):
+        probes = budget_probes(dual, pricer, slack)
+    else:
+        used = search.readings[search.theta > USED]
+        probes, weights = row_probes(dual, pricer, used, slack, limits)
+        families = pricer.families(weights, unit**2)
+    # from the unit of the search back to one in which f runs from -1 to 1
+    by_rows = not isinstance(pricer, BudgetPricer)
+    evidence = Dual(
+        families,
+        input_multipliers=dual.weights if utility.worst_case else None,
+        decoders=tuple(middle + half * as_fraction(v) for v in (unit * probes).tolist()),
+        potentials=None if by_rows else unit**2 * dual.potentials,
+        search="" if by_rows else "one-budget-readings",
+        evidence={"slope": (unit * dual.slopes).tolist()},
+    )
+    matrix = search.matrix()
+    note = f"{search.rounds} rounds of linear programs, bound from {len(probes)} probes"
+    outputs = name_outputs(problem, matrix.shape[1])
+    return RawSolution(matrix, outputs, evidence, "readings: HiGHS", [note])

@@ -1,0 +1,294 @@
+"""The variance of a reading of the reports whose mean is f(x), exactly, whatever the input x."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import frexp, lcm
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import AnyArray, FloatArray
+from mechdesign.channel import Channel, as_channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.exact import fraction_text
+from mechdesign.outside import called, checked
+from mechdesign.prior import Prior, prior_on
+from mechdesign.utilities.base import MeanOrWorstCase
+from mechdesign.utilities.input_values import InputValues
+
+__all__ = ["UnbiasedVariance", "exact_readings"]
+
+MOST_INPUTS = 128
+"""Exact readings are ratios of determinants: those of more inputs have too many digits."""
+
+GUESS_BITS = 64
+"""The guess that exact readings are corrected from has so many binary digits."""
+
+DEPENDENT = 1e-11
+"""Singular values below this share of the largest are those of dependent rows."""
+
+SOLVER = "CLARABEL"
+TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+
+
+class UnbiasedVariance(MeanOrWorstCase):
+    """The variance of v(Y), where the readings v of the outputs have E[v(Y) | x] = f(x) exactly.
+
+    mean over the prior:  Sum_y lambda_y v_y**2 - Sum_x P_x f(x)**2;
+    worst case:           max_x Sum_y Q(y|x) v_y**2 - f(x)**2.
+
+    The mean of v over n reports estimates the mean of f over the records without bias, with 1 / n
+    of this variance. The readings are those of least variance: v = D**-1 Q' M**-1 f with
+    D = diag(lambda) and M = Q D**-1 Q', so that the second moment is f' M**-1 f (c-optimality in
+    the design of experiments). They are rational numbers, and their means are f(x) with no error.
+
+    Parameters
+    ----------
+    values
+        ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves,
+        if they are numbers.
+    worst_case
+        Whether to take the largest over the inputs instead of the mean over the prior.
+
+    Notes
+    -----
+    No post-processing lowers the variance, so only what the outputs tell matters, not their labels.
+
+    Source: Duchi, Jordan and Wainwright 2018 (the problem); Pukelsheim 2006, chapter 2
+    (c-optimality).
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> bit = UnbiasedVariance(values=[0, 1])
+    >>> bit.decoder(warner, Prior([0.5, 0.5]))
+    (Fraction(-1, 2), Fraction(3, 2))
+    >>> bit.value(warner, Prior([0.5, 0.5]))
+    Fraction(3, 4)
+    """
+
+    name = "unbiased-variance"
+    title = "variance of an unbiased reading of f(X)"
+    exact = True
+    definition = "value"
+    states_decoder = True
+    impossible = "f(X) be read without bias"
+
+    def __init__(
+        self, values: Sequence[Any] | Mapping[Any, Any] | None = None, worst_case: bool = False
+    ) -> None:
+        super().__init__(worst_case)
+        self._values = InputValues.of(values)
+
+    def values(self, domain: Domain) -> tuple[Fraction, ...]:
+        """Return f(x) for each input, exact."""
+        return self._values.on(domain)
+
+    def unbiased_values(self, domain: Domain) -> tuple[Fraction, ...]:
+        """Return f(x) for each input."""
+        return self.values(domain)
+
+    def marks(self, domain: Domain) -> Sequence[Any]:
+        """Return f(x): inputs with equal rows need equal values."""
+        return self.values(domain)
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Look the values up.
+
+        Raises
+        ------
+        UnsupportedError
+            If the inputs are too many for exact readings.
+        """
+        self.values(domain)
+        if len(domain) > MOST_INPUTS:
+            most = f"at most {MOST_INPUTS} inputs for {self.name}, whose readings are exact"
+            raise UnsupportedError("domain", most, len(domain))
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> UnbiasedVariance:
+        """Return the utility with its values in the order of the domain."""
+        if self._values.labels is None:
+            return self
+        return UnbiasedVariance(self.values(domain), self.worst_case)
+
+    def check_prior(self, prior: Prior) -> None:
+        """Ask for a prior without zeros, unless it does not matter."""
+        if not self.worst_case and prior.minimum <= 0:
+            raise InputError(
+                "prior",
+                f"probabilities above 0 for the mean of {self.name}",
+                "0 for an input",
+                "leave that input out, or smooth the prior",
+            )
+
+    def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
+        """Return the readings v of the outputs: their mean at x is f(x), with no rounding.
+
+        Of all such they have the least variance, up to rounding: on average over the prior, or in
+        the worst case over the inputs.
+
+        Raises
+        ------
+        InputError
+            If there are none: f is no combination of the columns of the channel.
+        """
+        channel = as_channel(channel)
+        values, p = self.values(channel.inputs), prior_on(prior, channel.inputs).array
+        weights = np.full(len(p), 1 / len(p)) if self.worst_case else p
+        middle, half = (max(values) + min(values)) / 2, (max(values) - min(values)) / 2
+        if not half:
+            return (middle,) * len(channel.outputs)
+        f = np.array([float((value - middle) / half) for value in values])
+        root = np.sqrt(weights @ channel.matrix)
+        root = np.where(root > 0, root, 1.0)  # an output that never occurs: any reading will do
+        scaled = channel.matrix / root
+        guess = np.linalg.lstsq(scaled, f, rcond=None)[0]
+        if self.worst_case:
+            guess = _least_largest(scaled, root, f, guess)
+        found = exact_readings(channel, [(v - middle) / half for v in values], guess / root)
+        return tuple(middle + half * v for v in found)
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the exact variance of the readings of :meth:`decoder`."""
+        return self.variance(channel, prior, self.decoder(channel, prior))
+
+    def variance(self, channel: Channel, prior: Prior, readings: Sequence[Fraction]) -> Fraction:
+        """Return the exact variance of unbiased readings, on average or in the worst case."""
+        channel = as_channel(channel)
+        whole = lcm(*(v.denominator for v in readings))
+        squares = [int(v * whole) ** 2 for v in readings]
+        second = [
+            Fraction(sum(s * q for s, q in zip(squares, row, strict=True)), whole * whole)
+            / channel.denominator
+            for row in channel.numerators.tolist()
+        ]
+        values = self.values(channel.inputs)
+        each = [s - v * v for s, v in zip(second, values, strict=True)]
+        return max(each) if self.worst_case else prior_on(prior, channel.inputs).mean(each)
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table, values included."""
+        return {**super().to_table(domain), "values": list(map(fraction_text, self.values(domain)))}
+
+    def __repr__(self) -> str:
+        worst = "worst_case=True" if self.worst_case else ""
+        return f"{type(self).__name__}({', '.join(filter(None, [repr(self._values), worst]))})"
+
+
+def _least_largest(
+    scaled: FloatArray, root: FloatArray, f: FloatArray, guess: FloatArray
+) -> FloatArray:
+    """Return the readings, times ``root``, whose largest variance over the inputs is least.
+
+    With z = root v all that are unbiased are the guess and what Q / root maps to 0. Minimize the
+    largest Sum_y (Q / root**2)_xy z_y**2 - f_x**2 over these. Where no solver does, it is the
+    guess.
+    """
+    import cvxpy as cp
+
+    _, singular, rows = np.linalg.svd(scaled)
+    free = rows[int((singular > DEPENDENT * singular[0]).sum()) :]
+    if not len(free):
+        return guess
+    unit = float(np.abs(guess).max()) or 1.0
+    moves = cp.Variable(len(free))
+    second = (scaled / root) @ cp.square(guess / unit + free.T @ moves)
+    program = cp.Problem(cp.Minimize(cp.max(second - f**2 / unit**2)))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of accuracy: readings are judged by their variance
+            called(SOLVER, program.solve, solver=SOLVER, **TIGHT)
+        return guess + unit * (free.T @ checked(SOLVER, moves.value, (len(free),)))
+    except SolverError:
+        return guess
+
+
+def exact_readings(
+    channel: Channel, f: Sequence[Fraction], guess: FloatArray
+) -> tuple[Fraction, ...]:
+    """Return readings near a guess whose mean at x is f(x), with no rounding.
+
+    The guess is rounded to short numbers v_0; what it is off by, f - Q v_0, is a combination of
+    some columns of Q that are independent, by Cramer's rule: those that a pivoted QR factorization
+    chooses, so that the correction is small.
+
+    Parameters
+    ----------
+    channel
+        Exact.
+    f
+        One number for each input.
+    guess
+        ``(n_outputs,)``, finite.
+
+    Raises
+    ------
+    InputError
+        If there are no such readings.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["2/3", "1/3"], ["1/3", "2/3"]])
+    >>> found = exact_readings(warner, [Fraction(0), Fraction(1)], np.array([-0.9, 2.1]))
+    >>> [float(v) for v in found]
+    [-1.0, 2.0]
+    """
+    import scipy.linalg
+
+    N, whole = channel.numerators.astype(object), channel.denominator
+    unit = lcm(*(value.denominator for value in f))
+    shift = GUESS_BITS - frexp(float(np.abs(guess).max()))[1]
+    start = [int(Fraction(v) * Fraction(2) ** shift) for v in guess.tolist()]
+    one = Fraction(1, unit) / Fraction(2) ** shift
+    shifted = [int(value / one) * whole for value in f]
+    lack = np.array(shifted, dtype=object) - unit * (N @ np.array(start, dtype=object))
+    size = np.sqrt(channel.matrix.sum(axis=0))
+    columns = channel.matrix / np.where(size > 0, size, 1.0)
+    order = called("LAPACK", scipy.linalg.qr, columns, mode="r", pivoting=True)[1]
+    best = order[: len(f)]
+    found = _solution(N[:, best], lack)
+    if found is None:
+        best, found = order, _solution(N[:, order], lack)
+    if found is None:
+        raise InputError(
+            "channel",
+            "rows of which f is a combination, so that it can be read without bias",
+            "a channel that does not tell f",
+        )
+    tops, bottom = found
+    readings = [Fraction(v * unit) for v in start]
+    for y, top in zip(best.tolist(), tops, strict=True):
+        readings[y] += Fraction(top, bottom)
+    return tuple(v * one for v in readings)
+
+
+def _solution(N: AnyArray, right: AnyArray) -> tuple[list[int], int] | None:
+    """Return integers s and d with N (s / d) = right exactly; None if there are none.
+
+    Elimination without fractions (Bareiss 1968): all entries stay minors of [N | right]. The
+    columns of pivots are taken in their order, the others are not used.
+    """
+    T = np.column_stack([N, right])
+    k, m = N.shape
+    pivots, before = list[int](), 1
+    for c in range(m):
+        r = len(pivots)
+        below = [x for x in range(r, k) if T[x, c]]
+        if below:
+            T[[r, below[0]]] = T[[below[0], r]]
+            factors = T[r + 1 :, c].copy()
+            T[r + 1 :] = (T[r + 1 :] * T[r, c] - np.outer(factors, T[r])) // before
+            before = T[r, c]
+            pivots.append(c)
+    if any(T[len(pivots) :, m]):
+        return None
+    found = np.zeros(m, dtype=object)
+    for r, c in zip(reversed(range(len(pivots))), reversed(pivots), strict=True):
+        found[c] = (before * T[r, m] - T[r, :m] @ found) // T[r, c]  # exact, by Cramer's rule
+    return [int(top) for top in found], int(before)
