@@ -30,13 +30,16 @@ from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, allow, counted, entries_of
 from mechdesign.routes import Considered, Dual, RawSolution
 from mechdesign.routes.base import EstimationData
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.starts.remapping import remapped
+from mechdesign.routes.limits import OPTIMAL, Limits
+from mechdesign.routes.starts.remapping import remapped, without_rare
 
 __all__ = ["Candidate"]
 
 SPARE = 0.1
 """The share of the gap that leaving out and rounding multipliers may cost."""
+
+RARE = 0.3
+"""The share of the gap that outputs may cost which are left out as they are next to never sent."""
 
 ROUNDING = 1e-8
 """A share of a value that rounding and the repair may change."""
@@ -86,6 +89,8 @@ class Candidate:
         self.readings: Readings | None = None
         with limits.stopwatch.phase("repair"):
             matrix, outputs = remapped(problem, raw.matrix, raw.outputs)
+            share = RARE * min(limits.gap, OPTIMAL)
+            matrix, outputs = without_rare(problem, matrix, outputs, share)
             rows, kept = repair(problem.cone, matrix)
             if not problem.is_conic:
                 rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from benchmarks.atlas.base import Formula
 from benchmarks.atlas.formulas import (
+    bins,
     hadamard,
     lip_randomized_response,
     metric,
@@ -33,6 +34,7 @@ _ALL: tuple[Formula, ...] = (
     two_inputs.WarnerInformation(),
     two_inputs.Mangat(),
     randomized_response.GRRHamming(),
+    bins.Likeliest(),
     randomized_response.GRRSurvey(),
     randomized_response.GRRSum(),
     responder.ResponderSum(),
@@ -50,6 +52,7 @@ _ALL: tuple[Formula, ...] = (
     metric.GeometricDecided(),
     metric.ExponentialLine(),
     metric.ExponentialGrid(),
+    bins.Bins(),
 )
 
 FORMULAS: dict[str, Formula] = {formula.name: formula for formula in _ALL}

@@ -17,10 +17,13 @@ from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.domain import Label
 from mechdesign.problem import Problem
 
-__all__ = ["remapped"]
+__all__ = ["remapped", "without_rare"]
 
 ROUNDING = 1e-12
 """A column is sent as another output where that lowers the loss by more than this share of it."""
+
+RARE = 1e3
+"""A column whose loss is at most so many times what may be lost by all is looked at."""
 
 Table = TypeVar("Table", FloatArray, Int64Array)
 
@@ -75,3 +78,57 @@ def remapped(problem: Problem, matrix: Table, labels: Sequence[Label]) -> tuple[
     found = np.zeros((len(matrix), len(kept)), dtype=matrix.dtype)
     np.add.at(found.T, column, matrix[:, used].T)
     return found, [outputs[y] for y in kept]
+
+
+def without_rare(
+    problem: Problem, matrix: FloatArray, labels: Sequence[Label], share: float
+) -> tuple[FloatArray, list[Label]]:
+    """Return the channel with outputs that are next to never sent replaced by others.
+
+    An interior-point method ends with a little mass on each of many outputs, which makes long files
+    of channels that have a few. Each is sent as the best of the frequent ones, those that cost
+    least first; so privacy is what it was. Other losses than expected ones, and problems with
+    constraints of the user's own, keep the channel as it is.
+
+    Parameters
+    ----------
+    problem, matrix, labels
+        As for :func:`remapped`.
+    share
+        By how much of itself the loss may rise.
+
+    Returns
+    -------
+    matrix, labels
+        The channel that is left; the same objects where nothing changes.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, HammingLoss
+    >>> survey = Problem(["a", "b"], LDP(1), HammingLoss(), prior=["0.9", "0.1"])
+    >>> without_rare(survey, np.array([[1 - 1e-12, 1e-12], [1 - 1e-12, 1e-12]]), ["a", "b"], 1e-9)
+    (array([[1.],
+           [1.]]), ['a'])
+    """
+    loss, outputs = problem.expected_loss, problem.outputs or ()
+    given = list(labels)
+    if loss is None or problem.quoted or np.ndim(matrix) != 2 or not np.isfinite(matrix).all():
+        return matrix, given
+    place = {label: y for y, label in enumerate(outputs)}
+    cost = loss.cost(problem.domain, problem.prior, outputs)[:, [place[y] for y in given]]
+    own = (cost * matrix).sum(axis=0)
+    may_rise = share * float(own.sum())
+    rare = cost.max(axis=1) @ matrix <= RARE * may_rise
+    if not rare.any() or rare.all():
+        return matrix, given
+    few, frequent = np.flatnonzero(rare), np.flatnonzero(~rare)
+    totals = cost[:, frequent].T @ matrix[:, few]
+    rise = totals.min(axis=0) - own[few]
+    order = np.argsort(rise, kind="stable")
+    moved = order[np.cumsum(np.maximum(rise[order], 0.0)) <= may_rise]
+    if not len(moved):
+        return matrix, given
+    found = matrix.copy()
+    np.add.at(found.T, frequent[totals.argmin(axis=0)[moved]], matrix[:, few[moved]].T)
+    kept = np.setdiff1d(np.arange(len(given)), few[moved])
+    return found[:, kept], [given[y] for y in kept]

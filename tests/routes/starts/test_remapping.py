@@ -9,8 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, BayesAccuracy, Channel, Distortion, Domain, Problem
-from mechdesign.routes.starts.remapping import remapped
+from mechdesign import (
+    LDP,
+    LIP,
+    BayesAccuracy,
+    Channel,
+    Distortion,
+    Domain,
+    MeanAbsoluteError,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.routes.starts.remapping import remapped, without_rare
 from tests.strategies import examples
 
 WHOLE = 1 << 62
@@ -66,3 +77,36 @@ def test_constraints_of_ones_own_may_speak_of_outputs() -> None:
     assert remapped(problem, matrix, [0, 1])[0].shape == (2, 1)
     problem.quoted = ("half of the reports are 0",)
     assert remapped(problem, matrix, [0, 1])[0] is matrix
+
+
+@given(st.integers(2, 6), st.integers(2, 6), st.randoms(use_true_random=False))
+@examples(100)
+def test_rare_outputs_are_left_out_at_next_to_no_loss(k: int, m: int, random: Any) -> None:
+    """Those that are left are sums of columns, so that whatever is private stays so."""
+    loss = [[random.randint(1, 9) for _ in range(m)] for _ in range(k)]
+    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=range(m))
+    shares = np.array([[random.choice([1e-13, 1e-10, 1.0]) for _ in range(m)] for _ in range(k)])
+    shares[:, 0] = 1.0
+    matrix = shares / shares.sum(axis=1, keepdims=True)
+    found, labels = without_rare(problem, matrix, range(m), 1e-9)
+    table = np.array(loss) / k
+    before, after = (table * matrix).sum(), (table[:, labels] * found).sum()
+    assert after <= before * (1 + 1.1e-9)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-15)
+    left_out = [y for y in range(m) if y not in labels]
+    added = found.sum(axis=1) - matrix[:, labels].sum(axis=1)
+    assert added == pytest.approx(matrix[:, left_out].sum(axis=1), abs=1e-15)
+    for y in left_out:
+        assert matrix[:, y].max() < 1e-6
+    every, same = without_rare(problem, matrix, range(m), 0.0)
+    assert after == before or len(same) > len(labels)
+    assert (table[:, same] * every).sum() <= before * (1 + 1e-15)
+
+
+def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
+    """It uses five; the interior-point method leaves something at about sixty."""
+    prior = Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 300).tolist())
+    problem = Problem(range(300), LIP(1), MeanAbsoluteError(), prior=prior)
+    found = design(problem, route="interior")
+    assert len(found.channel.outputs) <= 8
+    assert found.gap < 2e-8
