@@ -139,10 +139,13 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
         found |= {"gap": solution.gap, "bound": float(solution.bound), "route": solution.route}
     yield found
     raw = result.matrix if result.raw is None else result.raw
-    yield {"raw_privacy": told(raw_privacy(problem, raw))}
+    if raw is not None:
+        yield {"raw_privacy": told(raw_privacy(problem, raw))}
     if solution is not None:
-        exact = np.ldexp(solution.channel.numerators.astype(np.longdouble), -solution.channel.bits)
-        yield {"privacy": told(raw_privacy(problem, exact))}
+        if raw is not None:  # else it is noise, whose matrix is not written out
+            channel = solution.channel
+            exact = np.ldexp(channel.numerators.astype(np.longdouble), -channel.bits)
+            yield {"privacy": told(raw_privacy(problem, exact))}
         text = json.dumps(solution.document())
         yield {"megabytes": len(text) / 1e6}
         with stopwatch() as seconds:

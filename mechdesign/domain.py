@@ -6,6 +6,7 @@ import contextlib
 import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -230,6 +231,21 @@ class Domain:
         if self.coordinates is None or len(self.coordinates[0]) != 1:
             return None
         return tuple(point[0] for point in self.coordinates)
+
+    @property
+    def lattice(self) -> tuple[tuple[int, int], Fraction] | None:
+        """The points along both sides and the distance of neighbors, or None.
+
+        Only a grid has them, and equally spaced numbers in rising order, which are one row.
+        """
+        if self.grid_shape is not None and self.spacing is not None:
+            return self.grid_shape, self.spacing
+        numbers = self.numbers
+        if numbers is not None and len(numbers) > 1:
+            step = numbers[1] - numbers[0]
+            if step > 0 and all(b - a == step for a, b in pairwise(numbers)):
+                return (1, len(numbers)), step
+        return None
 
     def index(self, label: Any, key: str = "label") -> int:
         """Return the position of a label.

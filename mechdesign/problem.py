@@ -17,7 +17,7 @@ from mechdesign.errors import (
     shown,
     shown_kind,
 )
-from mechdesign.notions import Cone, Notion
+from mechdesign.notions import Cone, MetricPrivacy, Notion
 from mechdesign.prior import Prior, prior_on
 from mechdesign.text import html_lines, shortened
 from mechdesign.utilities import LinearUtility, Utility
@@ -98,9 +98,6 @@ class Problem:
         expected: Expected | None = None,
     ) -> None:
         self.domain = Domain.of(domain)
-        if len(self.domain) > MOST_INPUTS:
-            most = f"at most {MOST_INPUTS} inputs for a channel that is written out"
-            raise UnsupportedError("domain", most, len(self.domain))
         self.privacy = notions_of(privacy)
         given: Any = utility
         if not isinstance(given, Utility):
@@ -112,10 +109,12 @@ class Problem:
         self.prior = self._fitting_prior(prior)
         self.utility = utility
         self.outputs = self._allowed_outputs(outputs)
+        if not (self.is_written_out or self.suits_noise):
+            raise self._too_large()
         self._align()
-        self.cone = self._compile()
-        """The cone of allowed columns: one family of rows for each notion, in order."""
-        self._check_classes()
+        if self.is_written_out:
+            self._cone = self._compile()
+            self._check_classes()
         self.channel_constraints = tuple(
             None if notion.is_conic else notion.channel_constraint(self.domain, self.prior)
             for notion in self.privacy
@@ -153,7 +152,10 @@ class Problem:
     def _align(self) -> None:
         """Put all numbers that came with labels in the order of the domain and the outputs."""
         with _inside("utility"):
-            self.utility.check(self.domain, self.outputs)
+            allowed = self.outputs
+            if allowed is not None and not self.is_written_out:
+                allowed = allowed[:1]  # the losses of the others are of as many steps
+            self.utility.check(self.domain, allowed)
             self.utility = self.utility.aligned(self.domain, self.outputs)
         self.utility.check_prior(self.prior)
         aligned = []
@@ -161,6 +163,42 @@ class Problem:
             with _inside(self._place(n)):
                 aligned.append(notion.aligned(self.domain))
         self.privacy = tuple(aligned)
+
+    @property
+    def is_written_out(self) -> bool:
+        """Whether its inputs are few enough for a matrix; else only noise is an answer to it."""
+        return len(self.domain) <= MOST_INPUTS
+
+    @property
+    def suits_noise(self) -> bool:
+        """Whether noise that depends on steps only can be private, and have an expected loss.
+
+        So it is for metric privacy by a distance with a name, on a grid or equally spaced numbers,
+        and losses of which the same is true, where the inputs may be sent.
+        """
+        notion, utility = self.sole_notion(MetricPrivacy), self.utility
+        if notion is None or not isinstance(notion.distance, str):
+            return False
+        if not isinstance(utility, LinearUtility) or utility.worst_case or not utility.distance:
+            return False
+        return self.outputs == self.domain.labels and self.domain.lattice is not None
+
+    @property
+    def cone(self) -> Cone:
+        """The cone of allowed columns: one family of rows for each notion, in order.
+
+        Raises
+        ------
+        UnsupportedError
+            If the inputs are too many for a matrix.
+        """
+        if not self.is_written_out:
+            raise self._too_large()
+        return self._cone
+
+    def _too_large(self) -> UnsupportedError:
+        most = f"at most {MOST_INPUTS} inputs for a channel that is written out"
+        return UnsupportedError("domain", most, len(self.domain))
 
     def _compile(self) -> Cone:
         families = []

@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, shown
 from mechdesign.exact import PRECISION, as_fraction, fraction_text, sqrt_lower, sqrt_upper
 from mechdesign.labels import Labels, aligned, by_label, split_matrix
 
-__all__ = ["ExactTable"]
+__all__ = ["ExactTable", "Points"]
 
 Points = Sequence[tuple[Fraction, ...]]
 

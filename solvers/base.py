@@ -37,7 +37,7 @@ class SolverResult:
         The optimal loss that it reports.
     matrix
         The channel that it reports, ``(n_inputs, n_outputs used)``: private up to its own
-        tolerance only, unless it is ours.
+        tolerance only, unless it is ours; None for noise, which has none written out.
     seconds
         Wall-clock time, with whatever it takes to state the problem.
     name
@@ -50,7 +50,7 @@ class SolverResult:
     """
 
     value: float
-    matrix: FloatArray
+    matrix: FloatArray | None
     seconds: float
     name: str
     parts: Mapping[str, float] = field(default_factory=dict)

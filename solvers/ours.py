@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from mechdesign import design
+from mechdesign import Channel, design
 from mechdesign.designs import facade
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
@@ -53,7 +53,7 @@ def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
         proving = solution.timings["repair"] + solution.timings["certify"]
         return SolverResult(
             float(solution.value),
-            solution.channel.matrix,
+            solution.channel.matrix if isinstance(solution.channel, Channel) else None,
             whole,
             name or route,
             {"solve": whole - proving, "prove": proving},

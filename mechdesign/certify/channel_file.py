@@ -40,6 +40,7 @@ __all__ = [
     "Verified",
     "canonical",
     "digest",
+    "is_close",
     "read_channel",
     "relative_gap",
     "verify_channel",
@@ -196,7 +197,7 @@ def _check_sense(statement: Statement, document: dict[str, Any]) -> None:
 
 
 def _verify_value(exact: Fraction, document: dict[str, Any]) -> str:
-    if not _close(document["value"], exact):
+    if not is_close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     return f"value {float(exact):.10g}, recomputed from the integers"
 
@@ -259,7 +260,7 @@ def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -
     return True
 
 
-def _close(claimed: Any, exact: Fraction) -> bool:
+def is_close(claimed: Any, exact: Fraction) -> bool:
     """Return whether a float is an exact number up to rounding."""
     return abs(number(claimed) - exact) <= max(VALUE_TOLERANCE * abs(exact), LEAST_FLOAT)
 
@@ -286,7 +287,7 @@ def read_channel(
             raise CertificateError(f"row {x} of the channel does not sum to 2**{bits}")
         shown, whole = channel["matrix"][x], 1 << bits
         if len(shown) != len(row) or any(
-            (type(a) is not float or a != b / whole) and not _close(a, Fraction(b, whole))
+            (type(a) is not float or a != b / whole) and not is_close(a, Fraction(b, whole))
             for a, b in zip(shown, row, strict=True)
         ):
             raise CertificateError(f"row {x} of the matrix is not that of the integers")

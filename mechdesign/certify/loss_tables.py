@@ -17,7 +17,7 @@ from mechdesign.certify.fixed_point import over_one_denominator
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
-__all__ = ["DistanceLosses", "HammingLosses", "Losses", "TableLosses", "squares"]
+__all__ = ["CellLosses", "DistanceLosses", "HammingLosses", "Losses", "TableLosses", "squares"]
 
 Points = Sequence[tuple[int, ...]]
 
@@ -57,6 +57,11 @@ class Losses(ABC):
     def upper(self, y: int) -> list[int]:
         """Return the losses of output y, rounded up where irrational."""
         return self.lower(y)
+
+    def lower_at(self, y: int, inputs: Sequence[int]) -> list[int]:
+        """Return :meth:`lower` at some of the inputs."""
+        loss = self.lower(y)
+        return [loss[x] for x in inputs]
 
     def least(self) -> list[int]:
         """Return the least loss of each input, rounded down."""
@@ -163,3 +168,45 @@ class DistanceLosses(Losses):
             spend(ROOT_STEPS + (square.bit_length() // 64) ** 2, "a root")
             self._roots[square] = isqrt(square << 2 * ROOT_BITS)
         return self._roots[square]
+
+
+class CellLosses(Losses):
+    """The least loss of the outputs in each of some rectangles, where outputs are the inputs.
+
+    Parameters
+    ----------
+    corner
+        The loss between the first point of a lattice and each point, row by row. The loss between
+        any two points must be that of as many steps along both sides, and not fall with either.
+    denominator
+        What these are over.
+    sides
+        The numbers of rows and columns.
+    cells
+        First and last row, first and last column of each rectangle.
+    """
+
+    def __init__(
+        self,
+        corner: Sequence[int],
+        denominator: int,
+        sides: tuple[int, int],
+        cells: Sequence[Sequence[int]],
+    ) -> None:
+        self.n_outputs, self.denominator = len(cells), denominator
+        self._corner, self._cells = corner, cells
+        self._places = [(r, c) for r in range(sides[0]) for c in range(sides[1])]
+        self._sides = sides
+
+    def lower(self, y: int) -> list[int]:
+        """Return the losses of the output of rectangle y that is nearest to each input."""
+        return self.lower_at(y, range(len(self._places)))
+
+    def lower_at(self, y: int, inputs: Sequence[int]) -> list[int]:
+        """Return :meth:`lower` at some of the inputs."""
+        (n, m), (top, bottom, left, right) = self._sides, self._cells[y]
+        spend(3 * (n + m), "steps to a rectangle")
+        down = [m * max(top - row, 0, row - bottom) for row in range(n)]
+        across = [max(left - column, 0, column - right) for column in range(m)]
+        corner, places = self._corner, self._places
+        return [corner[down[r] + across[c]] for r, c in (places[x] for x in inputs)]

@@ -30,7 +30,8 @@ lip-randomized-response
     its lifts lie between f_y and f_y + t over that, so the ratio is the largest
     (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y.
 geometric-noise, planar-laplace
-    Weights by the length of a displacement: see :mod:`~mechdesign.certify.torus_noise`.
+    Weights by the length of a displacement: see :mod:`~mechdesign.certify.torus_noise`. What it was
+    designed for, where the file says so: see :mod:`~mechdesign.certify.noise_design`.
 
 Nothing here is shared with the code that draws. A file cannot prove that
 reports are drawn with these parameters.
@@ -46,6 +47,7 @@ from typing import Any, Protocol
 
 from mechdesign.certify.channel_file import Verified
 from mechdesign.certify.fixed_point import over_one_denominator
+from mechdesign.certify.noise_design import verify_design
 from mechdesign.certify.privacy.check import blocks_of, places_of
 from mechdesign.certify.problem import (
     Statement,
@@ -55,7 +57,7 @@ from mechdesign.certify.problem import (
     statement_without_problem,
     whole_number,
 )
-from mechdesign.certify.torus_noise import read_torus_noise
+from mechdesign.certify.torus_noise import TorusNoise, read_torus_noise
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
 
@@ -131,12 +133,16 @@ def verify_mechanism(document: dict[str, Any]) -> Verified:
         raise CertificateError(f"{notion}: leaks more than {float(leakage)!r}")
     if not leak.reaches(leakage):
         raise CertificateError(f"{notion}: leaks less than the claimed {float(leakage)!r}")
-    return Verified(
-        (
-            f"{kind} on {k} inputs: rows sum to 1 exactly, by the integers of its law",
-            f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}",
-        )
-    )
+    claims = [
+        f"{kind} on {k} inputs: rows sum to 1 exactly, by the integers of its law",
+        f"{notion}: private as stated, exactly; leakage {float(leakage):.10g}",
+    ]
+    if "design" not in document:
+        return Verified(tuple(claims))
+    if not isinstance(leak, TorusNoise):
+        raise CertificateError(f"no design is known of {kind}")
+    more, value, bound = verify_design(statement, table, leak, document["design"])
+    return Verified((*claims, *more), value, bound)
 
 
 # --- parts: one mechanism under LDP -----------------------------------------------------------

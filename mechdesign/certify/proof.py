@@ -66,7 +66,16 @@ from mechdesign.certify.schema import (
 from mechdesign.errors import CertificateError
 from mechdesign.resources import counted_apart
 
-__all__ = ["BOUNDS", "PARALLEL", "PRICES", "THEOREMS", "Kind", "prove"]
+__all__ = [
+    "BOUNDS",
+    "PARALLEL",
+    "PRICES",
+    "THEOREMS",
+    "Kind",
+    "check_multipliers",
+    "prove",
+    "unpacked_block",
+]
 
 HISTOGRAM = "histogram"
 """The posterior-mean squared error of the histogram, whose name in a file is that of the scalar."""
@@ -249,7 +258,7 @@ def check_multipliers(statement: Statement, dual: dict[str, Any]) -> None:
         _expect(statement, place, INFORMATION)
 
 
-def _unpacked_block(block: dict[str, Any]) -> dict[str, Any]:
+def unpacked_block(block: dict[str, Any]) -> dict[str, Any]:
     """Return multipliers of rows with lists, packed or not."""
     return {**block, **{key: unpacked(block[key]) for key in PARALLEL}}
 
@@ -287,7 +296,7 @@ def prove(
         bounds.append(THEOREMS[theorem](statement, *data))
     if dual is not None:
         kind = BOUNDS[DUALS.find(dual, "certificate.dual").says]
-        dual = {**dual, "rows": [_unpacked_block(block) for block in dual["rows"]]}
+        dual = {**dual, "rows": [unpacked_block(block) for block in dual["rows"]]}
         check_multipliers(statement, dual)
         bounds.append(kind(statement, dual))
     best = min(bounds) if statement.is_maximized else max(bounds)

@@ -466,6 +466,32 @@ WHOLE_LAWS: dict[str, tuple[str, dict[str, Form], dict[str, Form]]] = {
 has, and those that it may have."""
 
 
+DESIGN = Table(
+    "design",
+    {
+        "prior": ZERO_OR_MORE,
+        "utility": Variants(
+            "expected loss",
+            [_objective(name, worst_case=Fixed(False)) for name in LOSSES if name != "distortion"],
+        ),
+        "value": SIZE,
+        "bound": SIZE,
+        "dual": OrNull(
+            Table(
+                "dual of cells",
+                {
+                    "rows": ListOf(ROWS),
+                    "representatives": ListOf(INDEX),
+                    "mixtures": ListOf(ListOf(Row([INDEX, SIZE]))),
+                    "cells": ListOf(Row([INDEX, INDEX, INDEX, INDEX]), least=1),
+                },
+            )
+        ),
+    },
+)
+"""What noise was designed for, how much it loses, and the proof that nothing loses much less."""
+
+
 def _mechanism(
     name: str, notion: str, law: dict[str, Form], more: dict[str, Form] | None = None
 ) -> Table:
@@ -487,6 +513,7 @@ def _mechanism(
             "law": Table(f"law {name}", law, more or {}),
             "digest": TEXT,
         },
+        {"design": DESIGN} if law is NOISE else {},
     )
 
 

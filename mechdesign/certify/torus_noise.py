@@ -27,10 +27,12 @@ off. There Q(z|z) / Q(z|x') = G(0) / G(1): the least epsilon is at least ln(G(0)
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise, zip_longest
 from math import isqrt
+from operator import add
 from typing import Any
 
 from mechdesign.certify.fixed_point import BITS, product_steps
@@ -39,7 +41,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower_scaled, exp_upper
 from mechdesign.resources import spend
 
-__all__ = ["TorusNoise", "read_torus_noise"]
+__all__ = ["WHOLE", "TorusNoise", "read_torus_noise"]
 
 WHOLE = 1 << 62
 """The probability 1, in the units of the weights."""
@@ -64,6 +66,14 @@ class TorusNoise:
 
     Attributes
     ----------
+    sides, margins
+        Of the grid, and of the torus beyond it.
+    remap
+        What each point is replaced by before it is reported.
+    sizes
+        The lengths along one side by the number of steps: squares, or these numbers themselves.
+    weight_of
+        The weight of each sum of two of these.
     weights
         One for each length, in rising order, as far as they are listed.
     gaps
@@ -72,6 +82,11 @@ class TorusNoise:
         The distance h of neighbors.
     """
 
+    sides: tuple[int, int]
+    margins: tuple[int, int]
+    remap: Sequence[int]
+    sizes: Callable[[int], int]
+    weight_of: dict[int, int]
     weights: list[int]
     gaps: list[int]
     step: Fraction
@@ -95,6 +110,31 @@ class TorusNoise:
         return leakage == 0 or (
             less <= LARGEST_STEP and Fraction(self.weights[0], self.weights[1]) > exp_upper(less)
         )
+
+    def sums(self) -> list[list[int]]:
+        """Return the weights of all displacements x - z, summed over rectangles from a corner.
+
+        Entry ``[i][j]`` is the sum of those with fewer than ``i`` and ``j`` steps, counted from the
+        least that there are between a point x of the grid and a point z of the torus.
+        """
+        (n, m), (margin, other) = self.sides, self.margins
+        height, width = n + 2 * margin, m + 2 * other
+        spend(6 * (height + n) * (width + m), "the sums of weights")
+        right = [self.sizes(_folded(d, width)) for d in range(1 - m - other, m + other)]
+        by_row: dict[int, list[int]] = {}
+        found = [[0] * (width + m)]
+        for d in range(1 - n - margin, n + margin):
+            down = self.sizes(_folded(d, height))
+            if down not in by_row:
+                row = (self.weight_of[down + size] for size in right)
+                by_row[down] = list(accumulate(row, initial=0))
+            found.append(list(map(add, found[-1], by_row[down])))
+        return found
+
+
+def _folded(steps: int, around: int) -> int:
+    """Return the fewest steps that lead as far around a side of the torus."""
+    return min(steps % around, -steps % around)
 
 
 def read_torus_noise(
@@ -126,12 +166,25 @@ def read_torus_noise(
     beyond = sum(counts[size] for size in sizes[len(weights) :])
     if listed + beyond * weights[-1] != WHOLE:
         raise CertificateError(f"{kind}: the rows do not sum to 1")
+    k = len(statement.labels)
+    remap: Sequence[int] = range(k)
     if "remap" in law:
-        k = len(statement.labels)
         remap = [whole_number(text, MOST_DECIMALS) for text in law["remap"]]
         if len(remap) != k or max(remap) >= k:
             raise CertificateError(f"{kind}: the remap has not one input for each")
-    return TorusNoise(weights, _gaps(sizes[: len(weights)], euclidean), step)
+    weight_of = dict(zip_longest(sizes, weights, fillvalue=weights[-1]))
+    gaps = _gaps(sizes[: len(weights)], euclidean)
+    first, second = margins
+    along = _square if euclidean else _same
+    return TorusNoise(sides, (first, second), remap, along, weight_of, weights, gaps, step)
+
+
+def _square(steps: int) -> int:
+    return steps * steps
+
+
+def _same(steps: int) -> int:
+    return steps
 
 
 def _lattice(statement: Statement) -> tuple[tuple[int, int], Fraction, bool]:
@@ -152,7 +205,10 @@ def _lengths(torus: list[int], euclidean: bool) -> Counter[int]:
     """Return how often each length occurs on a torus: sums of steps, or of their squares."""
     spend(4 * (torus[0] // 2 + 1) * (torus[1] // 2 + 1), "the lengths on a torus")
     rows, columns = (
-        [(a * a if euclidean else a, 1 if a == 0 or 2 * a == N else 2) for a in range(N // 2 + 1)]
+        [
+            (_square(a) if euclidean else a, 1 if a == 0 or 2 * a == N else 2)
+            for a in range(N // 2 + 1)
+        ]
         for N in torus
     )
     found: Counter[int] = Counter()

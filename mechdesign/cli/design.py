@@ -44,9 +44,9 @@ def add_commands(commands: Commands) -> None:
         "--route",
         default="auto",
         metavar="NAME",
-        help="auto, closed-form, columns, coarse, interior, linear-program:METHOD (simplex or "
-        "ipm), decoder-grid, extreme-rays, estimation, readings, conic, or cvxpy:NAME (as "
-        "CLARABEL)",
+        help="auto, closed-form, columns, coarse, noise, interior, linear-program:METHOD "
+        "(simplex or ipm), decoder-grid, extreme-rays, estimation, readings, conic, or "
+        "cvxpy:NAME (as CLARABEL)",
     )
     add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
     solve.add_argument(
@@ -107,7 +107,7 @@ def _solve(options: argparse.Namespace) -> int:
     if options.plot:
         from mechdesign.plots import save_channel_plot
 
-        save_channel_plot(solution.channel, options.plot, title=solution.problem.title)
+        save_channel_plot(solution.dense(), options.plot, title=solution.problem.title)
     print(json.dumps(solution.to_json()) if options.json else solution)
     return DONE
 

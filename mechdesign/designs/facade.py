@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, MechdesignError, shown
 from mechdesign.problem import Problem
-from mechdesign.routes import Attempt, Considered, plan
+from mechdesign.routes import AUTO, NOISE, Attempt, Considered, plan
+from mechdesign.routes.coarse.route import is_too_large
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.routes.starts.route import Start
 
@@ -47,7 +48,9 @@ def design(
         ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
         ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
         ``"estimation"``, ``"readings"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy
-        knows. Whatever the route, the channel is repaired and certified in the same way.
+        knows. Whatever the route, the channel is repaired and certified in the same way. With
+        ``"noise"``, and by itself for Euclidean grids beyond 24 x 24 points, the channel is a
+        structured mechanism.
     gap
         A gap that is small enough: iterative routes stop there. Default: as small as rounding
         allows, about 1e-8.
@@ -77,7 +80,8 @@ def design(
     -------
     Solution
         Its channel satisfies every notion exactly; its bound is rigorous, or, with terms of your
-        own, computed in floating point.
+        own, computed in floating point. A
+        :class:`~mechdesign.designs.noise.solution.NoiseSolution` where the channel is noise.
 
     Raises
     ------
@@ -107,12 +111,28 @@ def design(
     """
     check_problem(problem)
     own = _own_terms(problem, constraints, objective)
+    if own is None and symmetries is None and _asks_for_noise(problem, route):
+        from mechdesign.designs.noise.design import design_noise  # scipy on demand
+
+        try:
+            with _limits(gap, time_limit, memory_limit, progress) as limits:
+                return design_noise(problem, limits)
+        except MechdesignError:
+            if route == NOISE or not problem.is_written_out:
+                raise  # else its budget is none for noise
     problem = problem if own is None else own.problem
     with _limits(gap, time_limit, memory_limit, progress) as limits:
         answers, considered = _answers(problem, route, limits, own, symmetries)
     best = answers.best
     notes = [] if own is None or best is None else own.notes(best.channel)
     return answers.solution(considered, notes)
+
+
+def _asks_for_noise(problem: Problem, route: str) -> bool:
+    """Return whether noise is named, or is what the router takes."""
+    if route not in (AUTO, NOISE):
+        return False
+    return route == NOISE or (problem.suits_noise and is_too_large(problem))
 
 
 def check_limits(

@@ -24,7 +24,7 @@ from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.base import FamilyDual
 
-__all__ = ["PACKED_FROM", "multiplier_tables"]
+__all__ = ["PACKED_FROM", "multiplier_tables", "rounded_tables"]
 
 PACKED_FROM = 500
 """Multipliers on the rows of one side from which on they are packed; fewer are lists of numbers."""
@@ -63,6 +63,15 @@ def multiplier_tables(
     own = (problem.prior.probabilities,)
     return [
         _table(dual, m, ()) if dual.priors == own else _table(dual, *_named(m, dual.priors))
+        for dual, m in blocks
+    ]
+
+
+def rounded_tables(duals: Sequence[FamilyDual], digits: int) -> list[dict[str, Any]]:
+    """Return the blocks of multipliers of ratios, rounded to so many binary digits."""
+    blocks = [(dual, _joined(dual, "ratio")) for dual in duals if dual.multipliers]
+    return [
+        _table(dual, _sorted(replace(m, weight=_rounded(m.weight, digits))), ())
         for dual, m in blocks
     ]
 

@@ -218,13 +218,6 @@ class Solution:
 
     def _answer(self) -> dict[str, Any]:
         """Return the answer without what follows from the certificate."""
-        channel: dict[str, Any] = {
-            "inputs": [plain_label(x) for x in self.channel.inputs],
-            "outputs": [plain_label(y) for y in self.channel.outputs],
-            "matrix": self.channel.matrix.tolist(),
-        }
-        if self.decoder is not None:
-            channel["decoder"] = [_plain_reading(reading) for reading in self.decoder]
         return {
             "status": self.status,
             "objective": self.problem.utility.name,
@@ -235,13 +228,27 @@ class Solution:
             "bound_proved": self.bound_proved,
             "route": self.route,
             "privacy": [claim.to_json() for claim in self.privacy],
-            "channel": channel,
+            "channel": self._channel_table(),
             "seconds": self.seconds,
             "timings": self.timings,
             "why": self.why,
             "considered": [{"name": c.name, "reason": c.reason} for c in self.considered],
             "notes": list(self.notes),
         }
+
+    def dense(self) -> Channel:
+        """Return the channel as a matrix."""
+        return self.channel
+
+    def _channel_table(self) -> dict[str, Any]:
+        channel: dict[str, Any] = {
+            "inputs": [plain_label(x) for x in self.channel.inputs],
+            "outputs": [plain_label(y) for y in self.channel.outputs],
+            "matrix": self.channel.matrix.tolist(),
+        }
+        if self.decoder is not None:
+            channel["decoder"] = [_plain_reading(reading) for reading in self.decoder]
+        return channel
 
     def document(self) -> dict[str, Any]:
         """Return what a channel file holds: the answer, the problem, the integers, the proof.

@@ -85,7 +85,8 @@ def save_solution(solution: Solution, path: str | os.PathLike[str]) -> dict[str,
         If the file cannot be written.
     """
     document = solution.document()
-    write_atomically(Path(path), _text(document))
+    is_matrix = "channel" in document  # else the channel is a structured mechanism
+    write_atomically(Path(path), _text(document) if is_matrix else json.dumps(document) + "\n")
     return document
 
 

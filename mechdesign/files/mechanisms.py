@@ -27,6 +27,7 @@ from mechdesign.files.channels import (
 from mechdesign.files.problems import read_domain
 from mechdesign.files.signatures import private_key, sign
 from mechdesign.notions import NOTIONS
+from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -100,19 +101,8 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[s
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what a mechanism file holds: the inputs, the notion, the integer parameters.
-
-    Integers are written as text, since many readers of JSON keep 53 bits only.
-    """
-    document = {
-        **FORMAT,
-        "mechanism": mechanism.name,
-        "source": mechanism.source,
-        "domain": mechanism.inputs.to_table(),
-        "privacy": mechanism.privacy.to_table(),
-        "leakage": mechanism.leakage,
-        "law": _as_text(mechanism.parameters()),
-    }
+    """Return what a mechanism file holds: the inputs, the notion, the integer parameters."""
+    document = {**FORMAT, **mechanism.to_table()}
     document["digest"] = digest(document)
     return document
 
@@ -167,24 +157,18 @@ def _checked(document: Any) -> SavedMechanism:
         raise
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
-    return SavedMechanism(mechanism, getattr(mechanism, "prior", None), document, verified)
+    prior = getattr(mechanism, "prior", None)
+    if "design" in document:
+        prior = Prior(document["design"]["prior"])
+    return SavedMechanism(mechanism, prior, document, verified)
 
 
 TEXTS = ("mechanism", "epsilon", "prior")
 """Parameters that are text themselves, not integers."""
 
 
-def _as_text(parameters: Any) -> Any:
-    """Return parameters with their integers as text."""
-    if isinstance(parameters, Mapping):
-        return {key: _as_text(entry) for key, entry in parameters.items()}
-    if isinstance(parameters, list):
-        return [_as_text(entry) for entry in parameters]
-    return str(parameters)
-
-
 def _as_numbers(parameters: Any) -> Any:
-    """Return parameters with their integers as numbers; undoes :func:`_as_text`."""
+    """Return parameters with their integers as numbers."""
     if isinstance(parameters, Mapping):
         return {
             key: entry if key in TEXTS else _as_numbers(entry) for key, entry in parameters.items()

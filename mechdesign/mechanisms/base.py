@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
@@ -85,6 +85,20 @@ class Mechanism(ABC):
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
         """Return the exact parameters, as they are saved: whole numbers and lists of them."""
+
+    def to_table(self) -> dict[str, Any]:
+        """Return what a mechanism file says of it: the inputs, the notion, the integer parameters.
+
+        Integers are written as text, since many readers of JSON keep 53 bits only.
+        """
+        return {
+            "mechanism": self.name,
+            "source": self.source,
+            "domain": self.inputs.to_table(),
+            "privacy": self.privacy.to_table(),
+            "leakage": self.leakage,
+            "law": _as_text(self.parameters()),
+        }
 
     @abstractmethod
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
@@ -266,6 +280,15 @@ class Mechanism(ABC):
             f"{type(self).__name__}({len(self.inputs)} inputs, {self.privacy!r}, "
             f"{self.bits_per_report:.4g} bits a report)"
         )
+
+
+def _as_text(parameters: Any) -> Any:
+    """Return parameters with their integers as text."""
+    if isinstance(parameters, Mapping):
+        return {key: _as_text(entry) for key, entry in parameters.items()}
+    if isinstance(parameters, list):
+        return [_as_text(entry) for entry in parameters]
+    return str(parameters)
 
 
 def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:

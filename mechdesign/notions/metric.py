@@ -18,7 +18,7 @@ from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
-from mechdesign.tables import ExactTable
+from mechdesign.tables import ExactTable, Points
 
 __all__ = ["MetricPrivacy"]
 
@@ -112,10 +112,16 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound for each distance that occurs."""
-        table = self.distances(domain)
+        near = self._near(domain) if isinstance(self.distance, str) else None
+        return self._rows(self.distances(domain), near)
+
+    def on_points(self, points: Points) -> PairRows:
+        """Compile for some points, by a distance with a name."""
+        return self._rows(ExactTable.distances(points, points, str(self.distance)), None)
+
+    def _rows(self, table: ExactTable, near: BoolArray | None) -> PairRows:
         levels, index = _levels(table.numerators)
         bounds = [Bound(slope=table.bound(int(level), up=False)) for level in levels]
-        near = self._near(domain) if isinstance(self.distance, str) else None
         return PairRows(self.name, bounds, index, self.epsilon, near)
 
     def _near(self, domain: Domain) -> BoolArray:

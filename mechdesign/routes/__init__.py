@@ -2,10 +2,11 @@
 
 from mechdesign.routes.base import Dual, RawSolution
 from mechdesign.routes.route import Attempt, Considered, Route, Verdict
-from mechdesign.routes.router import AUTO, ROUTES, plan
+from mechdesign.routes.router import AUTO, NOISE, ROUTES, plan
 
 __all__ = [
     "AUTO",
+    "NOISE",
     "ROUTES",
     "Attempt",
     "Considered",

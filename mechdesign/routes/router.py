@@ -24,10 +24,13 @@ from mechdesign.utilities import BayesAccuracy, ConvexUtility
 if TYPE_CHECKING:
     from mechdesign.routes.presolve.symmetry_group import Symmetry
 
-__all__ = ["AUTO", "NUMERIC", "ROUTES", "plan"]
+__all__ = ["AUTO", "NOISE", "NUMERIC", "ROUTES", "plan"]
 
 AUTO = "auto"
 """The word for the router's own choice."""
+
+NOISE = "noise"
+"""The word for a structured mechanism, which has no matrix, in the place of a route."""
 
 NUMERIC: tuple[Route, ...] = (
     ColumnGeneration(),
@@ -79,8 +82,9 @@ def plan(
     given: Any = route
     name, _, setting = route.partition(":") if isinstance(given, str) else ("", "", "")
     if name not in (AUTO, *ROUTES):
-        hint = did_you_mean(name, (AUTO, *ROUTES))
-        raise InputError("route", f"one of {', '.join((AUTO, *ROUTES))}", shown(route), hint)
+        known = (AUTO, *ROUTES, NOISE)
+        hint = did_you_mean(name, known)
+        raise InputError("route", f"one of {', '.join(known)}", shown(route), hint)
     if not problem.is_conic:
         _check_non_conic(problem, name)
     if symmetry is not None:

@@ -210,6 +210,9 @@ class LinearUtility(MeanOrWorstCase):
 
     definition = "loss"
 
+    distance: ClassVar[str] = ""
+    """The distance that the loss is: on a lattice a function of the steps between two points."""
+
     @property
     def linear_form(self) -> LinearUtility:
         """The loss itself."""

@@ -32,6 +32,7 @@ class HammingLoss(LinearUtility):
     name = "hamming"
     title = "probability that Y is not X"
     exact = True
+    distance = "hamming"
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return whether it is a mean, and every input may be sent."""

@@ -26,7 +26,7 @@ from mechdesign import (
 )
 from mechdesign.cli.design import add_commands
 from mechdesign.notions import ApproximateLDP
-from mechdesign.routes import AUTO, ROUTES, plan
+from mechdesign.routes import AUTO, NOISE, ROUTES, plan
 from mechdesign.routes.limits import Limits
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -121,7 +121,7 @@ def test_the_command_and_the_docstring_name_every_route() -> None:
 def test_an_unknown_route_is_told_the_registry() -> None:
     with pytest.raises(InputError) as caught:
         design(PROBLEMS["a formula"], route="colums")
-    assert caught.value.expected == f"one of {', '.join((AUTO, *ROUTES))}"
+    assert caught.value.expected == f"one of {', '.join((AUTO, *ROUTES, NOISE))}"
     assert caught.value.hint == "did you mean 'columns'?"
 
 

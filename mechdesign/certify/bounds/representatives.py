@@ -30,6 +30,7 @@ from typing import Any
 from mechdesign.certify.bounds.duality import BITS, add_ratio_rows
 from mechdesign.certify.bounds.outward import ratio_floor
 from mechdesign.certify.fixed_point import scaled_down
+from mechdesign.certify.loss_tables import Losses
 from mechdesign.certify.privacy.check import ratio_bound
 from mechdesign.certify.problem import Statement, check_indices, scaled_numbers
 from mechdesign.errors import CertificateError
@@ -38,8 +39,13 @@ from mechdesign.resources import spend
 __all__ = ["representatives_bound"]
 
 
-def representatives_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
+def representatives_bound(
+    statement: Statement, dual: dict[str, Any], losses: Losses | None = None
+) -> Fraction:
     """Return the bound that a map to representatives and their multipliers prove.
+
+    The losses are those of the statement, or such that each of its outputs costs no less than one
+    of theirs at every input.
 
     ``dual["representatives"]``: the input that stands for each input. ``dual["rows"]``: multipliers
     of rows on ratios of representatives, by column. ``dual["mixtures"]``: for each output, its
@@ -51,7 +57,8 @@ def representatives_bound(statement: Statement, dual: dict[str, Any]) -> Fractio
         If an input stands for another and not for itself, a multiplier is on another row, or a
         weight is negative.
     """
-    stands, mixtures, losses = dual["representatives"], dual["mixtures"], statement.losses
+    stands, mixtures = dual["representatives"], dual["mixtures"]
+    losses = losses or statement.losses
     k = len(statement.prior)
     check_indices(stands, k, "an input is represented by one")
     if len(stands) != k or any(stands[i] != i for i in stands):
@@ -60,7 +67,7 @@ def representatives_bound(statement: Statement, dual: dict[str, Any]) -> Fractio
         raise CertificateError("the certificate has not one mixture of columns for each output")
     inputs = sorted(set(stands))
     columns = _columns(statement, dual["rows"], inputs)
-    costs = _Costs(statement, stands, inputs)
+    costs = _Costs(statement, losses, stands, inputs)
     least: list[int] | None = None
     for y, mixture in enumerate(mixtures):
         row = costs.of_output(y)
@@ -79,9 +86,11 @@ def representatives_bound(statement: Statement, dual: dict[str, Any]) -> Fractio
 class _Costs:
     """The costs C[i, y] of the representatives, over ``2**BITS``, rounded down."""
 
-    def __init__(self, statement: Statement, stands: Sequence[int], inputs: list[int]) -> None:
+    def __init__(
+        self, statement: Statement, losses: Losses, stands: Sequence[int], inputs: list[int]
+    ) -> None:
         masses, whole = statement.masses
-        self._losses = statement.losses
+        self._losses = losses
         members: dict[int, list[int]] = {i: [] for i in inputs}
         for x, i in enumerate(stands):
             if masses[x]:
@@ -95,8 +104,8 @@ class _Costs:
     def of_output(self, y: int) -> list[int]:
         """Return the cost of an output at every representative."""
         spend(5 * len(self._order) + 4 * len(self._ends), "costs of representatives")
-        loss, bottom, ends = self._losses.lower(y), self._losses.denominator, self._ends
-        terms = list(map(mul, self._weights, [loss[x] for x in self._order]))
+        loss, bottom = self._losses.lower_at(y, self._order), self._losses.denominator
+        terms, ends = list(map(mul, self._weights, loss)), self._ends
         return [sum(terms[a:b]) // bottom for a, b in pairwise(ends)]
 
 

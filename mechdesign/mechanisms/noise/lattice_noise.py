@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import inf, nextafter
 from typing import Any, ClassVar, Self
 
@@ -194,7 +193,7 @@ class LatticeNoise(Mechanism):
         """Return the points that are reported as one."""
         return [y] if self.remap is None else np.flatnonzero(self.remap == y).tolist()
 
-    def remapped(self, prior: Prior, loss: str = "euclidean") -> Self:
+    def remapped(self, prior: Prior, loss: str = "euclidean", block: int = 1) -> Self:
         """Return the mechanism that reports what loses least, given what it would have reported.
 
         Parameters
@@ -204,6 +203,8 @@ class LatticeNoise(Mechanism):
         loss
             ``"euclidean"``, ``"absolute"`` (along both sides of a grid together), ``"squared"``,
             or ``"hamming"``.
+        block
+            Points in squares of so many steps are replaced by one, which is quicker.
 
         Raises
         ------
@@ -216,7 +217,7 @@ class LatticeNoise(Mechanism):
 
         Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017.
         """
-        table = self._losses(prior, loss).remap(float(self._exponent))
+        table = self._losses(prior, loss).remap(float(self._exponent), block)
         return self._made(self.inputs, self._notion, self.law, table)
 
     def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
@@ -400,12 +401,7 @@ class PlanarLaplace(LatticeNoise):
 
 def _lattice(domain: Domain) -> tuple[tuple[int, int], Fraction]:
     """Return the points along both sides and the distance of neighbors; a line has one row."""
-    if domain.grid_shape is not None and domain.spacing is not None:
-        return domain.grid_shape, domain.spacing
-    numbers = domain.numbers
-    if numbers is not None:
-        step = numbers[1] - numbers[0]
-        if step > 0 and all(b - a == step for a, b in pairwise(numbers)):
-            return (1, len(numbers)), step
-    expected = "a grid, or equally spaced numbers in rising order"
-    raise InputError("inputs", expected, repr(domain))
+    if domain.lattice is None:
+        expected = "a grid, or equally spaced numbers in rising order"
+        raise InputError("inputs", expected, repr(domain))
+    return domain.lattice

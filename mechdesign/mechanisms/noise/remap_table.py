@@ -59,7 +59,7 @@ class Losses:
         # weights of the displacements between points of the grid, as the noise has no direction
         self._weights = np.ldexp(law.table[np.ix_(down, right)].astype(np.float64), -62)
 
-    def remap(self, exponent: float) -> Int64Array:
+    def remap(self, exponent: float, block: int = 1) -> Int64Array:
         """Return for each report the number of a point whose posterior expected loss is least.
 
         For the sum of distances along both sides, the squared distance and for the Hamming loss it
@@ -70,29 +70,37 @@ class Losses:
         ----------
         exponent
             How far the noise falls at a step, which says how far from a report one has to look.
+        block
+            The side of squares of points that are replaced by one.
         """
-        reach = int(WINDOW_NATS / exponent) + 1
+        reach = int(WINDOW_NATS / exponent) + block
         m = self._law.sides[1]
         found = np.empty(self._prior.shape, dtype=np.int64)
         best = (0, 0)
-        for z in self._points():
+        for z in self._points(block):
+            last = self._last(z, block)
             window = tuple(
                 slice(max(0, y - reach), min(n, y + reach + 1))
                 for y, n in zip(z, self._law.sides, strict=True)
             )
             start = (window[0].start, window[1].start)
-            joint = self._joint(z)[window]
+            joint = self._joint(z, last)[window]
             best = self._kind.best(self, joint, start, [z, best]) if joint.any() else z
-            found[z] = best[0] * m + best[1]
+            found[z[0] : last[0] + 1, z[1] : last[1] + 1] = best[0] * m + best[1]
         return found.ravel()
+
+    def _last(self, z: Point, block: int) -> Point:
+        """Return the last point of a square."""
+        n, m = self._law.sides
+        return min(z[0] + block, n) - 1, min(z[1] + block, m) - 1
 
     def expected(self, remap: Int64Array) -> tuple[float, float]:
         """Return bounds on the expected loss with a table, in spite of all rounding."""
         m = self._law.sides[1]
         places = remap.reshape(self._prior.shape)
         parts = [
-            float(np.einsum("ij,ij->", self._joint(z), self._around(divmod(int(places[z]), m))))
-            for z in self._points()
+            float(np.einsum("ij,ij->", self._joint(z, z), self._around(divmod(int(places[z]), m))))
+            for z in self._points(1)
         ]
         found = fsum(parts)
         # seven roundings of a term, at most, and one addition for each other term of its part;
@@ -100,24 +108,24 @@ class Losses:
         error = found * (self._prior.size + 8) * 2.0**-52 + 1e-300
         return max(0.0, nextafter(found - error, -inf)), nextafter(found + error, inf)
 
-    def _points(self) -> Iterator[Point]:
+    def _points(self, step: int) -> Iterator[Point]:
         n, m = self._law.sides
-        return ((y, z) for y in range(n) for z in range(m))
+        return ((y, z) for y in range(0, n, step) for z in range(0, m, step))
 
     def _around(self, y: Point) -> FloatArray:
         """Return the losses of one output at all points."""
         (a, b), (n, m) = y, self._law.sides
         return self._loss[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
 
-    def _joint(self, z: Point) -> FloatArray:
-        """Return the probabilities of each point together with one report."""
+    def _joint(self, z: Point, last: Point) -> FloatArray:
+        """Return the probabilities of each point together with a rectangle of reports."""
         (a, b), (n, m) = z, self._law.sides
         ends = any(
             margin and y in (0, size - 1)
             for y, size, margin in zip(z, self._law.sides, self._law.margins, strict=True)
         )
-        if ends:
-            masses = self._law.masses((np.arange(n), np.arange(m)), z)
+        if ends or last != z:
+            masses = self._law.block_masses((np.arange(n), np.arange(m)), z, last)
             return np.asarray(self._prior * np.ldexp(masses.astype(np.float64), -62))
         weights = self._weights[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
         return np.asarray(self._prior * weights)

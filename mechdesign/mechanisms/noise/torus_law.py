@@ -144,10 +144,24 @@ class TorusLaw:
         Int64Array
             One mass for each choice of coordinates along the first side and along the second.
         """
+        return self.block_masses(inputs, reports, reports)
+
+    def block_masses(
+        self, inputs: Coordinates, firsts: Coordinates, lasts: Coordinates
+    ) -> Int64Array:
+        """Return the masses of rectangles of reports, by their first and their last points.
+
+        Parameters
+        ----------
+        inputs, firsts, lasts
+            As in :meth:`masses`.
+        """
         lows, highs = [], []
-        for x, y, n, margin in zip(inputs, reports, self.sides, self.margins, strict=True):
-            # the points that are reported as y, less x, counted from the least that there is
-            first, last = np.where(y == 0, -margin, y), np.where(y == n - 1, n - 1 + margin, y)
+        asked = zip(inputs, firsts, lasts, self.sides, self.margins, strict=True)
+        for x, low, high, n, margin in asked:
+            # the points that are reported in it, less x, counted from the least that there is
+            first = np.where(low == 0, -margin, low)
+            last = np.where(high == n - 1, n - 1 + margin, high)
             lows.append(np.atleast_1d(first - x + margin + n - 1))
             highs.append(np.atleast_1d(last - x + margin + n))
         S = self._sums

@@ -47,10 +47,14 @@ class CoarseBound:
         The bound, in floating point.
     dual
         The evidence.
+    weights
+        ``(n_outputs,)``: how much of an output the program uses, or how far it is from having
+        multipliers as good as those of its outputs, as a share of the bound.
     """
 
     value: float
     dual: Dual
+    weights: FloatArray
 
 
 def first_outputs(loss: FloatArray, inputs: IntArray) -> IntArray:
@@ -59,7 +63,7 @@ def first_outputs(loss: FloatArray, inputs: IntArray) -> IntArray:
 
 
 def coarse_bound(
-    program: CoarseProgram, cost: FloatArray, outputs: IntArray, limits: Limits
+    program: CoarseProgram, costs: FloatArray, outputs: IntArray, limits: Limits
 ) -> CoarseBound:
     """Solve the program of representatives with some outputs, and bound it with all.
 
@@ -67,16 +71,15 @@ def coarse_bound(
     ----------
     program
         The representatives, and the rows on them.
-    cost
-        ``(n_inputs, n_outputs)``: that of the problem.
+    costs
+        ``(n, n_outputs)``: those of the representatives.
     outputs
         Those of the program that is solved.
     limits
         When to end.
     """
-    costs = program.costs(cost)
     unit = float(costs.max()) or 1.0
-    costs /= unit
+    costs = costs / unit
     small = ConicProgram(program.cone, costs[:, outputs])
     answer = _solved(small, limits)
     potentials = reduced_costs(small, answer.duals).min(axis=1)
@@ -92,7 +95,10 @@ def coarse_bound(
         "mixtures": [[[y, 1.0]] for y in range(costs.shape[1])],
     }
     dual = Dual(program.on_inputs(multipliers, unit), evidence=evidence)
-    return CoarseBound(unit * float(costs.min(axis=1).sum()), dual)
+    value = float(costs.min(axis=1).sum())
+    weights = np.maximum(potentials[:, None] - costs, 0.0).sum(axis=0) / max(value, 1e-9)
+    weights[outputs] += answer.matrix.mean(axis=0)
+    return CoarseBound(unit * value, dual, weights)
 
 
 def _solved(program: ConicProgram, limits: Limits) -> Answer:

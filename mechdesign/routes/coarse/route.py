@@ -14,7 +14,7 @@ from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import LinearRoute, Verdict
 from mechdesign.routes.starts.route import Start
 
-__all__ = ["Coarse"]
+__all__ = ["Coarse", "is_too_large"]
 
 TOO_MANY = 10**8
 """Rows of all columns, without those that others imply, from which the whole program is too large:
@@ -64,9 +64,9 @@ class Coarse(LinearRoute):
             return Verdict(False, "it is for expected losses, not for the worst case or a guess")
         if all(family.ratio_rows() is None for family in problem.cone.families):
             return Verdict(False, "no notion bounds the ratios of two entries")
-        n_rows = _rows_of_all(problem)
+        n_rows = rows_of_all(problem)
         reason = f"{verdict.reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
-        return replace(verdict, reason=reason, recommended=n_rows >= TOO_MANY)
+        return replace(verdict, reason=reason, recommended=is_too_large(problem))
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Start from a channel of known columns, and prove bounds while there is time.
@@ -79,7 +79,7 @@ class Coarse(LinearRoute):
         utility = problem.expected_loss
         if utility is None:
             raise UnsupportedError("objective", "an expected loss", problem.utility.name)
-        limits.keep(SECONDS_PER_ROW * _rows_of_all(problem))
+        limits.keep(SECONDS_PER_ROW * rows_of_all(problem))
         raw = limits.start or Start().solve(problem, limits)
         outputs, prior = problem.outputs or (), problem.prior.array
         loss = utility.loss(problem.domain, outputs).array
@@ -93,7 +93,8 @@ class Coarse(LinearRoute):
             inputs, more = chosen(ratios, prior, [count, round(OUTPUTS * count)])
             some = first_outputs(loss, np.union1d(inputs, more))
             try:
-                found = coarse_bound(CoarseProgram(ratios, inputs), cost, some, limits)
+                program = CoarseProgram(ratios, inputs)
+                found = coarse_bound(program, program.costs(cost), some, limits)
             except SolverError:
                 if dual is None:
                     raise
@@ -116,7 +117,12 @@ class Coarse(LinearRoute):
         return replace(raw, dual=dual, route=route, notes=[*raw.notes, note], theorem=None)
 
 
-def _rows_of_all(problem: Problem) -> float:
+def is_too_large(problem: Problem) -> bool:
+    """Return whether the program of all inputs is too large to be stated."""
+    return not problem.is_written_out or rows_of_all(problem) >= TOO_MANY
+
+
+def rows_of_all(problem: Problem) -> float:
     """Return the rows of all columns but those that others imply; one budget counts as none."""
     found = (family.ratio_rows() for family in problem.cone.families)
     pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.bounds) > 1)

@@ -101,9 +101,9 @@ def test_a_third_of_the_inputs_proves_most() -> None:
     cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())  # type: ignore[attr-defined]
     (inputs,) = chosen(ratios, prior, [12])
     program = CoarseProgram(ratios, inputs)
-    whole = coarse_bound(program, cost, np.arange(36), Limits())
+    whole = coarse_bound(program, program.costs(cost), np.arange(36), Limits())
     some = first_outputs(cost / prior[:, None], chosen(ratios, prior, [24])[0])
-    part = coarse_bound(program, cost, some, Limits())
+    part = coarse_bound(program, program.costs(cost), some, Limits())
     assert len(some) == 24
     assert (1 - ACCURATE) * part.value <= 1.001 * whole.value
     assert 0.9 * whole.value <= part.value
