@@ -60,7 +60,7 @@ PLANS = {
     "a worst case": ["linear-program"] * 3,
     "a line": ["columns", "linear-program", "linear-program", "linear-program"],
     "a large program": ["interior", "linear-program", "linear-program", "linear-program"],
-    "a guess": ["linear-program", "linear-program", "linear-program", "extreme-rays"],
+    "a guess": ["closed-form", *["linear-program"] * 3, "extreme-rays"],
     "a scalar": ["decoder-grid", "decoder-grid"],
     "information": ["extreme-rays"],
     "a risk": ["estimation"],

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
 from mechdesign.closed_forms.bins.facilities import Sites, are_in_line
+from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
@@ -32,7 +33,7 @@ class ResponseOnBins(ClosedForm):
     Optimal for an expected loss under LDP if the outputs have an order in which, for every input x
     and every d, those of loss D(x, y) <= d are an interval: for distances on a line, any loss that
     rises on both sides of the best output, and the Hamming loss, where the m inputs of the largest
-    prior are told apart.
+    prior are told apart. The accuracy of the best guess is one less that loss.
 
     *Proof.* Let E = e**eps, and w_y = Sum_x P_x D(x, y) the loss of the output y alone. Under LDP
     a column q of least entry t has c . q >= t Sum_x (c_x + (E - 1) min(c_x, 0)). So prices u prove
@@ -63,11 +64,12 @@ class ResponseOnBins(ClosedForm):
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, and for an expected loss of which the outputs are in line."""
         notion = problem.sole_notion(LDP)
-        if notion is None or problem.expected_loss is None:
+        utility = problem.utility.linear_form
+        if notion is None or utility is None or utility.worst_case:
             return Verdict(False, "it is for LDP alone and an expected loss", relevant=False)
         if not 0 < math.exp(-notion.epsilon) < 1:
             return Verdict(False, "it is for budgets above 0 whose odds are floats", relevant=False)
-        if len(problem.outputs or ()) > MOST_OUTPUTS:
+        if len(_outputs(problem)) > MOST_OUTPUTS:
             return Verdict(False, f"it is for up to {MOST_OUTPUTS} outputs")
         loss, order = _loss(problem), _order(problem)
         if not are_in_line(loss[:, order]):
@@ -78,11 +80,13 @@ class ResponseOnBins(ClosedForm):
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
-        found, outputs = _optimum(problem), problem.outputs or ()
+        found, outputs = _optimum(problem), _outputs(problem)
         shrink = math.exp(-the_notion(problem, LDP).epsilon)
         m = len(found.outputs)
         told = found.bin_of[:, None] == np.arange(m)
         matrix = np.where(told, 1.0, shrink) / (1 + (m - 1) * shrink)
+        if problem.outputs is None:
+            return Formula(matrix, name_outputs(problem, m))
         return Formula(matrix, tuple(outputs[y] for y in found.outputs))
 
     def prices(self, problem: Problem) -> FloatArray | None:
@@ -98,9 +102,14 @@ class _Optimum(NamedTuple):
     prices: FloatArray
 
 
+def _outputs(problem: Problem) -> tuple[Label, ...]:
+    """Return the outputs that are allowed: those of a best guess are the inputs."""
+    return problem.outputs or problem.domain.labels
+
+
 def _order(problem: Problem) -> IntArray:
     """Return the outputs in the order of their numbers, or as they are listed."""
-    outputs = problem.outputs or ()
+    outputs = _outputs(problem)
     numbers = [label for label in outputs if isinstance(label, int | float)]
     if len(numbers) < len(outputs):
         return np.arange(len(outputs))
@@ -109,10 +118,10 @@ def _order(problem: Problem) -> IntArray:
 
 def _loss(problem: Problem) -> FloatArray:
     """Return D, ``(n_inputs, n_outputs)``."""
-    utility = problem.expected_loss
+    utility = problem.utility.linear_form
     if utility is None:
         raise UnsupportedError("objective", "an expected loss", problem.utility.name)
-    return utility.loss(problem.domain, problem.outputs or ()).array
+    return utility.loss(problem.domain, _outputs(problem)).array
 
 
 @lru_cache(maxsize=4)

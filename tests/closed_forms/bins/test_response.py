@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from mechdesign import (
     LDP,
     LIP,
+    BayesAccuracy,
     Distortion,
     Domain,
     EuclideanDistance,
@@ -94,6 +95,20 @@ def test_for_the_hamming_loss_the_likeliest_inputs_are_told_apart() -> None:
         told = {counts[x] for x in found.channel.outputs}
         assert told == set(largest[:m])
         assert 1 - float(found.value) == pytest.approx(right[m - 1])
+
+
+@examples(25)
+@given(priors(INPUTS), budgets("0.01", "6"))
+def test_the_best_guess_is_right_as_often_as_the_hamming_loss_allows(
+    prior: Prior, epsilon: Any
+) -> None:
+    guess = Problem(range(INPUTS), LDP(epsilon), BayesAccuracy(), prior=prior)
+    loss = Problem(range(INPUTS), LDP(epsilon), HammingLoss(), prior=prior)
+    assert FORM.check(guess).holds
+    found = design(guess, route="closed-form")
+    assert 1 - float(found.value) == pytest.approx(optimum(loss), abs=1e-8)
+    assert float(found.bound) == pytest.approx(float(found.value), rel=1e-9)
+    verify(found.document())
 
 
 def test_outputs_are_taken_in_the_order_of_their_numbers() -> None:
