@@ -26,7 +26,12 @@ EXPERIMENTS = (
     "arxiv_figure_6",
     "arxiv_figure_7",
     "arxiv_figure_9",
+    "tifs_figure_7",
+    "tifs_figure_8",
+    "tifs_figure_9",
+    "tifs_figure_10",
     "tifs_figure_11",
+    "tifs_figure_12",
     "icml_figure_2",
     "icml_table_1",
 )

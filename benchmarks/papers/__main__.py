@@ -30,7 +30,7 @@ from mechdesign.writing.atomic import write_atomically
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
-SHARED = ("base", "formulas", "optimum", "student_grades", "surveys")
+SHARED = ("base", "continuous_data", "formulas", "optimum", "student_grades", "surveys")
 """Modules on which results depend, besides the experiment's own."""
 
 

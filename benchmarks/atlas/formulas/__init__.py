@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks.atlas.base import Formula
 from benchmarks.atlas.formulas import (
     bins,
+    continuous,
     hadamard,
     lip_randomized_response,
     metric,
@@ -53,6 +54,10 @@ _ALL: tuple[Formula, ...] = (
     metric.ExponentialLine(),
     metric.ExponentialGrid(),
     bins.Bins(),
+    continuous.Sampling(),
+    continuous.AnalyticGaussian(),
+    continuous.LaplaceNoise(),
+    continuous.BestPiecewise(),
 )
 
 FORMULAS: dict[str, Formula] = {formula.name: formula for formula in _ALL}
