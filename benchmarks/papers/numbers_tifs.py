@@ -26,7 +26,13 @@ from mechdesign import (
     implied,
     leakages,
 )
-from mechdesign.accounting import lip_composition_bound
+from mechdesign.accounting import (
+    GaussianMechanism,
+    LaplaceMechanism,
+    NormalMixture,
+    laplace_scale,
+    lip_composition_bound,
+)
 
 __all__ = ["rows"]
 
@@ -152,9 +158,14 @@ def uncertain() -> list[Row]:
 def continuous() -> list[Row]:
     """Return the mechanisms for continuous data."""
     border = (1 - math.exp(-2)) / (math.exp(2) - math.exp(-2))
-    wide = gaussian_delta(10.0, 1.0)
-    far = max(gaussian_delta(float(x), 1.0) for x in (100, 200, 400))
-    laplace = laplace_leakage(1.0)
+    law, values = NormalMixture.normal(0, 5), (0, 1, 2)
+    wide, far = (
+        GaussianMechanism(law, [-reach, reach], 10, truncated=False).delta(1).high
+        for reach in (10, 1000)
+    )
+    skewed = Prior(["13/30", "10/30", "7/30"])
+    scale = laplace_scale(values, skewed, 1)
+    laplace = LaplaceMechanism(values, skewed, scale).leakage().high
     return [
         Row(
             "TIFS, Proposition 2",
@@ -178,29 +189,6 @@ def continuous() -> list[Row]:
             "valid and loose: calibrated on the exact leakage it needs less noise",
         ),
     ]
-
-
-def gaussian_delta(x: float, epsilon: float) -> float:
-    """Return the larger hockey-stick divergence of N(x, 10²) and N(0, 5² + 10²), by a sum."""
-    y = np.linspace(-1500, 1500, 600_001)
-    width = y[1] - y[0]
-
-    def density(mean: float, variance: float) -> np.ndarray:
-        return np.exp(-((y - mean) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
-
-    near, law, e = density(x, 100.0), density(0.0, 125.0), math.exp(epsilon)
-    sides = ((near, law), (law, near))
-    return max(float(np.maximum(f - e * g, 0).sum() * width) for f, g in sides)
-
-
-def laplace_leakage(epsilon: float) -> float:
-    """Return the exact LIP leakage of (25), on the values 0, 1, 2 of Fig. 10's prior."""
-    prior = np.array([1 / 3 + 0.1, 1 / 3, 1 / 3 - 0.1])
-    least = float(prior.min())
-    scale = 2 / math.log((math.exp(epsilon) - least) / (1 - least))
-    y = np.linspace(-1, 3, 4001)  # beyond the values the ratios are constant
-    rows_of = np.exp(-np.abs(y - np.arange(3)[:, None]) / scale)
-    return float(np.abs(np.log(rows_of / (prior @ rows_of))).max())
 
 
 def counts() -> list[Row]:
