@@ -11,8 +11,11 @@ from benchmarks.papers.base import Experiment, Pair, Panel
 
 __all__ = ["draw"]
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Okabe and Ito's, which most colour-blind readers tell apart."""
+COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+    *("#882255", "#999933"),
+)
+"""Okabe and Ito's, which most colour-blind readers tell apart, and two of Tol's."""
 
 ABOVE = 1 + 1e-9
 """A leakage that is not within the budget, relative to it."""

@@ -190,8 +190,12 @@ def rows(pair: Pair) -> list[Row]:
             why = whys.get(name, "")
             if name == BY_INPUT:
                 ratio = published.leakage[name][published.x.index(1.0)]
-                why = f"reports are a mixture, not normal: its δ is {ratio:.3g} times the promised"
+                why = f"reports are a mixture, not normal: its δ is {ratio:,.0f} times the promised"
             quantity = f"{ERROR} in {THOUSAND}, {name}, {ours.title}, ε = 1"
+            if name == BEST:
+                quantity = (
+                    f"{ERROR}, best of pure LIP beside noise by the input, {ours.title}, ε = 1"
+                )
             found.append(Row("TIFS, Fig. 12", quantity, at, curve[ours.x.index(1.0)], why))
     words = "LDP noise is less than LIP noise that is the same for all inputs"
     panels = pair[0][1:]
@@ -209,7 +213,7 @@ def caption(pair: Pair) -> str:
     return (
         f"At δ = {delta} and ε = 1: LDP noise errs by {ours.at(LDP, 1):.0f}, LIP noise by"
         f" {ours.at(ONE, 1):.0f}, noise by the input by {ours.at(BY_INPUT, 1):.0f} once it is"
-        f" private (as published its δ is {ratio:.2g} times the promised one), sampling by"
+        f" private (as published its δ is {ratio:,.0f} times the promised one), sampling by"
         f" {ours.at(MIXED, 1):.0f}; the best channel of pure LIP by {ours.at(BEST, 1):.0f}"
         " thousand dollars."
     )
