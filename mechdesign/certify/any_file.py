@@ -8,8 +8,14 @@ from typing import Any
 
 from mechdesign.certify import bare_channel, channel_file, mechanism_file
 from mechdesign.certify.channel_file import Verified, digest
+from mechdesign.certify.continuous import continuous_file
 from mechdesign.certify.forms import Form
-from mechdesign.certify.schema import BARE_CHANNEL_FILE, CHANNEL_FILE, MECHANISM_FILE
+from mechdesign.certify.schema import (
+    BARE_CHANNEL_FILE,
+    CHANNEL_FILE,
+    CONTINUOUS_FILE,
+    MECHANISM_FILE,
+)
 from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.resources import counted, entries_of
 
@@ -18,6 +24,7 @@ __all__ = ["parse", "verify"]
 CHECKERS: list[tuple[dict[str, Any], Form, Callable[[dict[str, Any]], Verified]]] = [
     (channel_file.FORMAT, CHANNEL_FILE, channel_file.verify_channel),
     (mechanism_file.FORMAT, MECHANISM_FILE, mechanism_file.verify_mechanism),
+    (continuous_file.FORMAT, CONTINUOUS_FILE, continuous_file.verify_continuous),
     (bare_channel.FORMAT, BARE_CHANNEL_FILE, bare_channel.verify_bare_channel),
 ]
 """The head of every kind of document, its keys, and the checker of the rest."""

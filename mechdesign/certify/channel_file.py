@@ -39,11 +39,15 @@ __all__ = [
     "OPTIMAL_GAP",
     "Verified",
     "canonical",
+    "check_status",
     "digest",
     "is_close",
     "read_channel",
     "relative_gap",
+    "same_decoder",
     "verify_channel",
+    "verify_privacy",
+    "verify_value",
 ]
 
 FORMAT = {"format": "mechdesign-channel", "version": 1}
@@ -118,7 +122,7 @@ def verify_channel(document: dict[str, Any]) -> Verified:
     if len(document["privacy"]) != len(statement.privacy):
         raise CertificateError("the file does not claim every notion of its problem")
     for claim, table in zip(document["privacy"], statement.privacy, strict=True):
-        claims.append(_verify_privacy(statement, table, claim, columns))
+        claims.append(verify_privacy(statement, table, claim, columns))
     if document["objective"] != statement.utility["objective"]:
         raise CertificateError("the objective claimed is not that of the problem")
     certificate, own = document["certificate"], document["problem"].get("constraints", [])
@@ -148,12 +152,12 @@ def _verify_numeric(
     if document["bound_proved"]:
         raise CertificateError("the file claims a proof of its bound, and carries none")
     found, bound = number(document["value"]), number(document["bound"])
-    _check_status(document)
+    check_status(document)
     if statement.is_read:
         raise CertificateError("readings are not proved under constraints of the user's own")
     if statement.is_known:
         _check_sense(statement, document)
-        claims.append(_verify_value(value(statement, *channel), document))
+        claims.append(verify_value(value(statement, *channel), document))
         claims += _verify_decoder(statement, document, channel)
         claims.append(
             f"NOT checked: the bound {float(bound):.10g}, and {len(own)} constraints of the "
@@ -179,7 +183,7 @@ def _verify_optimality(
     if not document["bound_proved"]:
         raise CertificateError("the file claims no proof of its bound, and carries one")
     _check_sense(statement, document)
-    claims = [_verify_value(exact, document)]
+    claims = [verify_value(exact, document)]
     claimed_bound, sign = number(document["bound"]), -1 if statement.is_maximized else 1
     if sign * claimed_bound > sign * bound:
         raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
@@ -187,7 +191,7 @@ def _verify_optimality(
         raise CertificateError("the bound is beyond the value: the problem contradicts itself")
     than = "is above" if statement.is_maximized else "has a loss below"
     claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
-    return [*claims, f"status {_check_status(document)}"]
+    return [*claims, f"status {check_status(document)}"]
 
 
 def _check_sense(statement: Statement, document: dict[str, Any]) -> None:
@@ -196,13 +200,14 @@ def _check_sense(statement: Statement, document: dict[str, Any]) -> None:
         raise CertificateError(f"the sense is {sense!r}, not {document['sense']!r}")
 
 
-def _verify_value(exact: Fraction, document: dict[str, Any]) -> str:
+def verify_value(exact: Fraction, document: dict[str, Any]) -> str:
+    """Check the value that is claimed, and return the claim in words."""
     if not is_close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     return f"value {float(exact):.10g}, recomputed from the integers"
 
 
-def _check_status(document: dict[str, Any]) -> str:
+def check_status(document: dict[str, Any]) -> str:
     """Return the status that the claimed value and bound have; the claimed gap must fit it too."""
     gap = relative_gap(float(document["value"]), float(document["bound"]))
     value, bound = number(document["value"]), number(document["bound"])
@@ -229,14 +234,12 @@ def _verify_decoder(
         return []
     if wanted is None:
         raise CertificateError("the objective has no decoder, and the channel claims one")
-    if claimed is None or not _same_decoder(
-        wanted, claimed, statement.is_risk or statement.is_read
-    ):
+    if claimed is None or not same_decoder(wanted, claimed, statement.is_risk or statement.is_read):
         raise CertificateError("the decoder is not what the aggregator reads from each output")
     return ["the decoder is what the aggregator reads from each output"]
 
 
-def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
+def same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -> bool:
     """Return whether numbers are close, labels the same, and lists so item by item.
 
     Close means relative to the number; if ``signed``, to the largest of its list, since entries
@@ -252,7 +255,7 @@ def _same_decoder(wanted: list[Any], claimed: list[Any], signed: bool = False) -
             off = max(VALUE_TOLERANCE * around, LEAST_FLOAT)
             same = NUMBER.holds(shown) and abs(number(shown) - exact) <= off
         elif isinstance(exact, list) and exact and isinstance(exact[0], Fraction):
-            same = isinstance(shown, list) and _same_decoder(exact, shown, signed)
+            same = isinstance(shown, list) and same_decoder(exact, shown, signed)
         else:
             same = exact == shown
         if not same:
@@ -300,7 +303,7 @@ def read_channel(
     return columns, bits, [place[plain_label(y)] for y in outputs]
 
 
-def _verify_privacy(
+def verify_privacy(
     statement: Statement, table: dict[str, Any], claim: dict[str, Any], columns: list[list[int]]
 ) -> str:
     """Check the notion as stated, and that the claimed leakage is the least that holds."""

@@ -72,6 +72,7 @@ __all__ = [
     "PRICES",
     "THEOREMS",
     "Kind",
+    "bound_of",
     "check_multipliers",
     "prove",
     "unpacked_block",
@@ -288,6 +289,18 @@ def prove(
 
     Its steps are counted apart, so that a designer knows beforehand which proofs a reader accepts.
     """
+    bound = bound_of(statement, certificate)
+    return value(statement, columns, used, bits, certificate["dual"], readings), bound
+
+
+def bound_of(statement: Statement, certificate: dict[str, Any]) -> Fraction:
+    """Return the best bound that a certificate proves.
+
+    Raises
+    ------
+    CertificateError
+        If it is not for the problem, or its data prove no bound.
+    """
     CERTIFICATES.find(certificate, "certificate")
     theorem, dual = certificate["theorem"], certificate["dual"]
     bounds = [nothing_constrained(statement)]
@@ -299,5 +312,4 @@ def prove(
         dual = {**dual, "rows": [unpacked_block(block) for block in dual["rows"]]}
         check_multipliers(statement, dual)
         bounds.append(kind(statement, dual))
-    best = min(bounds) if statement.is_maximized else max(bounds)
-    return value(statement, columns, used, bits, dual, readings), best
+    return min(bounds) if statement.is_maximized else max(bounds)

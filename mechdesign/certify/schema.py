@@ -40,6 +40,7 @@ __all__ = [
     "BOXES_DUAL",
     "CERTIFICATES",
     "CHANNEL_FILE",
+    "CONTINUOUS_FILE",
     "DECODERS_DUAL",
     "DUALS",
     "KNOWN_OBJECTIVES",
@@ -414,6 +415,104 @@ BARE_CHANNEL_FILE = Table(
         "version": Fixed(1),
         "domain": DOMAIN,
         "channel": Table("bare channel", CHANNEL_KEYS),
+        "digest": TEXT,
+    },
+)
+
+# --- files of a continuous input ------------------------------------------------------------------
+
+END = AnyOf([EXACT, Fixed("-inf"), Fixed("inf")])
+EXACTS = ListOf(EXACT)
+
+LAW = Variants(
+    "law",
+    [
+        Table("law of samples", {"samples": COUNT}),
+        Table("law histogram", {"histogram": Table("bins", {"edges": EXACTS, "masses": EXACTS})}),
+        Table("law kde", {"kde": Table("kernels", {"samples": COUNT, "bandwidth": EXACT})}),
+        Table("law by name", {"law": Table("named", {"name": TEXT, "parameters": EXACTS})}),
+        Table(
+            "law mixture",
+            {
+                "mixture": Table(
+                    "normal laws", {"weights": EXACTS, "means": EXACTS, "deviations": EXACTS}
+                )
+            },
+        ),
+    ],
+)
+"""Where the moments come from: nothing is proved of it."""
+
+MOMENTS = Table(
+    "moments",
+    {
+        "masses": ZERO_OR_MORE,
+        "first": EXACTS,
+        "second": EXACTS,
+        "error": Row([BUDGET, BUDGET, BUDGET]),
+    },
+)
+
+CONTINUOUS_NOTIONS = Variants(
+    "privacy notion of an interval",
+    [
+        *(_with_budget(name) for name in ("ldp", "lip", "pml", "maximal-leakage")),
+        _with_budget("mutual-information"),
+        _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=False),
+        _with_budget("approximate-ldp", {"delta": BUDGET}),
+        _with_budget("approximate-lip", {"delta": BUDGET}),
+        _with_budget("metric", {"distance": Fixed("absolute")}),
+    ],
+)
+
+CONTINUOUS_OBJECTIVES = Variants(
+    "loss of an interval",
+    [
+        _objective("mean-absolute-error", worst_case=TRUTH),
+        _objective("mean-squared-distance", worst_case=TRUTH),
+        _objective("posterior-mean-squared-error"),
+    ],
+)
+
+NODE_CHANNEL: dict[str, Form] = {
+    "kind": Fixed("linear"),
+    "points": ListOf(EXACT, least=2),
+    "outputs": LABELS,
+    "matrix": ListOf(NUMBERS),
+    "bits": COUNT,
+    "numerators": ListOf(ListOf(WHOLE)),
+}
+
+CONTINUOUS_FILE = Table(
+    "continuous file",
+    {
+        "format": Fixed("mechdesign-continuous"),
+        "version": Fixed(1),
+        "title": TEXT,
+        "source": TEXT,
+        "status": AnyOf([Fixed("optimal"), Fixed("bounded")]),
+        "objective": TEXT,
+        "sense": Fixed("minimize"),
+        "value": NUMBER,
+        "bound": NUMBER,
+        "gap": SIZE,
+        "cells": COUNT,
+        "route": TEXT,
+        "privacy": ListOf(CLAIM, least=1),
+        "channel": Table("channel of the nodes", NODE_CHANNEL, {"decoder": NUMBERS}),
+        "seconds": SIZE,
+        "notes": ListOf(TEXT),
+        "problem": Table(
+            "problem of an interval",
+            {
+                "domain": Table("domain, interval", {"interval": Row([END, END])}),
+                "law": LAW,
+                "moments": MOMENTS,
+                "privacy": ListOf(CONTINUOUS_NOTIONS, least=1),
+                "utility": CONTINUOUS_OBJECTIVES,
+            },
+        ),
+        "certificate": CERTIFICATES,
         "digest": TEXT,
     },
 )

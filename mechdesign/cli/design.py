@@ -29,6 +29,8 @@ from mechdesign.errors import (
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
+    from mechdesign.continuous import ContinuousProblem
+    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
 
@@ -105,14 +107,27 @@ def _solve(options: argparse.Namespace) -> int:
     if options.output:
         save(solution, options.output, key=options.key)
     if options.plot:
-        from mechdesign.plots import save_channel_plot
-
-        save_channel_plot(solution.dense(), options.plot, title=solution.problem.title)
+        _plot(solution, options.plot)
     print(json.dumps(solution.to_json()) if options.json else solution)
     return DONE
 
 
-def _designed(problem: Problem, options: argparse.Namespace) -> Solution:
+def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
+    """Draw the channel, or the kernel."""
+    from mechdesign.designs.continuous.solution import ContinuousSolution
+    from mechdesign.plots.channels import save_channel_plot
+    from mechdesign.plots.continuous import save_kernel_plot
+
+    title = solution.problem.title
+    if isinstance(solution, ContinuousSolution):
+        save_kernel_plot(solution.channel, path, title=title)
+    else:
+        save_channel_plot(solution.dense(), path, title=title)
+
+
+def _designed(
+    problem: Problem | ContinuousProblem, options: argparse.Namespace
+) -> Solution | ContinuousSolution:
     """Design the best channel; errors about the problem name its file."""
     from mechdesign.certify.channel_file import OPTIMAL_GAP
     from mechdesign.designs.facade import design
@@ -196,12 +211,15 @@ def _check_one(path: str) -> dict[str, Any]:
 
 
 def _example(options: argparse.Namespace) -> int:
+    from mechdesign.files.templates import CONTINUOUS, template
     from mechdesign.notions import NOTIONS
 
+    if options.notion == "continuous":
+        print(CONTINUOUS, end="")
+        return DONE
     if options.notion not in NOTIONS:
-        hint = did_you_mean(options.notion, NOTIONS)
-        raise InputError("NOTION", f"one of {', '.join(NOTIONS)}", shown(options.notion), hint)
-    from mechdesign.files.templates import template
-
+        hint = did_you_mean(options.notion, [*NOTIONS, "continuous"])
+        expected = f"one of {', '.join(NOTIONS)}, or continuous"
+        raise InputError("NOTION", expected, shown(options.notion), hint)
     print(template(NOTIONS[options.notion]), end="")
     return DONE

@@ -99,12 +99,12 @@ def _given(file: Path) -> bytes:
     InputError
         If the file cannot be read, or is neither.
     """
-    from mechdesign.files import load_problem
     from mechdesign.files.channels import read_document
+    from mechdesign.files.problems import load_problem_on_labels
 
     if file.suffix.lower() == ".json":
         return json.dumps(read_document(file)).encode()
-    problem = load_problem(file)
+    problem = load_problem_on_labels(file)
     return json.dumps({"title": problem.title, "problem": problem.to_table()}).encode()
 
 

@@ -199,12 +199,12 @@ def _budget(text: str) -> float:
 
 def _problems(options: argparse.Namespace) -> list[tuple[str, Problem]]:
     """Read the problems, which must have one objective."""
-    from mechdesign.files import load_problem
+    from mechdesign.files.problems import load_problem_on_labels
 
     read: list[tuple[str, Problem]] = []
     for path in options.problems:
         try:
-            read.append((path, load_problem(path)))
+            read.append((path, load_problem_on_labels(path)))
         except InfeasibleError as error:
             raise InfeasibleError(f"{path}: {error}") from None
         first, this = (problem.utility.name for problem in (read[0][1], read[-1][1]))

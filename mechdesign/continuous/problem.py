@@ -7,7 +7,7 @@ from typing import Any
 
 from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.laws.named import NamedLaw
+from mechdesign.continuous.laws.empirical import Histogram
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.notions import NOTIONS, Notion
 from mechdesign.problem import Expected, notions_of
@@ -72,11 +72,26 @@ class ContinuousProblem:
             raise InputError("utility", "a utility, such as MeanAbsoluteError()", kind)
         if not (utility.on_interval and utility.exact):
             raise UnsupportedError("utility", f"one of {_able(UTILITIES)}", repr(utility))
+        self._check_distance(utility)
         self.utility = utility
         self.title, self.source, self.expected = title, source, expected
         self.prior_given = prior is not None
         self.prior = self._law(prior)
         self.prior.check(self.interval)
+
+    def _check_distance(self, utility: Utility) -> None:
+        """Raise unless there is a bound for such notions, such a loss and such an interval."""
+        names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
+        if len(names) > 1:
+            raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
+        estimates = utility.on_interval == "estimate"
+        if names and estimates:
+            expected = f"an error of the released number, for {names[0]}"
+            raise UnsupportedError("utility", expected, repr(utility))
+        for reason in (*names, *([repr(utility)] if utility.worst_case or estimates else [])):
+            if not self.interval.is_bounded:
+                expected = f"an interval with two ends, for {reason}"
+                raise UnsupportedError("interval", expected, repr(self.interval))
 
     def _law(self, prior: Any) -> Law:
         if isinstance(prior, Law):
@@ -89,7 +104,15 @@ class ContinuousProblem:
         low, high = self.interval.low, self.interval.high
         if not self.interval.is_bounded:
             raise InputError("prior", "a law, as no law is uniform without end", "none")
-        return NamedLaw("uniform", [low, high - low])
+        return Histogram([low, high], [1])
+
+    @property
+    def utility_table(self) -> dict[str, Any]:
+        """The ``[utility]`` table."""
+        table: dict[str, Any] = {"objective": self.utility.name}
+        if self.utility.on_interval != "estimate":
+            table["worst_case"] = self.utility.worst_case
+        return table
 
     def at(self, epsilon: Any) -> ContinuousProblem:
         """Return the problem with another budget.

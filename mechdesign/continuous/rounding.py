@@ -32,14 +32,17 @@ class Rounding(ABC):
     ----------
     points
         Increasing, the ends of the interval included; no two have the same nearest double.
+    ends
+        The doubles nearest to the ends of the interval; default those of the points.
     """
 
     kind: ClassVar[str]
     """Its name in files."""
 
-    def __init__(self, points: Sequence[End]) -> None:
+    def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
         self._doubles = np.array([float(point) for point in self.points])
+        self.ends = ends or (float(self._doubles[0]), float(self._doubles[-1]))
 
     @property
     @abstractmethod
@@ -97,11 +100,6 @@ class Rounding(ABC):
             Where the bits come from.
         """
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The doubles nearest to the ends of the interval."""
-        return float(self._doubles[0]), float(self._doubles[-1])
-
 
 class Cells(Rounding):
     """Hard cells: a number goes to the cell [a, b) that it lies in, the last one closed.
@@ -119,8 +117,8 @@ class Cells(Rounding):
 
     kind = "cells"
 
-    def __init__(self, points: Sequence[End]) -> None:
-        super().__init__(points)
+    def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
+        super().__init__(points, ends)
         self._edges = dict(zip(self._doubles.tolist(), self.points, strict=True))
 
     @property
@@ -179,7 +177,8 @@ class Cells(Rounding):
 class Linear(Rounding):
     """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
 
-    So the node has the mean x, and each probability of the kernel is linear between nodes.
+    So the node has the mean x, and each probability of the kernel is linear between nodes. Where
+    the interval has no end, what lies beyond the nodes goes to the last one there.
 
     Notes
     -----
@@ -196,8 +195,8 @@ class Linear(Rounding):
 
     kind = "linear"
 
-    def __init__(self, points: Sequence[End]) -> None:
-        super().__init__(points)
+    def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
+        super().__init__(points, ends)
         nodes = [Fraction(point) for point in self.points]
         self._nodes = nodes
         self._from = np.array([_ceiling(node) for node in nodes])
@@ -263,6 +262,7 @@ class Linear(Rounding):
 
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
         """Return one of the two nodes beside each double."""
+        numbers = np.clip(numbers, self._doubles[0], self._doubles[-1])
         places = np.searchsorted(self._from, numbers, side="right").astype(np.int64) - 1
         np.clip(places, 0, len(self._scales) - 1, out=places)
         words = source.words(len(numbers))
@@ -319,10 +319,12 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
         if float(low) >= float(high):
             expected = "points that rise, as doubles too"
             raise InputError(f"points[{n + 1}]", expected, f"{end_text(low)}, {end_text(high)}")
-    if (found[0], found[-1]) != (interval.low, interval.high):
-        expected = f"points from end to end of {interval!r}"
-        raise InputError("points", expected, f"{end_text(found[0])} to {end_text(found[-1])}")
-    return made(found)
+    ends = (interval.low, interval.high)
+    for point, end in zip((found[0], found[-1]), ends, strict=True):
+        if point != end and (made is Cells or isinstance(end, Fraction)):
+            expected = f"points from end to end of {interval!r}"
+            raise InputError("points", expected, f"{end_text(found[0])} to {end_text(found[-1])}")
+    return made(found, (float(ends[0]), float(ends[1])))
 
 
 def point_text(point: End) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
+from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InputError, MechdesignError, shown
+from mechdesign.errors import InputError, MechdesignError, UnsupportedError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO, NOISE, Attempt, Considered, plan
 from mechdesign.routes.coarse.route import is_too_large
@@ -21,13 +22,41 @@ from mechdesign.routes.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.routes.starts.route import Start
 
 if TYPE_CHECKING:
+    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.routes.conic.user_terms import UserTerms
 
 __all__ = ["check_limits", "design"]
 
 
+@overload
 def design(
     problem: Problem,
+    *,
+    route: str = ...,
+    gap: float | None = ...,
+    time_limit: float | None = ...,
+    memory_limit: float | None = ...,
+    progress: bool | Callable[[Progress], None] = ...,
+    symmetries: Iterable[Sequence[Any]] | None = ...,
+    constraints: Iterable[Any] = ...,
+    objective: Any = ...,
+) -> Solution: ...
+
+
+@overload
+def design(
+    problem: ContinuousProblem,
+    *,
+    route: str = ...,
+    gap: float | None = ...,
+    time_limit: float | None = ...,
+    memory_limit: float | None = ...,
+    progress: bool | Callable[[Progress], None] = ...,
+) -> ContinuousSolution: ...
+
+
+def design(
+    problem: Problem | ContinuousProblem,
     *,
     route: str = "auto",
     gap: float | None = None,
@@ -37,13 +66,15 @@ def design(
     symmetries: Iterable[Sequence[Any]] | None = None,
     constraints: Iterable[Any] = (),
     objective: Any = None,
-) -> Solution:
+) -> Solution | ContinuousSolution:
     """Design the best private channel for a problem, and prove both.
 
     Parameters
     ----------
     problem
-        What to keep secret and what to keep useful.
+        What to keep secret and what to keep useful. For a
+        :class:`~mechdesign.ContinuousProblem` the interval is divided into more and more cells, and
+        what comes back is a :class:`~mechdesign.designs.continuous.solution.ContinuousSolution`.
     route
         ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
         ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
@@ -53,7 +84,7 @@ def design(
         structured mechanism.
     gap
         A gap that is small enough: iterative routes stop there. Default: as small as rounding
-        allows, about 1e-8.
+        allows, about 1e-8; 0.01 for a continuous problem.
     time_limit
         Seconds. An iterative route stops soon after, and the best channel and the best bound so
         far are certified; the gap then says how far apart they are. The first Ctrl-C does the
@@ -109,6 +140,10 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
+    if isinstance(problem, ContinuousProblem):
+        own_terms = {"constraints": tuple(constraints), "objective": objective}
+        others = {"symmetries": symmetries, **own_terms}
+        return _continuous(problem, route, gap, time_limit, memory_limit, others)
     check_problem(problem)
     own = _own_terms(problem, constraints, objective)
     if own is None and symmetries is None and _asks_for_noise(problem, route):
@@ -133,6 +168,29 @@ def _asks_for_noise(problem: Problem, route: str) -> bool:
     if route not in (AUTO, NOISE):
         return False
     return route == NOISE or (problem.suits_noise and is_too_large(problem))
+
+
+def _continuous(
+    problem: ContinuousProblem,
+    route: str,
+    gap: float | None,
+    time_limit: float | None,
+    memory_limit: float | None,
+    others: dict[str, Any],
+) -> ContinuousSolution:
+    """Design for a continuous input: finite programs are designed as any other problem."""
+    from mechdesign.designs.continuous.search import design_continuous
+
+    for key, given in others.items():
+        if given:
+            raise UnsupportedError(key, "none for a continuous problem", shown(given))
+
+    def finite(program: Problem, gap: float, seconds: float) -> Solution:
+        limit = None if math.isinf(seconds) else max(seconds, 0.1)
+        return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory_limit)
+
+    check_limits(gap, time_limit, memory_limit)
+    return design_continuous(problem, Limits(OPTIMAL, time_limit or math.inf), gap, finite)
 
 
 def check_limits(

@@ -26,7 +26,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, html_lines, html_matrix, printable
 
-__all__ = ["PrivacyClaim", "Solution"]
+__all__ = ["PrivacyClaim", "Solution", "float_below", "privacy_line"]
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
@@ -195,18 +195,9 @@ class Solution:
         return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
 
     def _float_bound(self) -> float:
-        """Return a float whose decimal text is on the weak side of the bound, or at it.
-
-        Numbers smaller than the checker reads are rounded to 0, or up to the least that it reads.
-        """
-        away = math.inf if self.problem.utility.is_maximized else -math.inf
-        sign = 1 if away > 0 else -1
-        rounded = float(self.bound)
-        while sign * Fraction(repr(rounded)) < sign * self.bound:
-            rounded = math.nextafter(rounded, away)
-        if 0 < abs(rounded) < LEAST_SIZE:
-            return sign * float(LEAST_SIZE) if sign * rounded > 0 else 0.0
-        return rounded
+        """Return a float whose decimal text is on the weak side of the bound, or at it."""
+        sign = -1 if self.problem.utility.is_maximized else 1
+        return sign * float_below(sign * self.bound) + 0.0  # no minus zero
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints.
@@ -294,7 +285,7 @@ class Solution:
             lines.append(("prior", repr(problem.prior).removeprefix("Prior(").removesuffix(")")))
         else:
             lines.append(("prior", "none given: taken as uniform"))
-        lines += [("privacy", _privacy_line(claim)) for claim in self.privacy]
+        lines += [("privacy", privacy_line(claim)) for claim in self.privacy]
         loss = problem.utility.name
         if problem.utility.worst_case:
             loss += f", worst case over the {problem.utility.worst_over}"
@@ -363,7 +354,21 @@ def _shown(reading: Any) -> str:
     return printable(plain)
 
 
-def _privacy_line(claim: PrivacyClaim) -> str:
+def float_below(number: Fraction) -> float:
+    """Return a float whose decimal text is at most a number, and near it.
+
+    Numbers smaller than the checker reads are rounded to 0, or down to the least that it reads.
+    """
+    rounded = float(number)
+    while Fraction(repr(rounded)) > number:
+        rounded = math.nextafter(rounded, -math.inf)
+    if 0 < abs(rounded) < LEAST_SIZE:
+        return -float(LEAST_SIZE) if rounded < 0 else 0.0
+    return rounded
+
+
+def privacy_line(claim: PrivacyClaim) -> str:
+    """Return what a report says of a claim."""
     table = claim.notion.to_table()
     head = claim.notion.heading
     if "epsilon" in table:

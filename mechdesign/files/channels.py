@@ -24,6 +24,7 @@ from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
     from mechdesign.continuous import ContinuousChannel
+    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
 
@@ -76,7 +77,9 @@ class SavedChannel(SavedMechanism):
 S = TypeVar("S", bound=SavedMechanism)
 
 
-def save_solution(solution: Solution, path: str | os.PathLike[str]) -> dict[str, Any]:
+def save_solution(
+    solution: Solution | ContinuousSolution, path: str | os.PathLike[str]
+) -> dict[str, Any]:
     """Write a solution with its certificate to a JSON file, and return what is in it.
 
     Raises
@@ -201,7 +204,7 @@ def checked_channel(document: Any) -> SavedChannel:
     """
     verified = verify(document)
     if not is_channel_file(document):
-        raise CertificateError("this is a mechanism file, which holds no matrix")
+        raise CertificateError("this is no file of a channel on labels: load_mechanism reads it")
     stated, saved = document.get("problem", document), document["channel"]
     try:
         channel = Channel(

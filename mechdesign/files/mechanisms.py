@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import digest, verify
+from mechdesign.certify.continuous.continuous_file import FORMAT as CONTINUOUS
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
-from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.continuous.interval import end_text
+from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.channels import (
@@ -45,7 +47,7 @@ __all__ = [
 
 
 def save(
-    result: Solution | Channel | Mechanism,
+    result: Solution | ContinuousSolution | Channel | Mechanism,
     path: str | os.PathLike[str],
     *,
     key: PrivateKey | None = None,
@@ -70,7 +72,7 @@ def save(
         If the file cannot be written, or what is given is none of these.
     """
     signer = None if key is None else private_key(key, path)
-    if isinstance(result, Solution):
+    if isinstance(result, Solution | ContinuousSolution):
         document = save_solution(result, path)
     elif isinstance(result, Channel):
         document = save_bare_channel(result, path)
@@ -121,7 +123,7 @@ def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
 
 
 def load_mechanism(path: str | os.PathLike[str], *, key: PublicKey | None = None) -> SavedMechanism:
-    """Read a channel file or a mechanism file, and check every claim in it before returning it.
+    """Read a channel file, continuous or not, or a mechanism file, and check every claim in it.
 
     Parameters
     ----------
@@ -144,6 +146,8 @@ def _checked(document: Any) -> SavedMechanism:
     """Return the mechanism of a document, once every claim in it is checked."""
     if is_channel_file(document):
         return checked_channel(document)
+    if isinstance(document, dict) and document.get("format") == CONTINUOUS["format"]:
+        return _continuous(document)
     from mechdesign.mechanisms.registry import restored
 
     verified = verify(document)
@@ -161,6 +165,25 @@ def _checked(document: Any) -> SavedMechanism:
     if "design" in document:
         prior = Prior(document["design"]["prior"])
     return SavedMechanism(mechanism, prior, document, verified)
+
+
+def _continuous(document: dict[str, Any]) -> SavedMechanism:
+    """Return the channel of a continuous input, once every claim of its file is checked."""
+    verified = verify(document)
+    saved = document["channel"]
+    try:
+        nodes = Channel(
+            [[int(entry) for entry in row] for row in saved["numerators"]],
+            outputs=saved["outputs"],
+            bits=saved["bits"],
+        )
+        interval = Interval.of(document["problem"]["domain"]["interval"])
+        channel = ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
+    except LimitError:
+        raise
+    except InputError as error:
+        raise CertificateError(f"the file is not of a channel known here: {error}") from None
+    return SavedMechanism(channel, None, document, verified)
 
 
 TEXTS = ("mechanism", "epsilon", "prior")

@@ -10,8 +10,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mechdesign.continuous import (
+    KDE,
+    ContinuousProblem,
+    GaussianMixture,
+    Histogram,
+    Interval,
+    NamedLaw,
+    Samples,
+)
+from mechdesign.continuous.laws import Law
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
 from mechdesign.files.folders import allowed_paths, find_data
@@ -25,6 +35,7 @@ from mechdesign.utilities import UTILITIES, Utility
 __all__ = [
     "Setting",
     "load_problem",
+    "load_problem_on_labels",
     "load_setting",
     "read_domain",
 ]
@@ -62,7 +73,9 @@ class Setting:
 AnyPath = str | os.PathLike[str]
 
 
-def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Problem:
+def load_problem(
+    path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()
+) -> Problem | ContinuousProblem:
     """Read a problem file.
 
     Parameters
@@ -82,7 +95,23 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Probl
         If no channel satisfies its notion.
     """
     with allowed_paths(allow_paths):
-        return _read(path, _problem)
+        return _read(path, _any_problem)
+
+
+def load_problem_on_labels(path: AnyPath) -> Problem:
+    """Read a problem file whose domain is no interval.
+
+    Raises
+    ------
+    InputError
+        If it is not such a file.
+    InfeasibleError
+        If no channel satisfies its notion.
+    """
+    problem = load_problem(path)
+    if isinstance(problem, ContinuousProblem):
+        raise UnsupportedError(f"{path}: domain", "inputs that are labels", "an interval")
+    return problem
 
 
 def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setting:
@@ -121,6 +150,92 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
     privacy = _privacy(table["privacy"], domain, folder)
     prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
     return Setting(domain, tuple(privacy), prior)
+
+
+def _any_problem(table: Table, folder: Path) -> Problem | ContinuousProblem:
+    """Read a problem, on an interval if its domain is one."""
+    domain = table.get("domain")
+    if isinstance(domain, dict) and "interval" in domain:
+        return _continuous(table, folder)
+    return _problem(table, folder)
+
+
+def _continuous(table: Table, folder: Path) -> ContinuousProblem:
+    known = [key for key in TABLES if key != "outputs"]
+    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    domain = _section(table, "domain")
+    _check_keys(domain, "domain", ("interval",))
+    with _inside("domain"):
+        interval = Interval.of(domain["interval"])
+    nothing = Domain.range(1)  # no label is looked up: no notion of an interval has any
+    return ContinuousProblem(
+        interval,
+        _privacy(table["privacy"], nothing, folder),
+        _utility(_section(table, "utility"), nothing, None, folder),
+        prior=_law(_section(table, "prior"), folder) if "prior" in table else None,
+        title=_text(table, "title"),
+        source=_text(table, "source"),
+        expected=_expected(_section(table, "expected")) if "expected" in table else None,
+    )
+
+
+def _law(section: Table, folder: Path) -> Law | None:
+    """Read the ``[prior]`` table of a number; a file of samples is looked for from ``folder``."""
+    forms: dict[str, Callable[[Any], Law | None]] = {
+        "samples": lambda given: Samples(_sample_values(given, folder, "samples")),
+        "kde": lambda given: _kde(given, folder),
+        "histogram": lambda given: Histogram(**_keys_of(given, "histogram", ("edges", "masses"))),
+        "law": lambda given: NamedLaw(**_keys_of(given, "law", ("name", "parameters"))),
+        "mixture": lambda given: GaussianMixture(**_keys_of(given, "mixture", MIXTURE)),
+        "uniform": _uniform_law,
+    }
+    form = _one_form(section, "prior", tuple(forms))
+    with _inside("prior"):
+        return forms[form](section[form])
+
+
+MIXTURE = ("weights", "means", "deviations")
+
+
+def _uniform_law(value: Any) -> None:
+    if value is not True:
+        raise InputError("uniform", "true", shown(value))
+
+
+def _keys_of(given: Any, key: str, keys: tuple[str, ...]) -> Table:
+    """Return a table that has these keys and no others."""
+    if not isinstance(given, dict):
+        raise InputError(key, f"a table {{ {', '.join(keys)} }}", shown(given))
+    _check_keys(given, key, keys, required=keys)
+    return given
+
+
+def _kde(given: Any, folder: Path) -> KDE:
+    if not isinstance(given, dict):
+        raise InputError("kde", "a table { file, column, bandwidth }", shown(given))
+    own = {key: value for key, value in given.items() if key != "bandwidth"}
+    return KDE(_sample_values(own, folder, "kde"), given.get("bandwidth"))
+
+
+def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
+    """Return a list of numbers, or the numbers in a column of a file."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict):
+        raise InputError(key, "a list of numbers, or a table { file, column }", shown(given))
+    _check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise InputError(f"{key}.{name}", "text", shown(value))
+    path = find_data(given["file"], folder, f"{key}.file")
+    found = []
+    for row, cell in enumerate(read_column(path, given["column"], given.get("separator", ",")), 1):
+        try:
+            found.append(as_fraction(cell))
+        except InputError:
+            where = f"{key}.file: record {row} of {path.name}"
+            raise InputError(where, "a number", "something else") from None
+    return found
 
 
 def _problem(table: Table, folder: Path) -> Problem:

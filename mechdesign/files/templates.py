@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mechdesign.notions import Notion
 
-__all__ = ["template"]
+__all__ = ["CONTINUOUS", "template"]
 
 SKELETON = """\
 # A problem for mechdesign: {title}.
@@ -44,6 +44,36 @@ objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclide
 # [expected]                # what is known in advance, compared by `mechdesign check`
 # value = 0.5
 # rtol = 1e-6
+"""
+
+
+CONTINUOUS = """\
+# A problem for mechdesign: a number on an interval.
+# Solve it with:  mechdesign solve THIS_FILE.toml -o channel.json
+title = "An example of a continuous input"
+# source = "where the problem comes from"
+
+[domain]
+interval = [0, 100]         # where the number lies; an end may be "-inf" or "inf"
+
+[prior]                     # the law of the number; exactly one of the forms, default uniform
+law = { name = "normal", parameters = [40, 15] }   # as scipy.stats has it, truncated
+# mixture = { weights = [0.4, 0.6], means = [30, 60], deviations = [5, 10] }
+# histogram = { edges = [0, 10, 50, 100], masses = [0.2, 0.5, 0.3] }
+# samples = { file = "records.csv", column = "age" }    # or a list of numbers
+# kde = { file = "records.csv", column = "age", bandwidth = 3 }
+
+[privacy]
+notion = "lip"              # or ldp, pml, lift, metric (distance = "absolute"), approximate-ldp,
+epsilon = 1.0               # approximate-lip, maximal-leakage, mutual-information
+
+[utility]
+objective = "mean-absolute-error"   # or mean-squared-distance, posterior-mean-squared-error
+# worst_case = true                 # the largest over the interval instead of the mean
+
+# [expected]                # what is known in advance, compared by `mechdesign check`
+# value = 5.0
+# rtol = 1e-2
 """
 
 

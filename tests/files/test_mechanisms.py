@@ -71,7 +71,7 @@ def test_a_channel_file_is_loaded_by_the_same_function(tmp_path: Path) -> None:
 
 def test_a_mechanism_file_holds_no_matrix(tmp_path: Path) -> None:
     save(MADE["subsets"], tmp_path / "x.json")
-    with pytest.raises(CertificateError, match="a mechanism file, which holds no matrix"):
+    with pytest.raises(CertificateError, match="no file of a channel on labels"):
         load_channel(tmp_path / "x.json")
 
 

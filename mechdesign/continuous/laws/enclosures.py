@@ -25,6 +25,9 @@ __all__ = ["Enclosure", "beta_below", "exponential", "logarithm", "normal_below"
 BITS = 200
 """Significant bits that products are rounded outward to."""
 
+MOST_REST = 1 << 10
+"""What may be left out of a series, in units of 2**-200."""
+
 FAR = 16
 """Deviations from which on the normal tail is enclosed by 0 and the density over the distance."""
 
@@ -151,17 +154,16 @@ def beta_below(x: Fraction, a: Fraction, b: Fraction) -> Enclosure:
     """
     if x <= 0:
         return Enclosure.of(0)
-    term = total = Enclosure.of(1)
-    n = 0
+    one, n = 1 << BITS, 0
+    down = up = low = high = one
     while True:
         ratio = x * (a + b + n) / (a + 1 + n)
         bound = max(ratio, x)
-        if bound < 1 and term.high * bound / (1 - bound) < Fraction(1, 1 << (BITS - 10)):
+        if bound < 1 and up * bound < MOST_REST * (1 - bound):
             break
-        term = term * ratio
-        total = total + term
-        n += 1
-    rest = term.high * bound / (1 - bound)
-    total = Enclosure(total.low, total.high + rest)
+        down = down * ratio.numerator // ratio.denominator
+        up = -((-up * ratio.numerator) // ratio.denominator)
+        low, high, n = low + down, high + up, n + 1
+    total = Enclosure(Fraction(low, one), Fraction(high + MOST_REST, one))
     power = exponential(logarithm(x) * a + logarithm(1 - x) * b)
     return power * total / a

@@ -182,10 +182,24 @@ def _short(number: Fraction) -> Fraction:
 
 
 def _beta(position: End, a: Fraction, b: Fraction, start: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of start + scale T: T**k has the beta integral of a + k."""
+    """Return the moments of start + scale T, whose k-th is the beta integral B(a + k, b) over B.
+
+    By parts, (a + b) B(a + 1, b) = a B(a, b) - t**a (1 - t)**b for the integrals up to t.
+    """
     t = Fraction(0) if position <= start else Fraction(min(position, start + scale) - start) / scale
-    found = [_beta_integral(t, a + k, b) / _beta_integral(Fraction(1), a, b) for k in range(3)]
-    return _shifted((found[0], found[1], found[2]), start, scale)
+    if not 0 < t < 1:
+        mean = a / (a + b)
+        full = (Fraction(1), mean, mean * (a + 1) / (a + b + 1))
+        zero, one, two = (Enclosure.of(moment if t else 0) for moment in full)
+        return _shifted((zero, one, two), start, scale)
+    found = [_beta_integral(t, a, b)]
+    edge = exponential(logarithm(t) * a + logarithm(1 - t) * b)
+    for k in range(2):
+        found.append((found[-1] * (a + k) - edge) / (a + k + b))
+        edge = edge * t
+    whole = _beta_integral(Fraction(1), a, b)
+    zero, one, two = (part / whole for part in found)
+    return _shifted((zero, one, two), start, scale)
 
 
 def _beta_integral(t: Fraction, a: Fraction, b: Fraction) -> Enclosure:

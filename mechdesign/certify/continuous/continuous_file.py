@@ -1,0 +1,180 @@
+"""The check of a saved mechanism for a continuous input; the theorems are in the package's text.
+
+What is proved holds for every law on the interval that has the moments in the file. Where these
+were rounded, the file says how far the law that was named may be from them; nothing here depends
+on it, and nothing of it is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from mechdesign.certify.channel_file import (
+    Verified,
+    check_status,
+    read_channel,
+    same_decoder,
+    verify_privacy,
+    verify_value,
+)
+from mechdesign.certify.continuous.kernel import ESTIMATE, Kernel
+from mechdesign.certify.continuous.law import Continuous, moments_of
+from mechdesign.certify.continuous.relaxation import (
+    METRIC,
+    metric_budget,
+    node_statement,
+    relaxation,
+)
+from mechdesign.certify.problem import number
+from mechdesign.certify.proof import bound_of
+from mechdesign.errors import CertificateError
+from mechdesign.resources import counted_apart
+
+__all__ = ["FORMAT", "read_problem", "verify_continuous"]
+
+FORMAT = {"format": "mechdesign-continuous", "version": 1}
+
+SLOPE_TOLERANCE = Fraction(1, 10**9)
+"""A claimed leakage is refused if it is larger than the least that holds by such a share."""
+
+
+def verify_continuous(document: dict[str, Any]) -> Verified:
+    """Check every claim of a saved mechanism, whose keys and digest are right.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold.
+    """
+    channel = document["channel"]
+    stated = read_problem(document["problem"], channel["points"])
+    objective, certificate = stated.utility["objective"], document["certificate"]
+    if document["objective"] != objective:
+        raise CertificateError("the objective claimed is not that of the problem")
+    if "numeric" in certificate:
+        raise CertificateError("the file carries no proof of its bound")
+    if document["cells"] != len(stated.cells):
+        raise CertificateError("the cells claimed are not those between the points")
+    columns, bits = _columns(stated, channel)
+    kernel = Kernel(stated, columns, bits, _outputs(stated, channel["outputs"]))
+    claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
+    claims += _verify_privacy(stated, document["privacy"], kernel)
+    exact = kernel.value()
+    claims.append(verify_value(exact, document))
+    program = relaxation(stated)
+    with counted_apart():
+        bound = bound_of(program.statement(), certificate) - program.shift
+    bound, claimed = max(bound, Fraction(0)), number(document["bound"])
+    if claimed > bound:
+        raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
+    if bound > exact:
+        raise CertificateError("the bound is beyond the value: the problem contradicts itself")
+    claims.append(f"no private kernel on the interval has a loss below {float(claimed):.10g}")
+    claims.append(f"status {check_status(document)}")
+    claims += _verify_decoder(kernel, objective, channel.get("decoder"))
+    claims.append(
+        f"for every law with the moments of the {len(stated.cells)} cells{_origin(stated)}"
+    )
+    return Verified(tuple(claims), exact, bound)
+
+
+def read_problem(problem: dict[str, Any], points: list[str]) -> Continuous:
+    """Return the problem of a file.
+
+    Raises
+    ------
+    CertificateError
+        If it contradicts itself.
+    """
+    nodes = tuple(number(point) for point in points)
+    if any(low >= high for low, high in pairwise(nodes)):
+        raise CertificateError("the points do not rise")
+    moments = problem["moments"]
+    lists = ([number(x) for x in moments[key]] for key in ("masses", "first", "second"))
+    below, *cells, above = moments_of(*lists)
+    if len(cells) != len(nodes) - 1:
+        raise CertificateError("there are not as many cells as between the points, and two beyond")
+    ends = problem["domain"]["interval"]
+    for node, end, infinite, tail in (
+        (nodes[0], ends[0], "-inf", below),
+        (nodes[-1], ends[1], "inf", above),
+    ):
+        if end == infinite:
+            continue
+        if end in ("-inf", "inf") or number(end) != node or any(tail):
+            raise CertificateError("the points do not go from end to end of the interval")
+    errors = [number(part) for part in moments["error"]]
+    error = (errors[0], errors[1], errors[2])
+    tails, is_bounded = (below, above), not {"-inf", "inf"} & set(ends)
+    asked = (problem["privacy"], problem["utility"])
+    return Continuous(nodes, tuple(cells), tails, *asked, error, is_bounded)
+
+
+def _columns(stated: Continuous, channel: dict[str, Any]) -> tuple[list[list[int]], int]:
+    """Return the integers of the channel of the nodes."""
+    statement = node_statement(stated)
+    outputs = list(range(len(channel["outputs"])))
+    labeled = {**channel, "inputs": statement.labels, "outputs": outputs}
+    free = replace(statement, outputs=None)
+    columns, bits, _ = read_channel(free, labeled)
+    return columns, bits
+
+
+def _outputs(stated: Continuous, labels: list[Any]) -> list[Fraction]:
+    """Return the numbers that the outputs are; none where they are only numbered."""
+    if stated.utility["objective"] == ESTIMATE:
+        if labels != list(range(len(labels))):
+            raise CertificateError("the outputs that the optimizer chose are not numbered from 0")
+        return []
+    if any(type(label) not in (int, float) for label in labels):
+        raise CertificateError("an output is no number")
+    numbers = [number(label) for label in labels]
+    if len(set(numbers)) < len(numbers):
+        raise CertificateError("the channel has an output twice")
+    return numbers
+
+
+def _verify_privacy(stated: Continuous, claimed: list[dict[str, Any]], kernel: Kernel) -> list[str]:
+    """Check every notion: on the nodes (Theorem 1), or by the slopes between them (Theorem 2)."""
+    if len(claimed) != len(stated.privacy):
+        raise CertificateError("the file does not claim every notion of its problem")
+    statement, found = node_statement(stated), []
+    for claim, table in zip(claimed, stated.privacy, strict=True):
+        if table["notion"] != METRIC:
+            said = verify_privacy(statement, table, claim, kernel.columns)
+            found.append(f"{said}: on the nodes, and so on the interval")
+            continue
+        epsilon, leakage = metric_budget(stated), number(claim["leakage"])
+        if set(claim) != {"notion", "epsilon", "leakage", "certified"} or (
+            (claim["notion"], claim["epsilon"]) != (METRIC, float(epsilon))
+        ):
+            raise CertificateError(f"{METRIC}: the claim is not about the notion of the problem")
+        slope = kernel.slope()
+        if slope > epsilon:
+            raise CertificateError(f"{METRIC}: not private: leaks {float(slope):.10g} by distance")
+        if not slope <= leakage <= slope + SLOPE_TOLERANCE * (1 + slope):
+            raise CertificateError(f"{METRIC}: the leakage is {float(slope)!r}")
+        found.append(f"{METRIC}: private as stated on the interval; leakage {float(leakage):.10g}")
+    return found
+
+
+def _verify_decoder(kernel: Kernel, objective: str, claimed: list[Any] | None) -> list[str]:
+    """Check the posterior means, where the loss is that of the best estimate."""
+    if objective != ESTIMATE:
+        if claimed is not None:
+            raise CertificateError("the objective has no decoder, and the channel claims one")
+        return []
+    if claimed is None or not same_decoder(kernel.readings(), claimed):
+        raise CertificateError("the decoder is not what is read from each output")
+    return ["the decoder is the posterior mean at each output"]
+
+
+def _origin(stated: Continuous) -> str:
+    """Return how far the law that was named may be from the moments, as the file has it."""
+    if not any(stated.error):
+        return ""
+    parts = ", ".join(f"{float(part):.1e}" for part in stated.error)
+    return f"; NOT checked: that those of the law named are within {parts} of them, summed"

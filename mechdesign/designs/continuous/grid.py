@@ -1,0 +1,97 @@
+"""Where the nodes of an interval are: close to each other where the law has its mass.
+
+Nodes are the ends of cells that come from halving the interval again and again, so that distances
+between nodes are whole powers of 2 of each other and sums of moments over them stay short numbers.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign.certify.continuous.law import Continuous
+from mechdesign.continuous.problem import ContinuousProblem
+
+__all__ = ["nodes_for", "stated_on"]
+
+MOST_HALVINGS = 24
+QUANTILES = 4097
+
+EVENLY = 0.01
+"""How much cells without mass count, beside the others."""
+
+
+def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
+    """Return about so many nodes for a problem.
+
+    What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
+    average (an output in the cell, and an input in it), and like h for the worst case.
+    """
+    law, interval = problem.prior, problem.interval
+    beyond = 0.0 if interval.is_bounded else 1 / wanted**3
+    probabilities = np.linspace(beyond, 1 - beyond, QUANTILES)
+    places = np.maximum.accumulate(law.quantiles(interval, probabilities.tolist()))
+    low, high = _range(problem, float(places[0]), float(places[-1]))
+    length = high - low
+
+    def below(k: Fraction) -> float:
+        return float(np.interp(float(low + length * k), places, probabilities, 0.0, 1.0))
+
+    def weight(width: Fraction, mass: float) -> float:
+        h = float(width)
+        return h if problem.utility.worst_case else mass * mass * h + EVENLY * h**3
+
+    whole = (Fraction(0), Fraction(1))
+    cells = [(-weight(Fraction(1), 1.0), *whole, below(whole[0]), below(whole[1]))]
+    finest = Fraction(1, 1 << MOST_HALVINGS)
+
+    def are_enough() -> bool:
+        if problem.utility.worst_case and cells[0][0] < cells[-1][0]:
+            return False  # halves of one width: a mirror image of the problem stays one
+        return len(cells) >= wanted - 1 or cells[0][2] - cells[0][1] <= finest
+
+    while not are_enough():
+        _, left, right, under, over = heapq.heappop(cells)
+        middle = (left + right) / 2
+        at = below(middle)
+        heapq.heappush(cells, (-weight(middle - left, at - under), left, middle, under, at))
+        heapq.heappush(cells, (-weight(right - middle, over - at), middle, right, at, over))
+    ends = sorted({end for cell in cells for end in cell[1:3]})
+    return tuple(low + length * end for end in ends)
+
+
+def _range(problem: ContinuousProblem, least: float, most: float) -> tuple[Fraction, Fraction]:
+    """Return the first and the last node: the ends of the interval, where these are finite.
+
+    Else they are short numbers beyond nearly all the mass.
+    """
+    interval = problem.interval
+    size = Fraction(2) ** (math.frexp(max(most - least, abs(least), abs(most), 1e-9))[1] - 8)
+    low = interval.low if isinstance(interval.low, Fraction) else math.floor(least / size) * size
+    high = interval.high if isinstance(interval.high, Fraction) else math.ceil(most / size) * size
+    return low, max(high, low + size)
+
+
+def stated_on(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> Continuous:
+    """Return the problem as the checker reads it, with the moments of the cells between nodes."""
+    interval = problem.interval
+    edges = list[Fraction | float](nodes)
+    starts, ends = interval.low < nodes[0], nodes[-1] < interval.high
+    edges = [interval.low] * starts + edges + [interval.high] * ends
+    found = problem.prior.cells(edges)
+    cells = list(zip(found.masses, found.first, found.second, strict=True))
+    nothing = (Fraction(0),) * 3
+    below = cells.pop(0) if starts else nothing
+    above = cells.pop() if ends else nothing
+    return Continuous(
+        nodes,
+        tuple(cells),
+        (below, above),
+        [notion.to_table() for notion in problem.privacy],
+        problem.utility_table,
+        found.error,
+        interval.is_bounded,
+    )

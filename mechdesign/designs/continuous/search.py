@@ -1,0 +1,199 @@
+"""The search: a finite program on nodes gives a kernel and a bound, until the gap is small enough.
+
+nodes -> moments of the law -> relaxation -> finite design -> kernel on the interval, and a bound
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.certify.continuous.kernel import SQUARED, Kernel
+from mechdesign.certify.continuous.law import Continuous
+from mechdesign.certify.continuous.relaxation import (
+    Relaxation,
+    is_metric,
+    node_places,
+    relaxation,
+)
+from mechdesign.channel import Channel
+from mechdesign.continuous.channel import ContinuousChannel
+from mechdesign.continuous.problem import ContinuousProblem
+from mechdesign.designs.continuous.grid import nodes_for, stated_on
+from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.solution import PrivacyClaim, Solution
+from mechdesign.domain import Domain, clean_label
+from mechdesign.errors import SolverError
+from mechdesign.exact import as_fraction
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.routes.limits import Limits
+from mechdesign.tables import ExactTable
+from mechdesign.utilities import Distortion, PosteriorMeanSquaredError, Utility
+
+__all__ = ["GAP", "Finite", "design_continuous"]
+
+GAP = 0.01
+"""The gap that is small enough where none is asked for."""
+
+FIRST, MOST = 17, 1025
+"""Nodes of the first program and of the largest."""
+
+SHARE = 0.05
+"""The share of the gap that the finite program may have."""
+
+GROWTH = (1.4, 3.0)
+"""How much finer the nodes become at least and at most: the gap falls with the square of it."""
+
+ENDED = "ended early"
+"""How the note of a finite design begins that was ended by a limit."""
+
+LEAST_GROWTH = 1.2
+"""How much finer the nodes must at least become for the time that it takes."""
+
+SLOWER = 3.0
+"""The power of the number of nodes that the time of a finite design is expected to grow with."""
+
+Finite = Callable[[Problem, float, float], Solution]
+"""A design of a finite problem to a gap and within so many seconds."""
+
+
+def design_continuous(
+    problem: ContinuousProblem, limits: Limits, gap: float | None, design: Finite
+) -> ContinuousSolution:
+    """Return the best kernel found, with a bound on all private kernels.
+
+    Parameters
+    ----------
+    problem
+        What is asked.
+    limits
+        What ends the search.
+    gap
+        The gap that is small enough; None for :data:`GAP`.
+    design
+        What designs the finite programs.
+
+    Raises
+    ------
+    SolverError
+        If not even the first program was solved.
+    """
+    wanted = GAP if gap is None else gap
+    best: ContinuousSolution | None = None
+    count, notes = FIRST, list[str]()
+    while True:
+        start = limits.elapsed
+        try:
+            found = _designed(problem, count, wanted, limits, design)
+        except SolverError as error:
+            if best is None:
+                raise
+            notes.append(f"{count} nodes: {error}")
+            break
+        best = found if best is None or found.gap <= best.gap else best
+        if found.ended:
+            notes.append(found.ended)
+        if found.gap <= wanted or found.ended:
+            break
+        factor = min(max(1.1 * math.sqrt(found.gap / wanted), GROWTH[0]), GROWTH[1])
+        finer = min(math.ceil(count * factor), MOST)
+        if finer <= count:
+            notes.append(f"{count} nodes are the most that are tried")
+            break
+        spent = max(limits.elapsed - start, 1e-3)
+        finer = min(finer, math.floor(count * min(limits.left / spent, 1e6) ** (1 / SLOWER)))
+        if finer < LEAST_GROWTH * count:
+            notes.append(f"{ENDED}: no time for more nodes than {count}")
+            break
+        count = finer
+    return best.finished(limits.elapsed, notes)
+
+
+def _designed(
+    problem: ContinuousProblem, count: int, gap: float, limits: Limits, design: Finite
+) -> ContinuousSolution:
+    """Design on about so many nodes."""
+    stated = stated_on(problem, nodes_for(problem, count))
+    program = relaxation(stated)
+    lower = design(_finite(problem, program), gap * SHARE, limits.left)
+    upper = lower
+    if is_metric(stated):
+        upper = design(_finite(problem, _by_distance(stated)), gap * SHARE, limits.left)
+    estimates = problem.utility.on_interval == "estimate"
+    channel, kernel = _kernel(stated, upper.channel, numbered=estimates)
+    continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
+    privacy = [
+        PrivacyClaim(claim.notion, _upward(kernel.slope()))
+        if claim.notion.on_interval == "distance"
+        else claim
+        for claim in upper.privacy
+    ]
+    return ContinuousSolution(
+        problem=problem,
+        stated=stated,
+        channel=continuous,
+        value=kernel.value(),
+        bound=max(lower.bound - program.shift, Fraction(0)),
+        privacy=tuple(privacy),
+        decoder=tuple(kernel.readings()) if estimates else None,
+        certificate=lower.certificate,
+        route=lower.route,
+        ended=next((note for note in lower.notes if note.startswith(ENDED)), ""),
+    )
+
+
+def _finite(problem: ContinuousProblem, program: Relaxation) -> Problem:
+    """Return a finite program as a problem."""
+    utility: Utility
+    if program.outputs is None:
+        utility = PosteriorMeanSquaredError(program.utility["values"])
+    else:
+        matrix = ExactTable.of(program.utility["matrix"], "matrix")
+        utility = Distortion(matrix, worst_case=program.utility["worst_case"])
+    return Problem(
+        Domain(program.places),
+        problem.privacy,
+        utility,
+        prior=Prior(program.prior),
+        outputs=program.outputs,
+    )
+
+
+def _by_distance(stated: Continuous) -> Relaxation:
+    """Return a program for the channel of the nodes, where the notion is by distance.
+
+    The relaxation is about cells, whose rows are no rows of nodes.
+    """
+    power = 2 if stated.utility["objective"] == SQUARED else 1
+    nodes = stated.nodes
+    utility = {
+        "objective": "distortion",
+        "worst_case": stated.utility["worst_case"],
+        "matrix": [[abs(s - t) ** power for s in nodes] for t in nodes],
+    }
+    places, outputs = node_places(stated), list(range(len(nodes)))
+    return Relaxation(places, stated.prior, stated.privacy, utility, outputs, Fraction(0))
+
+
+def _kernel(stated: Continuous, channel: Channel, numbered: bool) -> tuple[Channel, Kernel]:
+    """Return the channel of the nodes with the nodes as its outputs, and its kernel.
+
+    Outputs are only numbered where the loss is that of the best estimate.
+    """
+    outputs: list[Any] = list(channel.outputs)
+    if not numbered:
+        outputs = [clean_label(float(stated.nodes[j]), "outputs") for j in outputs]
+    named = Channel(channel.numerators, outputs=outputs, bits=channel.bits)
+    numbers = [] if numbered else [as_fraction(y) for y in outputs]
+    return named, Kernel(stated, named.columns(), named.bits, numbers)
+
+
+def _upward(number: Fraction) -> float:
+    """Return a float whose decimal is at least a number."""
+    found = float(number)
+    while as_fraction(found) < number:
+        found = math.nextafter(found, math.inf)
+    return found

@@ -1,0 +1,206 @@
+"""Designs for numbers: value and bound against a program that discretizes the problem by itself."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+import mechdesign as md
+from mechdesign.continuous.laws import Law
+from mechdesign.designs.continuous.solution import ContinuousSolution
+
+MAE, MSE = md.MeanAbsoluteError, md.MeanSquaredDistance
+LAWS: list[Law] = [
+    md.NamedLaw("beta", [2, 5]),
+    md.NamedLaw("exponential", [0, 0.2]),
+    md.GaussianMixture([0.4, 0.6], [0.3, 0.7], [0.1, 0.05]),
+    md.Histogram([0, 0.25, 0.5, 1], [0.6, 0.1, 0.3]),
+    md.KDE([0.3, 0.35, 0.8], 0.15),
+]
+
+
+N = 500
+"""Cells of a quadrature."""
+
+
+def discrete_optimum(problem: md.ContinuousProblem, points: int, outputs: int) -> float:
+    """Solve the problem on atoms in the middle of equal cells of [0, 1], with scipy."""
+    edges = [Fraction(k, points) for k in range(points + 1)]
+    masses = np.array(list(map(float, problem.prior.cells(edges).masses)))
+    x = (np.arange(points) + 0.5) / points
+    y = np.linspace(0, 1, outputs)
+    power = 2 if problem.utility.on_interval == "squared" else 1
+    loss = np.abs(x[:, None] - y) ** power
+    notion = problem.privacy[0].to_table()
+    factor = math.exp(float(Fraction(notion["epsilon"])))
+    eye, n = sparse.identity(points * outputs), points * outputs
+    by_row = sparse.kron(sparse.identity(points), np.ones((1, outputs)))
+    spread = sparse.kron(np.ones((points, 1)), sparse.identity(outputs))  # of one row to all
+    if notion["notion"] == "metric":
+        step = math.exp(float(Fraction(notion["epsilon"])) / points)
+        up, down = eye.tocsr()[outputs:], eye.tocsr()[:-outputs]
+        rows, extra = sparse.vstack([up - step * down, down - step * up]), 0
+    elif notion["notion"] == "ldp":  # between the least entry of the column and a multiple
+        extra = outputs
+        rows = sparse.vstack(
+            [sparse.hstack([eye, -factor * spread]), sparse.hstack([-eye, spread])]
+        )
+    else:
+        law = spread @ sparse.kron(masses[None, :], sparse.identity(outputs))
+        rows, extra = sparse.vstack([eye - factor * law, law - factor * eye]), 0
+    worst = problem.utility.worst_case
+    cost = np.concatenate(
+        [np.zeros(n) if worst else (masses[:, None] * loss).ravel(), np.zeros(extra)]
+    )
+    equal = sparse.hstack([by_row, sparse.csr_matrix((points, extra))])
+    if worst:
+        each = sparse.csr_matrix(by_row.multiply(loss.ravel()[None, :]))
+        each = sparse.hstack([each, sparse.csr_matrix((points, extra)), -np.ones((points, 1))])
+        rows = sparse.vstack([sparse.hstack([rows, sparse.csr_matrix((rows.shape[0], 1))]), each])
+        equal = sparse.hstack([equal, sparse.csr_matrix((points, 1))])
+        cost = np.append(cost, 1.0)
+    found = optimize.linprog(
+        cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=np.ones(points)
+    )
+    assert found.status == 0
+    return float(found.fun)
+
+
+def check_kernel(solution: ContinuousSolution, rng: np.random.Generator) -> None:
+    """Hold privacy at random pairs, and the loss by quadrature, against what is claimed."""
+    problem, channel = solution.problem, solution.channel
+    x = np.sort(rng.uniform(0, 1, 400))
+    kernel = channel.matrix(x)
+    notion = problem.privacy[0].to_table()
+    epsilon = float(Fraction(notion["epsilon"]))
+    if notion["notion"] == "metric":
+        steps = np.abs(np.diff(np.log(kernel), axis=0)).max(axis=1)
+        assert (steps <= epsilon * np.diff(x) + 1e-9).all()
+    elif notion["notion"] == "ldp":
+        assert (kernel.max(axis=0) <= math.exp(epsilon) * kernel.min(axis=0) * (1 + 1e-9)).all()
+    power = 2 if problem.utility.on_interval == "squared" else 1
+    places = np.array(channel.nodes.outputs, dtype=float)
+    fine = (np.arange(N) + 0.5) / N
+    losses = (channel.matrix(fine) * np.abs(fine[:, None] - places) ** power).sum(axis=1)
+    if problem.utility.worst_case:
+        assert losses.max() == pytest.approx(float(solution.value), rel=1e-3)
+        assert losses.max() <= float(solution.value) + 1e-12
+        return
+    edges = [Fraction(k, N) for k in range(N + 1)]
+    masses = np.array(list(map(float, problem.prior.cells(edges).masses)))
+    assert masses @ losses == pytest.approx(float(solution.value), rel=1e-3)
+    if notion["notion"] == "lip":
+        lifts = kernel / (masses @ channel.matrix(fine))
+        assert lifts.max() <= math.exp(epsilon) * (1 + 1e-3)
+        assert lifts.min() >= math.exp(-epsilon) * (1 - 1e-3)
+
+
+def random_problem(rng: np.random.Generator) -> md.ContinuousProblem:
+    """Return a problem on [0, 1] for a random law, notion, budget and loss."""
+    epsilon = f"{rng.uniform(0.3, 3):.2f}"
+    kind = rng.integers(3)
+    notion: Any = [md.LDP(epsilon), md.LIP(epsilon), md.MetricPrivacy(epsilon, "absolute")][kind]
+    loss: Any = [MAE, MSE][rng.integers(2)]
+    if rng.random() < 0.3:
+        cuts = np.sort(rng.choice(np.arange(1, 100), 3, replace=False)) / 100
+        masses = rng.dirichlet(np.ones(4)).round(6)
+        law: Law = md.Histogram([0, *cuts.tolist(), 1], (masses / masses.sum()).tolist())
+    else:
+        law = LAWS[rng.integers(len(LAWS))]
+    return md.ContinuousProblem([0, 1], notion, loss(bool(rng.random() < 0.3)), prior=law)
+
+
+def check_against_a_finer_program(problem: md.ContinuousProblem, rng: np.random.Generator) -> None:
+    """The optimum on atoms differs by at most what moving each input and each output costs."""
+    solution = md.design(problem, gap=0.5)
+    assert solution.cells <= 16
+    points, outputs = 64, 33
+    optimum = discrete_optimum(problem, points, outputs)
+    # a loss on [0, 1] changes by at most twice the distance moved if it is squared
+    slope = 2 if problem.utility.on_interval == "squared" else 1
+    moved_input, moved_output = slope * 0.5 / points, slope * 0.5 / (outputs - 1)
+    assert float(solution.bound) <= optimum + moved_input
+    assert float(solution.value) >= optimum - moved_input - moved_output
+    assert solution.bound <= solution.value
+    check_kernel(solution, rng)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_problems_against_a_finer_discretization(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    check_against_a_finer_program(random_problem(rng), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 600))
+def test_many_random_problems_against_a_finer_discretization(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    check_against_a_finer_program(random_problem(rng), rng)
+
+
+@pytest.mark.parametrize(("epsilon", "published"), [(1, 0.3287), (2, 0.2071)])
+def test_the_worst_case_absolute_error_is_below_the_best_piecewise_mechanism(
+    epsilon: int, published: float
+) -> None:
+    problem = md.ContinuousProblem([0, 1], md.LDP(epsilon), MAE(worst_case=True))
+    solution = md.design(problem, gap=0.004)
+    assert float(solution.value) < published
+    assert solution.value - solution.bound < Fraction(15, 10_000)
+
+
+def test_a_finer_grid_closes_the_gap_with_its_square() -> None:
+    problem = md.ContinuousProblem([0, 1], md.LIP(1), MAE(), prior=LAWS[0])
+    coarse, fine = md.design(problem, gap=0.05), md.design(problem, gap=0.003)
+    assert fine.gap <= 0.003
+    assert fine.gap < coarse.gap
+    assert coarse.bound <= fine.value
+    assert fine.bound <= coarse.value
+    ratio = fine.cells / coarse.cells
+    assert fine.gap <= 3 * coarse.gap / ratio**2
+
+
+def test_an_interval_without_end_has_its_tails_proved_too() -> None:
+    line = ["-inf", "inf"]
+    for loss in (MAE(), MSE()):
+        law = md.NamedLaw("normal", [0, 1])
+        solution = md.design(md.ContinuousProblem(line, md.LIP(1), loss, prior=law), gap=0.03)
+        assert solution.gap <= 0.03
+        bounded = md.ContinuousProblem([-9, 9], md.LIP(1), loss, prior=law)
+        same = md.design(bounded, gap=0.03)
+        assert solution.bound <= same.value + Fraction(1, 1000)
+        assert same.bound <= solution.value + Fraction(1, 1000)
+        assert len(solution.channel.privatize([-100.0, 0.0, 1e300], rng=1)) == 3
+
+
+def test_the_best_estimate_is_read_from_the_decoder() -> None:
+    loss = md.PosteriorMeanSquaredError()
+    solution = md.design(md.ContinuousProblem([0, 1], md.LIP(1), loss, prior=LAWS[0]), gap=0.02)
+    fine = (np.arange(N) + 0.5) / N
+    edges = [Fraction(k, N) for k in range(N + 1)]
+    masses = np.array(list(map(float, LAWS[0].cells(edges).masses)))
+    joint = masses[:, None] * solution.channel.matrix(fine)
+    read = fine @ joint / joint.sum(axis=0)
+    assert solution.decoder is not None
+    assert [float(s) for s in solution.decoder] == pytest.approx(read.tolist(), rel=1e-4)
+    error = (joint * (fine[:, None] - read) ** 2).sum()
+    assert error == pytest.approx(float(solution.value), rel=1e-4)
+
+
+def test_a_time_limit_ends_the_search_with_what_there_is() -> None:
+    problem = md.ContinuousProblem([0, 1], md.LDP(4), MAE(worst_case=True))
+    solution = md.design(problem, gap=1e-9, time_limit=1.0)
+    assert solution.status == "bounded"
+    assert any("ended early" in note for note in solution.notes)
+    assert solution.bound <= solution.value
+
+
+def test_terms_of_the_users_own_are_refused() -> None:
+    problem = md.ContinuousProblem([0, 1], md.LDP(1), MAE())
+    with pytest.raises(md.UnsupportedError, match="symmetries: expected none for a continuous"):
+        md.design(problem, symmetries=[[0]])  # type: ignore[call-overload]
