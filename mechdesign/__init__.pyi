@@ -35,6 +35,9 @@ from mechdesign.collection.records import (
     privatize_file as privatize_file,
     tally_file as tally_file,
 )
+from mechdesign.collection.spending import (
+    spending as spending,
+)
 from mechdesign.collection.tables import (
     privatize as privatize,
     tally as tally,

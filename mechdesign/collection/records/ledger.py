@@ -17,23 +17,20 @@ from pathlib import Path
 from typing import Any, Self
 
 from mechdesign.accounting.measure.leakage_table import rounded_up
-from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.certify import canonical, parse
 from mechdesign.certify.forms import COUNT, TEXT, Fixed, Leaf, ListOf, Table as TableForm
+from mechdesign.collection.spending import SHORT, adding_leakages
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.files.reading import read_json_text
-from mechdesign.mechanisms import Mechanism
 from mechdesign.text import Table, Tabular
 from mechdesign.writing.atomic import locked, write_atomically
 
 __all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read_ledger"]
 
 FORMAT = {"format": "mechdesign-ledger", "version": 1}
-SHORT = 12
-"""Digits of a digest that are enough to tell it from others."""
 
 
 def _text(says: str, pattern: str) -> Leaf:
@@ -90,13 +87,7 @@ class Draw:
     @classmethod
     def of(cls, records: str, mechanism: Drawer, reports: int) -> Self:
         """Return the draw of some reports, now."""
-        own = mechanism.privacy if isinstance(mechanism, Mechanism) else None
-        found: dict[tuple[str, str], str] = {}
-        for row in leakages(mechanism).rows:  # without a prior: these add up
-            table = own.to_table() if own is not None and own.name == row.notion else {}
-            beside = {key: table[key] for key in table if key not in ("notion", "epsilon")}
-            parameters = _sha256(beside) if beside else ""
-            found[row.notion, parameters] = repr(row.value)
+        found = {notion: repr(nats) for notion, nats in adding_leakages(mechanism).items()}
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return cls(now, records, mechanism_digest(mechanism), reports, found)
 
@@ -304,10 +295,6 @@ def _rows(totals: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
 
 def _line(entry: Any) -> str:
     return f"{json.dumps(entry)}\n"
-
-
-def _sha256(value: Any) -> str:
-    return hashlib.sha256(canonical(value)).hexdigest()
 
 
 def _parsed(line: str, form: TableForm, key: str) -> dict[str, Any]:

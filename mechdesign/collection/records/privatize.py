@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from mechdesign._typing import IntArray
+from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
 from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
@@ -24,6 +25,7 @@ from mechdesign.collection.records.record_files import (
     names_of,
     safe_table,
 )
+from mechdesign.collection.spending import Spending, spending
 from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
 from mechdesign.collection.tables.keyed_coins import (
     CollectionCoins,
@@ -59,6 +61,8 @@ class PrivatizedFile:
         The columns that were copied as they are: not protected.
     simulated
         Whether the reports were drawn from a seed: not for release.
+    spends
+        What one person spends in all, where there are several columns.
     """
 
     source: str
@@ -70,6 +74,7 @@ class PrivatizedFile:
     missing: tuple[int, str]
     kept: tuple[str, ...]
     simulated: bool
+    spends: Spending | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
@@ -83,6 +88,7 @@ class PrivatizedFile:
             "missing": {"cells": self.missing[0], "policy": self.missing[1]},
             "not_protected": list(self.kept),
             "simulated": self.simulated,
+            **({} if self.spends is None else {"spends": self.spends.to_json()}),
         }
 
     def __repr__(self) -> str:
@@ -99,6 +105,10 @@ class PrivatizedFile:
         if self.kept:
             names = ", ".join(map(repr, self.kept))
             lines.append(f"kept       {names}: copied as they are, not protected")
+        if self.spends is not None:
+            nats = [f"{rounded_up(value)} ({name})" for name, value in self.spends.total.items()]
+            how = "for one column each" if self.spends.one_each else "for all columns together"
+            lines.append(f"spends     at most {', '.join(nats)} nats a person, {how}")
         if self.simulated:
             lines.append(f"note       {SIMULATION}")
         return "\n".join(lines)
@@ -118,6 +128,7 @@ def privatize_file(
     ledger: AnyPath | None = None,
     key: bytes | None = None,
     ids: str | None = None,
+    one_each: bool = False,
     spreadsheet_safe: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
@@ -163,6 +174,8 @@ def privatize_file(
         A secret of the collection and the column of the ids of the records, as for
         :func:`mechdesign.privatize`: the same file gives the same reports again. So that no id
         occurs twice, 16 bytes a row are held.
+    one_each
+        Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
         Whether cells and names of columns that a spreadsheet would run are written with an
         apostrophe before them, in a CSV file for people; see
@@ -219,7 +232,7 @@ def privatize_file(
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target)
-    draws, rows, reported = RowDraws(mechanisms, unknown, missing), 0, 0
+    draws, rows, reported = RowDraws(mechanisms, unknown, missing, one_each), 0, 0
     columns = [ReportColumns(each.alphabet, names_of(name)) for name, each in mechanisms.items()]
     with opened.reader(source, separator) as reader:
         check_columns(reader, read, source)
@@ -229,18 +242,18 @@ def privatize_file(
         ):
             for part in reader.chunks(read, size):
                 cells = [part.cells(source, name) for name in mechanisms]
-                sources = [source_of(seeded)] * len(cells)
+                sources = [source_of(seeded)] * (len(cells) + 1)
                 if coins is not None and ids is not None:
                     key_of, place = part.names(source, ids)
                     tags.append(coins.tags(part.table.column(ids), key_of, place))
                     sources = coins.sources(tags[-1])
-                reports, stay = draws.draw(cells, sources)
+                made = draws.draw(cells, sources)
                 found: dict[str, Any] = {}
-                for written_as, drawn in zip(columns, reports, strict=True):
-                    found |= written_as.of(drawn.data)
-                found |= {name: _some(part.table.column(name), stay) for name in keep}
+                for n, (written_as, reports) in enumerate(zip(columns, made.reports, strict=True)):
+                    found |= made.sent(n, written_as.of(reports.data))
+                found |= {name: _some(part.table.column(name), made.rows) for name in keep}
                 if simulated:
-                    found[NOTE] = pa.repeat(SIMULATION, len(reports[0]))
+                    found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
                 table = pa.table(found)
                 writer.write(safe_table(table) if spreadsheet_safe else table)
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
@@ -262,6 +275,7 @@ def privatize_file(
         missing=(sum(each.missing.count for each in readers), readers[0].missing.done),
         kept=tuple(keep),
         simulated=simulated,
+        spends=spending(mechanisms, one_each=one_each) if len(mechanisms) > 1 else None,
     )
 
 

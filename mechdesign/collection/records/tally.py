@@ -92,6 +92,7 @@ def tally_columns(
     *,
     separator: str | None = None,
     spreadsheet_safe: bool = False,
+    one_each: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> dict[ColumnName, Tally]:
@@ -103,6 +104,8 @@ def tally_columns(
         What the reports were drawn by, by column.
     source, separator, spreadsheet_safe, chunk, progress
         As for :func:`tally_file`.
+    one_each
+        Whether each person was asked for one column only, so that cells may hold nothing.
 
     Raises
     ------
@@ -128,6 +131,8 @@ def tally_columns(
                 cells = part.cells(source, in_file[name])
                 if spreadsheet_safe:
                     cells.restore(spreadsheet_restored)
+                if one_each:
+                    cells = cells.filled()
                 data = read_strictly(each.alphabet.read, cells)
                 found = each.tally(Reports(data, each.alphabet, simulated))
                 totals[name] = found + totals.get(name, 0)

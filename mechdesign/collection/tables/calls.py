@@ -33,6 +33,7 @@ def privatize(
     keep: Iterable[Any] = (),
     key: bytes | None = None,
     ids: Any = None,
+    one_each: bool = False,
 ) -> Any:
     """Draw a report for each record of a column, or for each record and column of a table.
 
@@ -48,8 +49,8 @@ def privatize(
         of which Arrow tables are made.
     mechanisms
         For a column, a Channel, a Mechanism, or for numbers a ContinuousChannel; for a table, one
-        for each column by name. Draws are
-        independent: what one person spends is the sum over the columns.
+        for each column by name. Draws are independent: what one person spends is the sum over the
+        columns (:func:`spending`).
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation, of which a table says so in a column ``note``.
@@ -66,6 +67,9 @@ def privatize(
         the column and the mechanism: what is computed twice, as an engine may do, sends the same
         reports. Keep the key as you keep the records, use it for one collection, and let no id
         occur twice; that is checked within a table, or a part of it that an engine computes.
+    one_each
+        Whether each person is asked for one column only, chosen at random, whatever the record is;
+        the other cells hold nothing. What one person spends is the largest budget, not the sum.
 
     Raises
     ------
@@ -97,11 +101,11 @@ def privatize(
     coins = _coins(key, ids, stream is not None, named)
     if coins is not None and kind.is_column:
         ids = _ids(ids)
-    job = PrivatizeJob(named, unknown, missing, kept, stream, coins, ids)
+    job = PrivatizeJob(named, unknown, missing, kept, stream, coins, ids, bool(one_each))
     return kind.privatize(data, job)
 
 
-def tally(data: Any, mechanisms: Mechanisms) -> Any:
+def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False) -> Any:
     """Count the reports in a column, or in the columns of a table.
 
     Parameters
@@ -110,6 +114,8 @@ def tally(data: Any, mechanisms: Mechanisms) -> Any:
         What :func:`privatize` gave, or any data of those kinds.
     mechanisms
         What the reports were drawn by: one for a column, or a dict by column for a table.
+    one_each
+        Whether each person was asked for one column only, so that cells may hold nothing.
 
     Returns
     -------
@@ -122,7 +128,7 @@ def tally(data: Any, mechanisms: Mechanisms) -> Any:
         If a cell is no report of its mechanism: leaving it out would bias estimates.
     """
     found: dict[Any, Tally] = _kind_of(data, mechanisms).tally(
-        data, TallyJob(by_column(mechanisms))
+        data, TallyJob(by_column(mechanisms), bool(one_each))
     )
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -56,6 +57,14 @@ class Cells:
     def restore(self, restored: Callable[[str], str]) -> None:
         """Replace each text by what it stands for, as in a file made safe for spreadsheets."""
         self.texts = [None if text is None else restored(text) for text in self.texts]
+
+    def filled(self) -> Cells:
+        """Return the cells that hold something."""
+        empty = [n for n, text in enumerate(self.texts) if text is None or not text.strip()]
+        rows = np.flatnonzero(~np.isin(self.which, empty))
+        some = copy.copy(self)
+        some.which, some._place = self.which[rows], lambda row: self._place(int(rows[row]))
+        return some
 
     def place(self, text: int) -> str:
         """Return where a text, given by its number, is first: ``"in.csv: line 7"``."""

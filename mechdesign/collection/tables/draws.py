@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from mechdesign._typing import AnyArray, BoolArray, IntArray
+from mechdesign._typing import AnyArray, BoolArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.number_cells import NumberReader
@@ -16,9 +19,9 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, drawn
-from mechdesign.sampling import Source
+from mechdesign.sampling import Source, below
 
-__all__ = ["NOTE", "ColumnDraws", "Drawer", "Policies", "RowDraws", "as_mechanism"]
+__all__ = ["NOTE", "ColumnDraws", "Drawer", "Policies", "RowDraws", "RowReports", "as_mechanism"]
 
 NOTE = "note"
 """The column in which a simulation says that it is one."""
@@ -51,6 +54,32 @@ class ColumnDraws:
             self.reader = LabelReader(mechanism.inputs, unknown, missing)
 
 
+@dataclass(frozen=True)
+class RowReports:
+    """Reports for the rows of a table.
+
+    Attributes
+    ----------
+    reports
+        Those of each column.
+    rows
+        The rows that they are of; None for all.
+    asked
+        For each of these rows the number of the column that is sent; None where all are.
+    """
+
+    reports: list[Reports]
+    rows: IntArray | None
+    asked: Int64Array | None
+
+    def sent(self, n: int, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+        """Return the columns of the reports of one attribute, empty where another was asked."""
+        if self.asked is None:
+            return dict(columns)
+        own = pa.array(self.asked == n)
+        return {name: pc.if_else(own, cells, None) for name, cells in columns.items()}
+
+
 class RowDraws:
     """Draws a report for each column of each row, and leaves out rows by the policies.
 
@@ -60,6 +89,8 @@ class RowDraws:
         What each column is drawn by, by the name of the column.
     unknown, missing
         What becomes of cells that are no label, and of cells that hold nothing.
+    one_each
+        Whether each person is asked for one column only, each as likely.
 
     Raises
     ------
@@ -68,24 +99,27 @@ class RowDraws:
     """
 
     def __init__(
-        self, mechanisms: Mapping[Any, Drawer], unknown: Policies, missing: Policies
+        self,
+        mechanisms: Mapping[Any, Drawer],
+        unknown: Policies,
+        missing: Policies,
+        one_each: bool = False,
     ) -> None:
+        self._one_each = one_each
         self.columns = {
             name: ColumnDraws(mechanism, _policy(unknown, name), _policy(missing, name))
             for name, mechanism in mechanisms.items()
         }
 
-    def draw(
-        self, cells: Sequence[Cells], sources: Sequence[Source]
-    ) -> tuple[list[Reports], IntArray | None]:
-        """Return the reports of each column, and the rows that stay; None if all do.
+    def draw(self, cells: Sequence[Cells], sources: Sequence[Source]) -> RowReports:
+        """Return the reports of each column, for the rows that stay.
 
         Parameters
         ----------
         cells
             Those of each column.
         sources
-            Where the bits for each column come from.
+            Where the bits for each column come from, and last those for the choice of a column.
 
         Raises
         ------
@@ -100,13 +134,16 @@ class RowDraws:
             if good is not None:
                 stays = good if stays is None else stays & good
         rows = None if stays is None else np.flatnonzero(stays)
+        if rows is not None:
+            values, sources = [found[rows] for found in values], [one.of(rows) for one in sources]
+        asked = None
+        if self._one_each:
+            asked = below(sources[-1], len(values[0]), len(self.columns))
         reports = []
-        for column, found, source in zip(self.columns.values(), values, sources, strict=True):
-            some = found if rows is None else found[rows]
-            column.reader.count(some)
-            own = source if rows is None else source.of(rows)
-            reports.append(drawn(column.mechanism, some, own))
-        return reports, rows
+        for n, column in enumerate(self.columns.values()):
+            column.reader.count(values[n] if asked is None else values[n][asked == n])
+            reports.append(drawn(column.mechanism, values[n], sources[n]))
+        return RowReports(reports, rows, asked)
 
 
 def _policy(given: Policies, name: Any) -> str:

@@ -79,6 +79,8 @@ class PrivatizeJob:
         The coins of a collection, in place of those of the operating system.
     ids
         For those, the name of the column of ids; for a column alone, the ids themselves.
+    one_each
+        Whether each person is asked for one column only.
     """
 
     mechanisms: dict[Any, Drawer]
@@ -88,6 +90,7 @@ class PrivatizeJob:
     rng: np.random.Generator | None = None
     coins: CollectionCoins | None = None
     ids: Any = None
+    one_each: bool = False
     one_column: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,27 +119,23 @@ class PrivatizeJob:
         InputError
             For the first cell that is refused; the key names its row, counted from 0.
         """
-        rows_of = RowDraws(self.mechanisms, self.unknown, self.missing)
+        draws = RowDraws(self.mechanisms, self.unknown, self.missing, self.one_each)
         cells = [_cells(column(name), name) for name in self.mechanisms]
-        sources = [source_of(self.rng)] * len(cells)
+        sources = [source_of(self.rng)] * (len(cells) + 1)
         if self.coins is not None:
             ids, named = (self.ids, "ids") if self.one_column else (column(self.ids), self.ids)
             tags = self.coins.tags(ids, _named(named), partial(_row, named))
             if len(tags) != len(cells[0].which):
                 raise InputError("ids", f"{len(cells[0].which)} ids, one a record", len(tags))
             sources = self.coins.sources(tags)
-        reports, rows = rows_of.draw(cells, sources)
+        made = draws.draw(cells, sources)
         found: dict[Any, pa.Array] = {}
-        for name, held, drawn in zip(self.mechanisms, cells, reports, strict=True):
-            (made,) = (
-                ReportColumns(drawn.alphabet, (name,), floats=True)
-                .of(drawn.data, held.categorical)
-                .values()
-            )
-            found[name] = made
+        for n, (name, reports) in enumerate(zip(self.mechanisms, made.reports, strict=True)):
+            columns = ReportColumns(reports.alphabet, (name,), floats=True)
+            found |= made.sent(n, columns.of(reports.data, cells[n].categorical))
         if self.rng is not None and not self.one_column:
-            found[NOTE] = pa.repeat(SIMULATION, len(reports[0]))
-        return Found(found, rows)
+            found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
+        return Found(found, made.rows)
 
 
 @dataclass(frozen=True)
@@ -147,9 +146,12 @@ class TallyJob:
     ----------
     mechanisms
         What they were drawn by, by the name of the column.
+    one_each
+        Whether each person was asked for one column only; other cells hold nothing.
     """
 
     mechanisms: dict[Any, Drawer]
+    one_each: bool = False
 
     def run(self, column: Callable[[Any], Column], names: Iterable[Hashable]) -> dict[Any, Tally]:
         """Return the tally of each column.
@@ -171,7 +173,10 @@ class TallyJob:
         found = {}
         for name, mechanism in self.mechanisms.items():
             alphabet = mechanism.alphabet
-            data = read_strictly(alphabet.read, _cells(column(name), name))
+            cells = _cells(column(name), name)
+            if self.one_each:
+                cells = cells.filled()
+            data = read_strictly(alphabet.read, cells)
             found[name] = mechanism.tally(Reports(data, alphabet, bool(simulated)))
         return found
 

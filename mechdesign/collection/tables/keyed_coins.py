@@ -50,6 +50,7 @@ class CollectionCoins:
     def __init__(self, key: Any, mechanisms: dict[Any, Drawer]) -> None:
         secret = check_key(key)
         self._ids = subkey(secret, b"record ids")
+        self._choice = subkey(secret, canonical(["choice", *map(str, mechanisms)]))
         self._keys = {
             name: subkey(secret, canonical([str(name), mechanism_digest(mechanism)]))
             for name, mechanism in mechanisms.items()
@@ -105,8 +106,8 @@ class CollectionCoins:
         return tags
 
     def sources(self, tags: RecordTags) -> list[Source]:
-        """Return where the bits for each column come from."""
-        return [KeyedSource(key, tags) for key in self._keys.values()]
+        """Return where the bits for each column come from, and last those for a choice of one."""
+        return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
 
 
 def check_different_ids(tags: RecordTags, place: Callable[[int], str]) -> None:

@@ -1,0 +1,139 @@
+"""What one person spends in all, whose record has several columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.accounting.measure.leakage_table import rounded_up
+from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.certify import canonical
+from mechdesign.collection.tables.draws import Drawer
+from mechdesign.errors import InputError
+from mechdesign.mechanisms import Mechanism
+from mechdesign.text import Table, Tabular
+
+__all__ = ["SHORT", "Spending", "adding_leakages", "spending"]
+
+SHORT = 12
+"""Digits of a digest that are enough to tell it from others."""
+
+Budgets = Mapping[str, float]
+"""Nats by notion, rounded up."""
+
+
+@dataclass(frozen=True, repr=False)
+class Spending(Tabular):
+    """What the reports of one person leak, column by column and in all.
+
+    Attributes
+    ----------
+    columns
+        For each column its leakage in nats under each notion that adds up, rounded up.
+    one_each
+        Whether each person is asked for one column only.
+    """
+
+    columns: Mapping[str, Budgets]
+    one_each: bool = False
+
+    @property
+    def total(self) -> Budgets:
+        """Nats of all reports of a person together, by notion; rounded up.
+
+        The sum over the columns, whose draws are independent given the record; the largest, where
+        each person is asked for one column, which is chosen whatever the record is.
+        """
+        each = list(self.columns.values())
+        shared = [notion for notion in each[0] if all(notion in budgets for budgets in each)]
+        if self.one_each:
+            return {notion: max(budgets[notion] for budgets in each) for notion in shared}
+        return {notion: sum_above(budgets[notion] for budgets in each) for notion in shared}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON has it; infinity is null."""
+        every = {**self.columns, "": self.total}
+        found = {
+            name: {notion: nats if nats < float("inf") else None for notion, nats in one.items()}
+            for name, one in every.items()
+        }
+        total = found.pop("")
+        return {"columns": found, "total": total, "one_each": self.one_each}
+
+    def _head(self) -> str:
+        how = "the largest column" if self.one_each else "the sum over the columns"
+        return f"nats that one person spends, rounded up; in all, {how}"
+
+    def _table(self) -> Table:
+        total = self.total
+        rows = [
+            (notion, *(rounded_up(one[notion]) for one in self.columns.values()), rounded_up(nats))
+            for notion, nats in total.items()
+        ]
+        return Table(("notion", *self.columns, "in all"), rows, "<" + ">" * (len(self.columns) + 1))
+
+
+def spending(mechanisms: Mapping[Any, Drawer], *, one_each: bool = False) -> Spending:
+    """Return what one person spends whose record has several columns, each drawn by a mechanism.
+
+    Parameters
+    ----------
+    mechanisms
+        By column, as for :func:`mechdesign.privatize`.
+    one_each
+        Whether each person is asked for one column only.
+
+    Notes
+    -----
+    Two neighbors may differ in every column. LDP, notions about pairs of inputs and maximal leakage
+    add up over independent draws; lifts (LIP, PML) do not, but are at most the sum for LDP.
+    Source: Dwork and Roth 2014, Theorem 3.14.
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import GeneralizedRandomizedResponse
+    >>> age, sex = GeneralizedRandomizedResponse(9, 1), GeneralizedRandomizedResponse(2, "1/2")
+    >>> spending({"age": age, "sex": sex})
+    nats that one person spends, rounded up; in all, the sum over the columns
+    notion                age       sex    in all
+    ldp              1.000000  0.500000  1.500000
+    >>> spending({"age": age, "sex": sex}, one_each=True).total["ldp"]
+    1.0
+    """
+    if not mechanisms:
+        raise InputError("mechanisms", "a mechanism for at least one column", "none")
+    found = {
+        str(name): {
+            f"{notion} {parameters[:SHORT]}".strip(): nats
+            for (notion, parameters), nats in adding_leakages(each).items()
+        }
+        for name, each in mechanisms.items()
+    }
+    return Spending(found, one_each)
+
+
+def adding_leakages(mechanism: Drawer) -> dict[tuple[str, str], float]:
+    """Return the leakage in nats, rounded up, under each notion that adds up over draws.
+
+    Notions are named with the digest of their parameters, where they have some beside epsilon.
+    """
+    own = mechanism.privacy if isinstance(mechanism, Mechanism) else None
+    found: dict[tuple[str, str], float] = {}
+    for row in leakages(mechanism).rows:  # without a prior: these add up
+        table = own.to_table() if own is not None and own.name == row.notion else {}
+        beside = {key: table[key] for key in table if key not in ("notion", "epsilon")}
+        parameters = hashlib.sha256(canonical(beside)).hexdigest() if beside else ""
+        found[row.notion, parameters] = row.value
+    return found
+
+
+def sum_above(parts: Iterable[float]) -> float:
+    """Return the exact sum of floats, rounded up; infinite if one is."""
+    terms = list(parts)
+    if float("inf") in terms:
+        return float("inf")
+    return float_above(sum(map(Fraction, terms), Fraction()))
