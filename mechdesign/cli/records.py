@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from dataclasses import asdict
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli.common import (
     DONE,
@@ -24,11 +27,16 @@ from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
-    from mechdesign.estimation import ScalarEstimate
+    from mechdesign.collection.records.record_files import ColumnName
+    from mechdesign.estimation import Estimate, ScalarEstimate
+    from mechdesign.estimation.quantiles import Quantile
     from mechdesign.files import SavedMechanism
     from mechdesign.reports import Tally
 
 __all__ = ["add_commands"]
+
+SECRET_BYTES = 65
+"""Bytes of a key that are read: one more than it may have, so that a longer one is refused."""
 
 POLICY = "refuse (the default), drop or map:LABEL"
 
@@ -58,8 +66,10 @@ def add_commands(commands: Commands) -> None:
     privatize = commands.add_parser(
         "privatize",
         help="draw a report for each record of a file",
-        description="Draw one report for each row of a file (.csv, .csv.gz or .parquet). Only the "
-        "reports are written. The number and the order of the rows are not hidden.",
+        description="Draw one report for each row of a file: .csv, .tsv or .ndjson, maybe with .gz "
+        "or .zst behind, .parquet, .arrow or .arrows; a folder of such files, or a pattern; - for "
+        "standard input and output. Only the reports are written. The number and the order of the "
+        "rows are not hidden.",
     )
     privatize.add_argument("channel", metavar="CHANNEL.json")
     privatize.add_argument("source", metavar="IN.csv")
@@ -88,6 +98,24 @@ def add_commands(commands: Commands) -> None:
         "--ledger",
         metavar="FILE",
         help="record the draw in this file, and warn if the same records were drawn for before",
+    )
+    privatize.add_argument(
+        "--also",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "CHANNEL.json"),
+        help="another column, with a channel of its own; several may be given",
+    )
+    privatize.add_argument(
+        "--key",
+        metavar="FILE",
+        help="a secret of 32 to 64 bytes, from which the coins of each record come with its id: "
+        "the same file gives the same reports again",
+    )
+    privatize.add_argument("--id", metavar="NAME", help="with --key, the column of ids")
+    privatize.add_argument(
+        "--force", action="store_true", help="replace the target, if there is one"
     )
     privatize.set_defaults(run=_privatize)
 
@@ -121,7 +149,30 @@ def add_commands(commands: Commands) -> None:
     estimate.set_defaults(run=_estimate)
 
     for command in (privatize, estimate):
-        command.add_argument("--column", required=True, metavar="NAME", help="by name")
+        which = command.add_mutually_exclusive_group(required=True)
+        which.add_argument(
+            "--column",
+            action="append",
+            metavar="NAME",
+            help="by name; several may be given, each with the channel, as a draw of its own",
+        )
+        which.add_argument(
+            "--columns",
+            nargs=2,
+            metavar=("ROW", "COLUMN"),
+            help="the two columns of the points of a grid",
+        )
+        command.add_argument(
+            "--one-each",
+            action="store_true",
+            help="each person is asked for one of the columns only",
+        )
+        command.add_argument(
+            "--format",
+            default="csv",
+            metavar="ENDING",
+            help="what - holds: csv (the default), tsv, ndjson, as .gz or .zst too, or arrows",
+        )
         command.add_argument(
             "--separator", metavar="LETTER", help="between the cells of a CSV file; default a comma"
         )
@@ -202,13 +253,21 @@ def _mechanism(options: argparse.Namespace) -> int:
 def _privatize(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import privatize_file
 
+    channels = dict.fromkeys(_columns(options), options.channel)
+    channels |= dict(options.also)
+    if len(channels) < len(_columns(options)) + len(options.also):
+        raise InputError("column", "columns that all differ", "one twice")
     with cleared_when_ended(), warnings_in_a_line(), FileBar("privatize") as bar:
         done = privatize_file(
-            options.channel,
+            channels,
             options.source,
             options.target,
-            options.column,
             rng=options.seed,
+            key=None if options.key is None else _secret(options.key),
+            ids=options.id,
+            one_each=options.one_each,
+            form=options.format,
+            replace=options.force,
             unknown=options.unknown,
             missing=options.missing,
             keep=options.keep,
@@ -217,8 +276,28 @@ def _privatize(options: argparse.Namespace) -> int:
             spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
         )
-    print(json.dumps(done.to_json()) if options.json else done)
+    print(
+        json.dumps(done.to_json()) if options.json else done,
+        file=sys.stderr if options.target == "-" else sys.stdout,
+    )
     return DONE
+
+
+def _columns(options: argparse.Namespace) -> list[ColumnName]:
+    """Return the columns of the channel: names, or the pair of a grid."""
+    if options.columns is not None:
+        return [tuple(options.columns)]
+    if len(set(options.column)) < len(options.column):
+        raise InputError("column", "columns that all differ", "one twice")
+    return list(options.column)
+
+
+def _secret(path: str) -> bytes:
+    """Read the key of a collection; a few bytes of the file at most."""
+    from mechdesign.files.reading import open_plain
+
+    with open_plain(Path(path)) as file:
+        return file.read(SECRET_BYTES)
 
 
 def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstimate | None:
@@ -234,8 +313,42 @@ def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstima
     return mean(saved.mechanism, tally, values, target=target, readings=v)
 
 
+@dataclass(frozen=True)
+class ColumnEstimate:
+    """What is estimated from the reports of one column."""
+
+    distribution: Estimate
+    quantiles: Sequence[Quantile]
+    average: ScalarEstimate | None
+
+    def to_json(self, confidence: float) -> dict[str, Any]:
+        """Return everything as JSON has it, with intervals."""
+        intervals = self.distribution.interval(confidence)
+        ends = [[_known(end) for end in pair] for pair in intervals]
+        described = self.distribution.to_json() | {"confidence": confidence, "intervals": ends}
+        if self.quantiles:
+            described["quantiles"] = [
+                {**asdict(each), "low": _known(each.low), "high": _known(each.high)}
+                for each in self.quantiles
+            ]
+        if self.average is not None:
+            interval = [_known(end) for end in self.average.interval(confidence)]
+            described["mean"] = {**self.average.to_json(), "interval": interval}
+        return described
+
+    def show(self, confidence: float) -> None:
+        """Print everything."""
+        print(self.distribution)
+        for each in self.quantiles:
+            print(f"quantile {each.q:g}: {each.value:g}, within [{each.low:g}, {each.high:g}]")
+        if self.average is not None:
+            low, high = self.average.interval(confidence)
+            print(f"{self.average}")
+            print(f"the mean is between {low:.6g} and {high:.6g}")
+
+
 def _estimate(options: argparse.Namespace) -> int:
-    from mechdesign.collection.records import check_table_name, save_estimate, tally_file
+    from mechdesign.collection.records import check_table_name, save_estimate, tally_columns
     from mechdesign.estimation import METHODS, TARGETS, estimate
     from mechdesign.estimation.options import choose
     from mechdesign.estimation.quantiles import normal_quantile
@@ -244,56 +357,53 @@ def _estimate(options: argparse.Namespace) -> int:
     choose(TARGETS, options.target, "target")
     margin = normal_quantile(options.confidence)
     check_writable(options.csv, options.plot, options.source, options.channel)
+    columns = _columns(options)
     if options.csv is not None:
         check_table_name(options.csv, options.source)
+    if len(columns) > 1 and (options.csv or options.plot):
+        raise InputError("column", "one column for a table or a picture", f"{len(columns)} columns")
     saved = checked_file(options.channel)
     mechanism = saved.mechanism
     with FileBar("estimate") as bar:
-        tally = tally_file(
-            mechanism,
+        tallies = tally_columns(
+            dict.fromkeys(columns, mechanism),
             options.source,
-            options.column,
+            form=options.format,
+            one_each=options.one_each,
             separator=options.separator,
             spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
         )
-    average = _mean_read(saved, tally, options.target)
-    try:
-        found = estimate(mechanism, tally, method=options.method, target=options.target)
-        quantiles = [found.quantile(q, options.confidence) for q in options.quantiles]
-    except InputError as error:
-        about_reports = error.key.partition("[")[0] in ("reports", "tally")
-        file = options.source if about_reports else options.channel
-        raise error.inside_file(file) from None
+    found: dict[ColumnName, ColumnEstimate] = {}
+    for name, tally in tallies.items():
+        average = _mean_read(saved, tally, options.target)
+        try:
+            made = estimate(mechanism, tally, method=options.method, target=options.target)
+            quantiles = [made.quantile(q, options.confidence) for q in options.quantiles]
+        except InputError as error:
+            about_reports = error.key.partition("[")[0] in ("reports", "tally")
+            file = options.source if about_reports else options.channel
+            raise error.inside_file(file) from None
+        found[name] = ColumnEstimate(made, quantiles, average)
+    first = next(iter(found.values()))
     if options.csv:
         safe = options.spreadsheet_safe
-        save_estimate(found, options.csv, options.confidence, spreadsheet_safe=safe)
+        save_estimate(first.distribution, options.csv, options.confidence, spreadsheet_safe=safe)
     if options.plot:
         from mechdesign.plots import save_estimate_plot
 
-        save_estimate_plot(found, options.plot, confidence=options.confidence)
+        save_estimate_plot(first.distribution, options.plot, confidence=options.confidence)
     if options.json:
-        ends = [[_known(end) for end in pair] for pair in found.interval(options.confidence)]
-        described = found.to_json() | {"confidence": options.confidence, "intervals": ends}
-        if quantiles:
-            described["quantiles"] = [
-                {**asdict(each), "low": _known(each.low), "high": _known(each.high)}
-                for each in quantiles
-            ]
-        if average is not None:
-            interval = [_known(end) for end in average.interval(options.confidence)]
-            described["mean"] = {**average.to_json(), "interval": interval}
-        print(json.dumps(described))
-    else:
-        print(found)
-        for each in quantiles:
-            print(f"quantile {each.q:g}: {each.value:g}, within [{each.low:g}, {each.high:g}]")
-        if average is not None:
-            low, high = average.interval(options.confidence)
-            print(f"{average}")
-            print(f"the mean is between {low:.6g} and {high:.6g}")
-        print(
-            f"at confidence {options.confidence:g}, the truth is within "
-            f"{margin:.4g} standard errors"
-        )
+        every = {_named(name): one.to_json(options.confidence) for name, one in found.items()}
+        print(json.dumps(every if len(found) > 1 else first.to_json(options.confidence)))
+        return DONE
+    for name, one in found.items():
+        if len(found) > 1:
+            print(f"column {name!r}")
+        one.show(options.confidence)
+    print(f"at confidence {options.confidence:g}, the truth is within {margin:.4g} standard errors")
     return DONE
+
+
+def _named(name: ColumnName) -> str:
+    return name if isinstance(name, str) else ", ".join(name)

@@ -44,7 +44,7 @@ objective = "hamming"
 
 LABELS = ["never", "some, times", "always"]
 
-SURVEY = ["privatize", "channel.json", "survey.csv", "reports.csv", "--column", "answer"]
+SURVEY = ["privatize", "channel.json", "survey.csv", "reports.csv", "--force", "--column", "answer"]
 READING = ["estimate", "channel.json", "reports.csv", "--column", "answer"]
 
 
@@ -181,7 +181,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "seed": ([*SURVEY, "--seed", "-1"], "mechdesign privatize: argument --seed: expected "),
     "seed of words": ([*SURVEY, "--seed", "x"], "mechdesign privatize: argument --seed: expected "),
     "names": ([*SURVEY, "--keep", '"a'], "mechdesign privatize: argument --keep: expected names"),
-    "no column": (SURVEY[:-2], "mechdesign privatize: the following arguments are required"),
+    "no column": (
+        SURVEY[:-2],
+        "mechdesign privatize: one of the arguments --column --columns is required",
+    ),
     "separator": ([*SURVEY, "--separator", ";;"], "separator: expected one character"),
     "kind of file": ([*SURVEY[:3], "reports.xls", *SURVEY[4:]], "reports.xls: expected a name"),
     "no reports": ([*READING[:2], "survey.csv", "--column", "name"], "survey.csv: line 2, column"),

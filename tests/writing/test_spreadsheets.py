@@ -162,5 +162,8 @@ def test_the_commands_have_the_option(
     capsys.readouterr()
     assert main(["frontier", "q.toml", "--epsilon", "0:1:2", safe]) == 2
     assert "--spreadsheet-safe: expected --csv with it" in capsys.readouterr().err
-    assert main(["privatize", "c", "in.csv", "out.csv", "--column", "a", safe, "--json"]) == 0
+    assert (
+        main(["privatize", "c", "in.csv", "out.csv", "--column", "a", safe, "--json", "--force"])
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["reports"] == 2

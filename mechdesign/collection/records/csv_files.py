@@ -6,9 +6,7 @@ The cut is made here, since pyarrow names no lines, and takes quotes that fit ba
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +17,10 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.csv
 
+from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
 from mechdesign.collection.records.record_files import Chunk, Reader, Writer
 from mechdesign.collection.tables.cells import texts_of
 from mechdesign.errors import InputError, LimitError, shown
-from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current
 
 __all__ = ["CSVReader", "CSVWriter", "check_separator"]
@@ -34,15 +32,15 @@ EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """Bytes without which no line is empty, unless it is the first."""
 
 
-def check_separator(separator: Any) -> str:
-    """Return what stands between cells; a comma unless something else is given.
+def check_separator(separator: Any, usual: str = ",") -> str:
+    """Return what stands between cells, by default the usual.
 
     Raises
     ------
     InputError
         If it is not one ASCII character, or one that a cell is quoted or ended by.
     """
-    found = {None: ",", "\\t": "\t"}.get(separator, separator)
+    found = {None: usual, "\\t": "\t"}.get(separator, separator)
     if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0' or not found.isascii():
         raise InputError("separator", "one character in ASCII, as ; or a tab", shown(separator))
     return found
@@ -67,11 +65,19 @@ class CSVReader(Reader):
     file of one column they are empty cells.
     """
 
-    def __init__(self, path: Path, separator: str | None, *, packed: bool = False) -> None:
-        self._file, self._separator = str(path), check_separator(separator)
-        self._raw, self._most = open_plain(path), current().row_bytes
-        self._bytes = os.fstat(self._raw.fileno()).st_size
-        self._stream = gzip.GzipFile(fileobj=self._raw) if packed else self._raw
+    def __init__(
+        self,
+        path: Path,
+        separator: str | None,
+        *,
+        packed: str | None = None,
+        usual: str = ",",
+    ) -> None:
+        self._file, self._separator = (
+            str(path),
+            check_separator(usual if separator is None else separator),
+        )
+        self._bytes, self._most = ByteReader(path, packed), current().row_bytes
         self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
         try:
             self.names = self._header()
@@ -102,12 +108,11 @@ class CSVReader(Reader):
 
     def share(self) -> float | None:
         """Return how many of the bytes of the file were read."""
-        return min(1.0, self._raw.tell() / self._bytes) if self._bytes else None
+        return self._bytes.share()
 
     def close(self) -> None:
         """Close the file."""
-        self._stream.close()
-        self._raw.close()
+        self._bytes.close()
 
     def _header(self) -> tuple[str, ...]:
         """Read the names of the columns."""
@@ -134,7 +139,7 @@ class CSVReader(Reader):
     def _read_on(self) -> bool:
         """Read more bytes, and return whether there are none; the last line then gets its end."""
         try:
-            more = self._stream.read(BLOCK)
+            more = self._bytes.read(BLOCK)
         except (OSError, EOFError, zlib.error):
             expected = "a file that can be read to its end"
             raise self._refused(expected, "a damaged one") from None
@@ -250,12 +255,19 @@ class CSVWriter(Writer):
     """Rows of a CSV file in UTF-8, the names of the columns first; cells are quoted if needed."""
 
     def __init__(
-        self, stream: BinaryIO, separator: str | None, simulated: bool, *, packed: bool = False
+        self,
+        stream: BinaryIO,
+        separator: str | None,
+        simulated: bool,
+        *,
+        packed: str | None = None,
+        usual: str = ",",
     ) -> None:
-        # no name and no time of day go into the head of a compressed file
-        self._packing = gzip.GzipFile("", "wb", fileobj=stream, mtime=0) if packed else None
-        self._stream = self._packing or stream
-        self._separator, self._begun = check_separator(separator), False
+        self._bytes = ByteWriter(stream, packed)
+        self._separator, self._begun = (
+            check_separator(usual if separator is None else separator),
+            False,
+        )
 
     def write(self, table: pa.Table) -> None:
         """Write rows."""
@@ -275,7 +287,7 @@ class CSVWriter(Writer):
             rows = self._rows(table, "needed" if quoted else "none")
         except pa.ArrowInvalid:  # a cell holds a separator, a quote or a line end
             rows = self._rows(table, "needed")
-        self._stream.write(rows)
+        self._bytes.write(rows)
 
     def _rows(self, table: pa.Table, quoting: str) -> Any:
         found = pa.BufferOutputStream()
@@ -287,5 +299,4 @@ class CSVWriter(Writer):
 
     def close(self) -> None:
         """Write what is left."""
-        if self._packing is not None:
-            self._packing.close()
+        self._bytes.close()

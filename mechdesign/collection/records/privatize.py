@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from mechdesign._typing import IntArray
 from mechdesign.accounting.measure.leakage_table import rounded_up
-from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
+from mechdesign.collection.records.byte_streams import STANDARD, whole_output
+from mechdesign.collection.records.file_kinds import (
+    check_has_text_cells,
+    kind_of,
+    open_records,
+    parts_of,
+)
 from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
     ColumnName,
@@ -36,7 +41,7 @@ from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.sampling import SIMULATION, Randomness, source_of, stream_of
-from mechdesign.writing.atomic import atomic_file, check_different
+from mechdesign.writing.atomic import check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
 
@@ -130,6 +135,8 @@ def privatize_file(
     ids: str | None = None,
     one_each: bool = False,
     spreadsheet_safe: bool = False,
+    form: str = "csv",
+    replace: bool = True,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> PrivatizedFile:
@@ -148,8 +155,10 @@ def privatize_file(
         of the next but two. Draws for several columns are independent: what one person spends in
         all is at most the sum.
     source, target
-        Files that end in ``.csv``, ``.csv.gz`` or ``.parquet``. The target is none of the files
-        that are read.
+        Files that end in ``.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``, maybe with ``.gz`` or
+        ``.zst`` behind; in ``.parquet``; or in ``.arrow``, ``.feather`` or ``.arrows``, a stream of
+        Arrow. ``-`` is standard input or output. The source may be a folder of such files, or a
+        pattern such as ``"part-*.parquet"``. The target is none of the files that are read.
     column
         The column that is to be private, by name. A pair of names is for pairs of numbers in two
         columns, as the points of a grid; reports that are pairs get two columns, too.
@@ -173,13 +182,18 @@ def privatize_file(
     key, ids
         A secret of the collection and the column of the ids of the records, as for
         :func:`mechdesign.privatize`: the same file gives the same reports again. So that no id
-        occurs twice, 16 bytes a row are held.
+        occurs twice, 24 bytes a row are held.
     one_each
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
         Whether cells and names of columns that a spreadsheet would run are written with an
         apostrophe before them, in a CSV file for people; see
         :func:`mechdesign.writing.spreadsheets.spreadsheet_safe`.
+    form
+        What ``-`` holds: ``"csv"``, ``"tsv"``, ``"ndjson"``, any of these with ``".gz"`` or
+        ``".zst"``, or ``"arrows"``, a stream of Arrow.
+    replace
+        Whether a file that is there already is replaced, else refused.
     chunk
         Rows that are held at once; default 65,536, fewer where a report is long.
     progress
@@ -212,12 +226,16 @@ def privatize_file(
     (2, 'ill')
     """
     source, target = Path(source), Path(target)
-    opened, written = kind_of(source), kind_of(target)
+    written = kind_of(target, form)
+    parts = parts_of(source)
     if isinstance(mechanism, Mapping) != (column is None):
         given = "neither" if column is None else "both"
         raise InputError("column", "a column, or a dict of mechanisms by column", given)
     named = columns_of(mechanism if isinstance(mechanism, Mapping) else {column: mechanism})
-    _check_files(named.values(), source, target, ledger)
+    _check_files([*parts, *named.values()], target, ledger)
+    if not replace and target != STANDARD and target.exists():
+        hint = "--force replaces it"
+        raise InputError(str(target), "a file that is not there yet", "one that is", hint)
     mechanisms = {name: _checked(each) for name, each in named.items()}
     seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
     simulated = seeded is not None
@@ -231,13 +249,13 @@ def privatize_file(
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
-        check_has_text_cells(target)
+        check_has_text_cells(target, form)
     draws, rows, reported = RowDraws(mechanisms, unknown, missing, one_each), 0, 0
     columns = [ReportColumns(each.alphabet, names_of(name)) for name, each in mechanisms.items()]
-    with opened.reader(source, separator) as reader:
+    with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
         with (
-            atomic_file(target) as stream,
+            whole_output(target) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
         ):
             for part in reader.chunks(read, size):
@@ -260,7 +278,7 @@ def privatize_file(
                 if progress is not None:
                     progress(rows, reader.share())
             if tags:
-                check_different_ids(np.concatenate(tags), lambda row: f"{source}: record {row + 1}")
+                check_different_ids(tags, lambda row: f"{source}: record {row + 1}")
             if ledger is not None:  # before the reports appear, so that no draw is lost
                 for each in draws.columns.values():
                     add_draw(ledger, each.mechanism, each.reader.counts())
@@ -283,12 +301,10 @@ def _some(column: pa.ChunkedArray, rows: IntArray | None) -> pa.ChunkedArray:
     return column if rows is None else column.take(pa.array(rows))
 
 
-def _check_files(
-    mechanisms: Iterable[object], source: Path, target: Path, ledger: AnyPath | None
-) -> None:
+def _check_files(sources: Iterable[object], target: Path, ledger: AnyPath | None) -> None:
     """Refuse to write over what is read, or over the ledger; read the ledger before the work."""
-    read = [source]
-    read += [Path(each) for each in mechanisms if isinstance(each, str | os.PathLike)]
+    files = [Path(each) for each in sources if isinstance(each, str | os.PathLike)]
+    read = [file for file in files if file != STANDARD]
     for file in read:
         check_different(file, target)
     if ledger is not None:

@@ -143,10 +143,13 @@ class FileKind:
     writer
         Writes to a stream; the arguments are the stream, the separator, and whether the file is
         to say that it holds a simulation.
+    has_text_cells
+        Whether a spreadsheet opens it, and may run its cells.
     """
 
     reader: Callable[[Path, str | None], Reader]
     writer: Callable[[BinaryIO, str | None, bool], Writer]
+    has_text_cells: bool = False
 
 
 def names_of(columns: ColumnName) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from mechdesign.collection.records.file_kinds import check_has_text_cells, kind_of
+from mechdesign.collection.records.file_kinds import check_has_text_cells, open_records
 from mechdesign.collection.records.record_files import (
     ColumnName,
     Progress,
@@ -34,6 +34,7 @@ def tally_file(
     *,
     separator: str | None = None,
     spreadsheet_safe: bool = False,
+    form: str = "csv",
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> Tally:
@@ -48,13 +49,15 @@ def tally_file(
     mechanism
         What the reports were drawn by.
     source
-        A file that ends in ``.csv``, ``.csv.gz`` or ``.parquet``.
+        A file, a folder or a pattern of files, or ``-``, as for :func:`privatize_file`.
     column
         The column of the reports, by name; a pair of names for pairs of numbers in two columns.
     separator
         What stands between the cells of a CSV file; default a comma.
     spreadsheet_safe
         Whether the file was written with this option of :func:`privatize_file`.
+    form
+        What ``-`` holds, as for :func:`privatize_file`.
     chunk
         Rows that are held at once; default 65,536, fewer where a report is long.
     progress
@@ -80,6 +83,7 @@ def tally_file(
         source,
         separator=separator,
         spreadsheet_safe=spreadsheet_safe,
+        form=form,
         chunk=chunk,
         progress=progress,
     )
@@ -93,6 +97,7 @@ def tally_columns(
     separator: str | None = None,
     spreadsheet_safe: bool = False,
     one_each: bool = False,
+    form: str = "csv",
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> dict[ColumnName, Tally]:
@@ -102,7 +107,7 @@ def tally_columns(
     ----------
     mechanisms
         What the reports were drawn by, by column.
-    source, separator, spreadsheet_safe, chunk, progress
+    source, separator, spreadsheet_safe, form, chunk, progress
         As for :func:`tally_file`.
     one_each
         Whether each person was asked for one column only, so that cells may hold nothing.
@@ -117,10 +122,10 @@ def tally_columns(
     source, rows, totals = Path(source), 0, dict[ColumnName, Tally]()
     in_file = {name: name for name in mechanisms}  # what each column is called there
     if spreadsheet_safe:
-        check_has_text_cells(source)
+        check_has_text_cells(source, form)
         in_file = {name: _safe(name) for name in mechanisms}
     read = [part for name in in_file.values() for part in names_of(name)]
-    with kind_of(source).reader(source, separator) as reader:
+    with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
         noted = NOTE not in read and reader.names.count(NOTE) == 1
         for part in reader.chunks([*read, NOTE] if noted else read, size):

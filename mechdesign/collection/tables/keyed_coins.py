@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ class CollectionCoins:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(place(row), "the id of a record", "an empty cell")
         tags = self._tags(whole, key)
-        check_different_ids(tags, place)
+        check_different_ids([tags], place)
         return tags
 
     def _tags(self, ids: pa.Array, key: str) -> RecordTags:
@@ -110,12 +110,14 @@ class CollectionCoins:
         return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
 
 
-def check_different_ids(tags: RecordTags, place: Callable[[int], str]) -> None:
-    """Raise InputError if two records have one id: their coins would be the same."""
-    first = tags[:, 0]
-    if len(np.unique(first)) == len(first):
+def check_different_ids(parts: Sequence[RecordTags], place: Callable[[int], str]) -> None:
+    """Raise InputError if two records of all parts have one id: their coins would be the same."""
+    first = np.concatenate([tags[:, 0] for tags in parts])
+    first.sort()
+    if not (first[1:] == first[:-1]).any():
         return
-    order = np.lexsort((tags[:, 1], first))
+    tags = np.concatenate(parts)
+    order = np.lexsort((tags[:, 1], tags[:, 0]))
     again = (tags[order[1:]] == tags[order[:-1]]).all(axis=1)
     if again.any():
         row = int(order[1:][again].min())

@@ -116,7 +116,7 @@ class Stopped(common.FileBar):
 
 records.FileBar = Stopped
 privatize.chunk_size = lambda *words: 10_000
-sys.exit(main(["privatize", "channel.json", "in.csv", sys.argv[1], "--column", "a"]))
+sys.exit(main(["privatize", "channel.json", "in.csv", sys.argv[1], "--column", "a", "--force"]))
 """
 """The same, by the command."""
 
@@ -276,7 +276,16 @@ def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
     rows = "".join(f"{n},person number {n},{'xy'[n % 2]}\n" for n in range(ROWS))
     (folder / "in.csv").write_text(f"id,name,a\n{rows}", encoding="utf-8")
     for words in (
-        ["privatize", "channel.json", "in.csv", f"reports.{ending}", "--column", "a", "--keep=id"],
+        [
+            "privatize",
+            "channel.json",
+            "in.csv",
+            f"reports.{ending}",
+            "--column",
+            "a",
+            "--keep=id",
+            "--force",
+        ],
         ["estimate", "channel.json", f"reports.{ending}", "--column", "a"],
     ):
         done = subprocess.run(

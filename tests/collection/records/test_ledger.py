@@ -356,7 +356,17 @@ def test_lines_that_are_there_are_kept_as_they_are(folder: Path) -> None:
 def test_the_commands_record_warn_and_add_up(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["privatize", "channel.json", "in.csv", "out.csv", "--column", "a", "--ledger", "l"]
+    words = [
+        "privatize",
+        "channel.json",
+        "in.csv",
+        "out.csv",
+        "--column",
+        "a",
+        "--ledger",
+        "l",
+        "--force",
+    ]
     assert main(words) == 0
     assert capsys.readouterr().err == ""
     assert main(words) == 0
@@ -392,7 +402,7 @@ def test_privatize_never_writes_over_its_own_mechanism(
         target = Path("target.csv")
         target.symlink_to("channel.csv") if how == "link" else target.hardlink_to("channel.csv")
     before = Path("channel.csv").read_bytes()
-    words = ["privatize", "channel.csv", "in.csv", str(target), "--column", "a"]
+    words = ["privatize", "channel.csv", "in.csv", str(target), "--column", "a", "--force"]
     assert main(words) == 2
     assert "another file than the one that is read" in capsys.readouterr().err
     with pytest.raises(InputError, match="another file than the one that is read"):

@@ -100,7 +100,7 @@ def test_data_of_a_problem_are_read_up_to_the_limit(
 
 def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
     packed(tmp_path / "in.csv.gz", b"\r\n" * 2**19, 16, b"a,b\nx,1\n")
-    with CSVReader(tmp_path / "in.csv.gz", None, packed=True) as reader:
+    with CSVReader(tmp_path / "in.csv.gz", None, packed="gzip") as reader:
         rows = 0
         for chunk in reader.chunks(["a"], 10):
             rows += chunk.table.num_rows
@@ -255,7 +255,15 @@ def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) 
             pyarrow.csv.write_csv(table, tmp_path / "in.csv")
         else:
             pq.write_table(table, tmp_path / "in.parquet")
-        words = ["privatize", "channel.json", f"in.{ending}", f"o.{ending}", "--column", "a"]
+        words = [
+            "privatize",
+            "channel.json",
+            f"in.{ending}",
+            f"o.{ending}",
+            "--column",
+            "a",
+            "--force",
+        ]
         peak = megabytes(tmp_path, *words)
         words = ["estimate", "channel.json", f"in.{ending}", "--column", "a"]
         found.append((peak, megabytes(tmp_path, *words)))

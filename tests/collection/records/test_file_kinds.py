@@ -1,0 +1,287 @@
+"""Every kind of file is read and written alike: plain and packed, in parts, from and to pipes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mechdesign import Channel, InputError, LimitError, resources
+from mechdesign.cli import main
+from mechdesign.collection.records import privatize_file, tally_columns, tally_file
+from mechdesign.collection.records.file_kinds import KINDS
+from mechdesign.files import save
+
+TRUE = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=["a", "b", "c"])
+FLIP = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+LETTERS, NUMBERS = list("abcb") * 50, [0, 1, 1, 0] * 50
+TABLE = pa.table({"x": LETTERS, "n": NUMBERS})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text(
+        "x,n\n" + "".join(f"{x},{n}\n" for x, n in zip(LETTERS, NUMBERS, strict=True))
+    )
+    save(TRUE, "true.json")
+    save(FLIP, "flip.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize("chunk", [7, None])
+def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) -> None:
+    one, two = f"one{ending}", f"two{ending.upper()}"
+    privatize_file({"x": TRUE}, "in.csv", one, keep=["n"], chunk=chunk)
+    done = privatize_file({"x": TRUE}, one, two, keep=["n"], chunk=chunk)
+    assert done.reports == 200
+    assert tally_file(TRUE, two, "x", chunk=chunk).counts.tolist() == [50, 100, 50]
+    privatize_file({"x": TRUE}, two, "back.csv", keep=["n"], chunk=chunk)
+    assert Path("back.csv").read_text() == Path("in.csv").read_text()
+    privatize_file({"x": TRUE}, "in.csv", one, rng=1)
+    noted = tally_file(TRUE, one, "x")
+    assert noted.simulated
+    assert not tally_file(TRUE, two, "x").simulated
+
+
+@pytest.mark.parametrize("ending", KINDS)
+def test_every_kind_refuses_what_is_none_in_a_line(ending: str) -> None:
+    for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", Path("in.csv").read_bytes()[:-1]):
+        Path(f"bad{ending}").write_bytes(content)
+        if ending == ".csv" and content.startswith(b"x"):
+            continue  # the last line end may be missing
+        with pytest.raises(InputError, match=rf"bad{ending}|column") as raised:
+            privatize_file({"x": TRUE}, f"bad{ending}", "out.csv")
+        assert "\n" not in str(raised.value)
+        assert not Path("out.csv").exists()
+
+
+def test_a_damaged_end_leaves_nothing() -> None:
+    for ending in (".csv.gz", ".csv.zst", ".ndjson.gz", ".arrow", ".arrows"):
+        privatize_file({"x": TRUE}, "in.csv", f"whole{ending}", chunk=20)
+        content = Path(f"whole{ending}").read_bytes()
+        Path(f"cut{ending}").write_bytes(content[: len(content) // 2])
+        with pytest.raises(InputError, match=f"cut{ending}"):
+            privatize_file({"x": TRUE}, f"cut{ending}", "out.csv")
+        assert not Path("out.csv").exists()
+
+
+def test_cells_of_json_lines_are_text_numbers_or_nothing() -> None:
+    halves = Channel.from_matrix(np.eye(2), inputs=[0, 0.5], outputs=[0, 0.5])
+    Path("in.ndjson").write_text('{"x": "0.5"}\n{"x": 0.50, "y": 1}\n{"x": 5e-1}\n{"x": 0}\n')
+    privatize_file({"x": halves}, "in.ndjson", "out.ndjson")
+    rows = [json.loads(line) for line in Path("out.ndjson").read_text().splitlines()]
+    assert [row["x"] for row in rows] == ["0.5", "0.5", "0.5", "0"]
+    for line, message in (
+        ('{"x": null}', "line 2, column 'x': .*given an empty cell"),
+        ("{}", "line 2, column 'x': .*given an empty cell"),
+        ('{"x": [1]}', "line 2: expected a JSON object"),
+        ('{"x": 7}', "line 2, column 'x': .*given another text"),
+        ("[1]", "line 2: expected a JSON object"),
+        ("[" * 5000, "line 2: expected a JSON object"),
+        ("", "line 2: expected a JSON object"),
+    ):
+        Path("bad.ndjson").write_text('{"x": 0}\n' + line + '\n{"x": 0}\n')
+        with pytest.raises(InputError, match=rf"bad.ndjson: {message}") as raised:
+            privatize_file({"x": halves}, "bad.ndjson", "out.csv")
+        assert "7" not in str(raised.value)
+    Path("bad.ndjson").write_text('{"x": "' + "y" * 5000)
+    with resources.allow(row_bytes=1000), pytest.raises(LimitError, match="row_bytes"):
+        privatize_file({"x": halves}, "bad.ndjson", "out.csv")
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+
+def parts(*sizes: int, ending: str = "parquet") -> None:
+    Path("parts").mkdir()
+    start = 0
+    for n, size in enumerate(sizes):
+        pq.write_table(TABLE.slice(start, size), f"parts/part-{n}.{ending}")
+        start += size
+    Path("parts/_SUCCESS").touch()
+    Path("parts/.hidden").touch()
+
+
+@pytest.mark.parametrize("source", ["parts", "parts/part-*.parquet"])
+def test_a_folder_or_a_pattern_is_its_parts_in_order(source: str) -> None:
+    parts(90, 0, 60, 50)
+    shares: list[float | None] = []
+    privatize_file(
+        {"x": TRUE},
+        source,
+        "out.csv",
+        keep=["n"],
+        chunk=25,
+        progress=lambda _, share: shares.append(share),
+    )
+    assert Path("out.csv").read_text() == Path("in.csv").read_text()
+    assert shares == sorted(shares)  # type: ignore[type-var]
+    assert tally_file(TRUE, source, "x").total == 200
+
+
+def test_parts_that_do_not_fit_or_are_written_over_are_refused() -> None:
+    parts(100, 100)
+    with pytest.raises(InputError, match="another file than the one that is read"):
+        privatize_file({"x": TRUE}, "parts", "parts/part-1.parquet")
+    table = TABLE.slice(100, 100).set_column(1, "n", pa.array(["1"] * 100))
+    pq.write_table(table, "parts/part-1.parquet")
+    with pytest.raises(InputError, match=r"part-1.parquet: expected columns of the types"):
+        privatize_file({"x": TRUE}, "parts", "out.parquet", keep=["n"])
+    pq.write_table(table.drop_columns(["x"]), "parts/part-1.parquet")
+    with pytest.raises(InputError, match=r"part-1.parquet: column: expected one column"):
+        privatize_file({"x": TRUE}, "parts", "out.parquet")
+    bad = TABLE.slice(100, 100).set_column(0, "x", pa.array(["?"] * 100))
+    pq.write_table(bad, "parts/part-1.parquet")
+    with pytest.raises(InputError, match=r"parts: part-1.parquet: row 1, column 'x'"):
+        privatize_file({"x": TRUE}, "parts", "out.parquet")
+    for empty in ("none-*.csv", "nothing"):
+        Path("nothing").mkdir(exist_ok=True)
+        with pytest.raises(InputError, match="files in it, given 0"):
+            privatize_file({"x": TRUE}, empty, "out.csv")
+    assert not Path("out.parquet").exists()
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+class Pipe(io.TextIOWrapper):
+    """Standard input or output of a test."""
+
+    def __init__(self, content: bytes = b"") -> None:
+        super().__init__(io.BytesIO(content))
+
+    @property
+    def content(self) -> bytes:
+        return self.buffer.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+PIPED = ["privatize", "true.json", "-", "-", "--column", "x", "--keep", "n"]
+
+
+def test_pipes_carry_records_in_and_reports_out() -> None:
+    code = "import sys; from mechdesign.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *PIPED],
+        check=True,
+        input=Path("in.csv").read_bytes(),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout.decode() == Path("in.csv").read_text()
+    assert b"records    200 rows of -" in done.stderr
+
+
+def test_a_pipe_gets_all_reports_or_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Pipe(Path("in.csv").read_bytes() + b"?,0\n"))
+    assert refused(capsys, *PIPED).startswith("-: line 202, column 'x': expected")
+    monkeypatch.setattr(sys, "stdin", Pipe(Path("in.csv").read_bytes()))
+    assert main(["estimate", "true.json", "-", "--column", "x", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["values"] == [0.25, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "tsv", "ndjson.zst", "arrows"])
+def test_a_pipe_holds_the_format_that_is_named(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    privatize_file({"x": TRUE}, "in.csv", f"in.{form}")
+    monkeypatch.setattr(sys, "stdin", Pipe(Path(f"in.{form}").read_bytes()))
+    monkeypatch.setattr(sys, "stdout", out := Pipe())
+    privatize_file({"x": TRUE}, "-", "-", form=form)
+    Path(f"out.{form}").write_bytes(out.content)
+    assert tally_file(TRUE, f"out.{form}", "x").counts.tolist() == [50, 100, 50]
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    return told.err
+
+
+def test_several_columns_have_channels_and_are_estimated_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["privatize", "true.json", "in.csv", "out.csv", "--column", "x"]
+    assert main([*words, "--also", "n", "flip.json"]) == 0
+    assert "nats a person, for all columns together" in capsys.readouterr().out
+    assert "out.csv: expected a file that is not there yet" in refused(capsys, *words)
+    assert main([*words, "--force", "--also", "n", "flip.json", "--one-each", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["spends"]["one_each"] is True
+    tallies = tally_columns({"x": TRUE, "n": FLIP}, "out.csv", one_each=True)
+    assert sum(tally.total for tally in tallies.values()) == 200
+    Path("two.csv").write_text("p,q\n0,1\n1,1\n")
+    both = ["--column", "p", "--column", "q"]
+    assert main(["estimate", "flip.json", "two.csv", *both, "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"p", "q"}
+    assert main(["estimate", "flip.json", "two.csv", *both]) == 0
+    assert "column 'q'" in capsys.readouterr().out
+    twice = ["--column", "x", "--column", "x"]
+    assert "columns that all differ" in refused(capsys, *words[:-2], *twice, "--force")
+    again = [*words, "--also", "x", "flip.json", "--force"]
+    assert "columns that all differ" in refused(capsys, *again)
+    table = ["estimate", "flip.json", "two.csv", *both, "--csv", "e.csv"]
+    assert "one column for a table" in refused(capsys, *table)
+
+
+def test_a_grid_is_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    from mechdesign import Domain
+
+    grid = Domain.grid(2, 2)
+    save(Channel.from_matrix(np.eye(4), inputs=grid, outputs=grid.labels), "grid.json")
+    Path("cells.csv").write_text("r,c\n0,1\n1,1\n")
+    words = ["privatize", "grid.json", "cells.csv", "out.csv", "--columns", "r", "c"]
+    assert main(words) == 0
+    assert Path("out.csv").read_text() == "r,c\n0,1\n1,1\n"
+    assert main(["estimate", "grid.json", "out.csv", "--columns", "r", "c"]) == 0
+
+
+def test_a_key_gives_the_same_reports_again(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ids.csv").write_text("id,n\n" + "".join(f"{n},{n % 2}\n" for n in range(300)))
+    Path("key").write_bytes(bytes(range(40)))
+    words = ["privatize", "flip.json", "ids.csv", "a.csv", "--column", "n", "--key", "key"]
+    for target in ("a.csv", "b.csv"):
+        assert main([*words[:3], target, *words[4:], "--id", "id"]) == 0
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    capsys.readouterr()
+    Path("key").write_bytes(b"x" * 70)
+    message = refused(capsys, *words, "--id", "id", "--force")
+    assert "a secret of 32 to 64 random bytes" in message
+    assert "x" * 9 not in message
+    Path("key").write_bytes(bytes(32))
+    assert "a key with a column of ids" in refused(capsys, *words, "--force")
+    assert "No such file" in refused(capsys, *words[:-1], "none", "--id", "id", "--force")
+
+
+def test_what_pipes_do_not_hold_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("parquet", "arrow", "xls"):
+        words = ["privatize", "true.json", "-", "out.csv", "--column", "x", "--format", form]
+        assert refused(capsys, *words).startswith("format: expected")
+
+
+def test_what_gzip_wrote_has_no_name_in_it() -> None:
+    privatize_file({"x": TRUE}, "in.csv", "secret-name.csv.gz")
+    assert b"secret" not in Path("secret-name.csv.gz").read_bytes()
+    assert gzip.decompress(Path("secret-name.csv.gz").read_bytes()).startswith(b"x\n")
+
+
+def test_arrow_codes_beyond_their_categories_are_refused() -> None:
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int8()), ["a"], safe=False)
+    with (
+        pa.OSFile("in.arrows", "wb") as sink,
+        pa.ipc.new_stream(sink, pa.schema([("x", codes.type)])) as writer,
+    ):
+        writer.write_batch(pa.record_batch([codes], names=["x"]))
+    with pytest.raises(InputError, match=r"in\.arrows: batch 1"):
+        privatize_file({"x": TRUE}, "in.arrows", "out.csv")
