@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mechdesign import Problem
+from mechdesign.notions import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BlockLDP,
+    ContextAwareLDP,
+    HighLowLDP,
+    MetricPrivacy,
+    Notion,
+)
 
 EXPLORER = Path(__file__).parents[1] / "docs" / "explorer"
 HARNESS = EXPLORER / ".tests" / "node.mjs"
@@ -53,3 +67,31 @@ def stated(problem: Problem) -> dict[str, Any]:
     table = problem.to_table()
     (privacy,) = table["privacy"]
     return {"title": problem.title, **table, "privacy": privacy}
+
+
+def a_notion(draw: random.Random, size: int, budgets: Sequence[str]) -> Notion:
+    """Return one of the notions of the page, on numbers from 0 on."""
+    epsilon = draw.choice(budgets)
+    kind = draw.randrange(9)
+    if kind == 0:
+        return LDP(epsilon)
+    if kind == 1:
+        return LIP(epsilon)
+    if kind == 2:
+        return PML(epsilon)
+    if kind == 3:
+        return AsymmetricLift(lower=draw.choice(["0.4", "1", "inf"]), upper=epsilon)
+    if kind == 4:
+        return HighLowLDP(epsilon, sensitive=list(range(draw.randint(1, size))))
+    if kind == 5:
+        cut = draw.randint(1, size - 1)
+        return BlockLDP(epsilon, blocks=[list(range(cut)), list(range(cut, size))])
+    if kind == 6:
+        return MetricPrivacy(epsilon, "absolute")
+    if kind == 7:
+        table = [[abs(x - z) ** 0.5 for z in range(size)] for x in range(size)]
+        return MetricPrivacy(epsilon, np.round(table, 3).tolist())
+    matrix: list[list[Any]] = [
+        [draw.choice([0.5, 1, 2, "inf", epsilon]) for _ in range(size)] for _ in range(size)
+    ]
+    return ContextAwareLDP(matrix)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mechdesign import Problem, design
+from mechdesign import Domain, Problem, design
 from mechdesign.certify import digest, verify
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import load_problem
+from mechdesign.notions import LIP, BlockLDP, MetricPrivacy
+from mechdesign.utilities import (
+    BayesAccuracy,
+    EuclideanDistance,
+    HammingLoss,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+)
 from tests.documents import sealed
-from tests.explorer_support import in_node, stated
+from tests.explorer_support import a_notion, in_node, stated
 
 pytestmark = pytest.mark.slow
 
@@ -68,6 +80,52 @@ def test_no_design_of_the_library_is_better(designed: Designed) -> None:
     for problem, document in designed:
         wanted = float(design(problem).value)
         assert document["value"] == pytest.approx(wanted, rel=1e-9, abs=1e-12), problem.title
+
+
+def random_problem(draw: random.Random) -> Problem:
+    """Return a problem on up to seven numbers, or on a small grid."""
+    worst = draw.random() < 0.4
+    if draw.random() < 0.2:
+        domain = Domain.grid(2, draw.randint(2, 3), draw.choice(["1", "0.5"]))
+        distance = draw.choice(["euclidean", "manhattan"])
+        notion = draw.choice(
+            [MetricPrivacy("0.9", distance), BlockLDP("1", None, 1, 2), LIP("0.6")]
+        )
+        choices = [HammingLoss(worst_case=worst), EuclideanDistance(worst_case=worst)]
+    else:
+        domain = Domain(sorted(draw.sample(range(20), draw.randint(2, 7))))
+        notion = a_notion(draw, len(domain), ("0.2", "0.7", "1.6"))
+        choices = [
+            MeanAbsoluteError(worst_case=worst),
+            MeanSquaredDistance(worst_case=worst),
+            PosteriorMeanSquaredError(histogram=True),
+            PosteriorMeanSquaredError(values=range(len(domain))),
+            MutualInformation(),
+            BayesAccuracy(),
+        ]
+    weights = [draw.choice([1, 1, 2, 5, 20]) for _ in domain.labels]
+    prior = [Fraction(weight, sum(weights)) for weight in weights]
+    return Problem(domain, notion, draw.choice(choices), prior=prior)
+
+
+def test_random_problems_are_proved_and_as_good_as_by_the_library() -> None:
+    draw, problems = random.Random(3), list[Problem]()
+    while len(problems) < 80:
+        try:
+            problems.append(random_problem(draw))
+        except InputError:  # the notion names inputs that are not there
+            continue
+    found = in_node([{"kind": "design", "problem": stated(problem)} for problem in problems])
+    refused = [result["error"] for result in found if "error" in result]
+    assert all("extreme rays" in error for error in refused), refused  # budgets too wide for floats
+    assert len(refused) < 10
+    for problem, result in zip(problems, found, strict=True):
+        if "error" in result:
+            continue
+        document = result["document"]
+        verify(document)
+        wanted = float(design(problem).value)
+        assert document["value"] == pytest.approx(wanted, rel=1e-8, abs=1e-12), problem
 
 
 def test_a_bound_that_is_raised_is_refused(designed: Designed) -> None:

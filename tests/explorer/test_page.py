@@ -394,6 +394,20 @@ def test_no_part_is_wider_than_a_phone(chromium: Any, server: PageServer, part: 
         assert wide <= 0, part
 
 
+def test_a_given_channel_is_verified_as_it_stands(chromium: Any, server: PageServer) -> None:
+    document = sealed({**design(FOUR).document(), "title": "from a file"})
+    for given, kind in ((document, "proved"), ({**document, "value": 0.5}, "refused")):
+        with PageServer(EXPLORER / "dist", json.dumps(given).encode()) as own:
+            thread = threading.Thread(target=own.serve_forever)
+            thread.start()
+            with Visit(chromium, own) as visit:
+                visit.page.goto(own.address)
+                visit.verdict(kind)
+                assert visit.page.is_visible("#prove")
+            own.shutdown()
+            thread.join()
+
+
 def test_the_command_gives_the_page_its_problem(chromium: Any, server: PageServer) -> None:
     given = json.dumps({"title": "given", "problem": THREE.to_table()}).encode()
     with PageServer(EXPLORER / "dist", given) as own:

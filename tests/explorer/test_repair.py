@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,52 +12,17 @@ import pytest
 from mechdesign import Domain, Problem
 from mechdesign.exact import exp_lower, fraction_text, sqrt_lower
 from mechdesign.notions import (
-    LDP,
-    LIP,
-    PML,
-    AsymmetricLift,
-    BlockLDP,
-    ContextAwareLDP,
-    HighLowLDP,
     MetricPrivacy,
-    Notion,
 )
 from mechdesign.repair import repair
 from mechdesign.utilities import HammingLoss
-from tests.explorer_support import in_node, stated
+from tests.explorer_support import a_notion, in_node, stated
 
 pytestmark = pytest.mark.slow
 
 N_PROBLEMS = 1000
 WHOLE = 2.0**62
-
-
-def a_notion(draw: random.Random, size: int) -> Notion:
-    """Return one of the notions of the page."""
-    epsilon = draw.choice(["0", "0.01", "0.3", "1", "2.7", "9"])
-    kind = draw.randrange(9)
-    if kind == 0:
-        return LDP(epsilon)
-    if kind == 1:
-        return LIP(epsilon)
-    if kind == 2:
-        return PML(epsilon)
-    if kind == 3:
-        return AsymmetricLift(lower=draw.choice(["0.4", "1", "inf"]), upper=epsilon)
-    if kind == 4:
-        return HighLowLDP(epsilon, sensitive=list(range(draw.randint(1, size))))
-    if kind == 5:
-        cut = draw.randint(1, size - 1)
-        return BlockLDP(epsilon, blocks=[list(range(cut)), list(range(cut, size))])
-    if kind == 6:
-        return MetricPrivacy(epsilon, "absolute")
-    if kind == 7:
-        table = [[abs(x - z) ** 0.5 for z in range(size)] for x in range(size)]
-        return MetricPrivacy(epsilon, np.round(table, 3).tolist())
-    matrix: list[list[Any]] = [
-        [draw.choice([0.5, 1, 2, "inf", epsilon]) for _ in range(size)] for _ in range(size)
-    ]
-    return ContextAwareLDP(matrix)
+BUDGETS = ("0", "0.01", "0.3", "1", "2.7", "9")
 
 
 def a_problem(draw: random.Random) -> Problem:
@@ -71,7 +35,7 @@ def a_problem(draw: random.Random) -> Problem:
     size = draw.randint(2, 12)
     weights = [draw.randint(1, 20) for _ in range(size)]
     prior = [Fraction(w, sum(weights)) for w in weights]
-    return Problem(list(range(size)), a_notion(draw, size), HammingLoss(), prior=prior)
+    return Problem(list(range(size)), a_notion(draw, size, BUDGETS), HammingLoss(), prior=prior)
 
 
 def near_its_cone(problem: Problem, draw: random.Random) -> npt.NDArray[np.float64]:

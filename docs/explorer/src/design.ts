@@ -10,7 +10,7 @@ import { type Columns, WHOLE, coneOf } from "./cone.ts";
 import { ratio, toNumber } from "./exact.ts";
 import { exactValue, gainOf, offsetOf } from "./gains.ts";
 import {
-  type Label, type Problem, LOSSES, exponentsOf, isMaximized, labelsOf, lossTable, nearPairs, priorOf,
+  type Label, type Problem, LOSSES, exponentsOf, labelsOf, lossTable, nearPairs, priorOf,
 } from "./problem.ts";
 import { type Term, Program, highs } from "./program.ts";
 import { liftEnds, oneBudget, raysOf } from "./rays.ts";
@@ -40,8 +40,8 @@ export interface Answer {
   dual: Dual;
 }
 
-/** What is subtracted from a bound for the rounding of the floats here, relative to what it sums. */
-const ROUNDING = 1e-13;
+/** What a bound is off by at most, for the rounding of the floats here, relative to what it sums. */
+const ROUNDING = 3e-14;
 
 export async function design(problem: Problem): Promise<Answer> {
   const isLoss = LOSSES.includes(problem.utility.objective);
@@ -192,11 +192,12 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
   const matrix = entries.terms.map((row) =>
     row.map((q) => q.reduce((total, [v, c]) => total + c * primal[v], 0)),
   );
-  const weights = worst && prior.map(() => 0);
+  const weights = worst && Array<number>(prior.length).fill(0);
   worst?.forEach((row, x) => {
     const members = orbits.members(x);
     if (row >= 0) for (const [z] of members) weights![z] = Math.max(0, -dual[row]) / members.length;
   });
+  if (weights && !weights.some((w) => w > 0)) weights.fill(1); // nothing is lost: any mean proves it
   const total = weights?.reduce((a, b) => a + b, 0) ?? 1;
   const masses = weights ? weights.map((w) => w / total) : prior;
   const costs = losses.map((row, x) => row.map((loss) => masses[x] * loss));
@@ -205,9 +206,11 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
   if (budget || ends) {
     const potential = sums.map((row) => dual[row] / total);
     const reduced = costs.map((row, x) => row.map((cost) => cost - potential[x]));
-    const rest = budget ? leastInBlocks(budget, reduced, potential) : leastOfLifts(prior, ends!, reduced, potential);
-    const size = potential.reduce((all, u) => all + Math.abs(u), 0);
-    const bound = potential.reduce((a, b) => a + b, 0) + rest - ROUNDING * size;
+    const { least, size } = budget
+      ? leastInBlocks(budget, reduced, potential)
+      : leastOfLifts(prior, ends!, reduced, potential);
+    const all = potential.reduce((sum, u) => sum + Math.abs(u), size);
+    const bound = Math.max(0, potential.reduce((sum, u) => sum + u, 0) + least - ROUNDING * all);
     const search = budget ? "one-budget" : "lifts";
     return { matrix, bound, dual: { weights, rows: [], potential, search } };
   }
@@ -234,7 +237,7 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
         weight: used.map(({ weight }) => weight),
       }]
     : [];
-  const bound = least.reduce((a, b) => a + b, 0) - ROUNDING * size;
+  const bound = Math.max(0, least.reduce((a, b) => a + b, 0) - ROUNDING * size);
   return { matrix, bound, dual: { weights, rows } };
 }
 
@@ -245,20 +248,31 @@ function merged(terms: Term[]): Term[] {
   return [...found].filter(([, c]) => c !== 0);
 }
 
-/** The least reduced cost of private columns, as the checker bounds it for one budget in blocks. */
+/** A bound on the reduced costs of private columns, and the size of the numbers it is summed from. */
+interface Least {
+  least: number;
+  size: number;
+}
+
+/** The least reduced cost, as the checker bounds it for one budget in blocks. */
 function leastInBlocks(
   budget: NonNullable<ReturnType<typeof oneBudget>>, reduced: number[][], potential: number[],
-): number {
+): Least {
   const high = Math.exp(budget.epsilon);
   lowered(budget.unbounded, reduced, potential);
-  return budget.blocks.reduce((total, block) => {
-    const worst = reduced[0].map((_, y) => {
+  let [least, size] = [0, 0];
+  for (const block of budget.blocks) {
+    let worst = 0;
+    reduced[0].forEach((_, y) => {
       const all = block.inputs.reduce((sum, x) => sum + reduced[x][y], 0);
       const negative = block.protected.reduce((sum, x) => sum + Math.min(0, reduced[x][y]), 0);
-      return all + (high - 1) * negative;
+      const whole = block.inputs.reduce((sum, x) => sum + Math.abs(reduced[x][y]), 0);
+      worst = Math.min(worst, all + (high - 1) * negative);
+      size = Math.max(size, whole - (high - 1) * negative);
     });
-    return total + Math.min(0, ...worst);
-  }, 0);
+    least += worst;
+  }
+  return { least, size };
 }
 
 /** Lower the prices of inputs whose entries are unbounded, until no reduced cost is negative. */
@@ -276,32 +290,35 @@ function leastOfLifts(
   { low, high }: { low: number; high: number },
   reduced: number[][],
   potential: number[],
-): number {
-  const [never, likely] = [0, 1].map((sign) => prior.flatMap((p, x) => (Math.sign(p) === sign ? [x] : [])));
+): Least {
+  const [never, likely] = [false, true].map((isLikely) =>
+    prior.flatMap((p, x) => (p > 0 === isLikely ? [x] : [])));
   if (high === Infinity) lowered(never, reduced, potential);
   const room = 1 - low;
-  const each = reduced[0].map((_, y) => {
+  let [least, size] = [Infinity, 0];
+  reduced[0].forEach((_, y) => {
     const c = reduced.map((row) => row[y]);
-    const base = low * c.reduce((a, b) => a + b, 0);
     const rate = c.map((cost, x) => cost / prior[x]);
-    const order = [...likely].sort((a, b) => rate[a] - rate[b]);
-    if (high === Infinity) return base + room * rate[order[0]];
-    let [left, cost] = [room, never.reduce((sum, x) => sum + (high - low) * Math.min(0, c[x]), base)];
-    for (const x of order) {
+    const terms = c.map((cost) => low * cost);
+    terms.push(...never.map((x) => (high < Infinity ? (high - low) * Math.min(0, c[x]) : 0)));
+    let left = room;
+    for (const x of [...likely].sort((a, b) => rate[a] - rate[b])) {
       const taken = Math.min(left, (high - low) * prior[x]);
-      cost += taken * rate[x];
+      terms.push(taken * rate[x]);
       left -= taken;
+      if (left <= 0) break;
     }
-    return cost;
+    least = Math.min(least, terms.reduce((sum, term) => sum + term, 0));
+    size = Math.max(size, terms.reduce((sum, term) => sum + Math.abs(term), 0));
   });
-  return Math.min(...each);
+  return { least, size };
 }
 
 // --- gains ----------------------------------------------------------------------------------
 
 async function bestForGain(problem: Problem): Promise<Raw> {
   const rays = raysOf(problem);
-  if (!rays) throw new Error("too many extreme rays for this page: solve the problem with the library");
+  if (!rays) throw new Error("this page cannot list the extreme rays: too many, or too wide a budget. The library solves it");
   const gain = gainOf(problem);
   const worth = rays.map(gain);
   const size = problem.prior.length;
@@ -327,10 +344,10 @@ async function bestForGain(problem: Problem): Promise<Raw> {
     );
     return (worth[r] - cost) / probability;
   });
-  const scale = Math.max(1, ...potential.map(Math.abs));
+  const scale = potential.reduce((all, u) => all + Math.abs(u), 1);
   const most = potential.reduce((a, b) => a + b, 0) + Math.max(...surplus) + ROUNDING * scale;
   const offset = offsetOf(problem);
-  const bound = offset === null || isMaximized(problem.utility) ? most : offset - most;
+  const bound = offset === null ? most : Math.max(0, offset - most);
   return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays" } };
 }
 

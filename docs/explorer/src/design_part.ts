@@ -4,10 +4,10 @@ import { documentOf, relativeGap } from "./certificate.ts";
 import { form } from "./controls.ts";
 import { type Answer, randomizedResponse } from "./design.ts";
 import { byId, digits, download, html } from "./dom.ts";
-import { chart, heatMap } from "./draw.ts";
+import { chart, heatMap, tiles } from "./draw.ts";
 import { ratio, toNumber } from "./exact.ts";
 import { WHOLE } from "./cone.ts";
-import { type Problem, budgetOf, isMaximized, labelText, labelsOf, priorOf, withBudget } from "./problem.ts";
+import { type Problem, budgetOf, isMaximized, labelText, labelsOf, priorOf, sameLabel, withBudget } from "./problem.ts";
 import { tomlOf } from "./toml.ts";
 import { Cancelled, solve } from "./workers.ts";
 
@@ -85,13 +85,27 @@ export function drawAnswer(page: Page): void {
     numbers,
     html("div", { class: "pictures" },
       heatMap({ title: "The best channel", rows: labels, columns: outputs, values: matrix, rowName: "input", columnName: "report" }),
-      heatMap({
-        title: "What each report tells", rows: outputs, columns: labels, values: posteriors(problem, matrix),
-        rowName: "report", columnName: "input", against: priorOf(problem).map(toNumber),
-      }),
+      told(problem, answer, matrix),
       html("div", { id: "curve" }),
       heatMap({ title: "Randomized response beside it", rows: labels, columns: labels, values: rr.matrix, rowName: "input", columnName: "report" })));
   drawCurve(page);
+}
+
+/** The posterior after each report: maps of a grid, else one heat map against the prior. */
+function told(problem: Problem, answer: Answer, matrix: number[][]): HTMLElement {
+  const [title, labels] = ["What each report tells", labelsOf(problem.domain)];
+  const [inputs, outputs] = [labels.map(labelText), answer.outputs.map(labelText)];
+  const after = posteriors(problem, matrix);
+  if ("grid" in problem.domain) {
+    const shown = outputs.map((name, y) => ({
+      name, values: after[y], at: labels.findIndex((label) => sameLabel(label, answer.outputs[y])),
+    }));
+    return tiles(title, problem.domain.grid.columns, shown, inputs);
+  }
+  return heatMap({
+    title, rows: outputs, columns: inputs, values: after, rowName: "report", columnName: "input",
+    against: priorOf(problem).map(toNumber),
+  });
 }
 
 const card = (head: string, number: string, words: string, id: string): HTMLElement =>

@@ -164,6 +164,51 @@ function asTable(map: HeatMap): HTMLElement {
             ...map.values[x].map((value) => html("td", {}, digits(value)))))))));
 }
 
+export interface Tile {
+  name: string;
+  /** Probabilities of the places, row by row. */
+  values: number[];
+  /** The number of the place that is reported, if it is one. */
+  at: number;
+}
+
+/** A small map for each report: how likely each place of a grid is once it is seen. */
+export function tiles(title: string, columns: number, shown: Tile[], names: string[]): HTMLElement {
+  const [side, gap, head] = [20, 18, 22];
+  const rows = names.length / columns;
+  const across = Math.max(1, Math.min(shown.length, Math.floor(620 / (columns * side + gap))));
+  const [width, height] = [across * (columns * side + gap), Math.ceil(shown.length / across) * (rows * side + gap + head)];
+  const picture = svg("svg", {
+    viewBox: `0 0 ${width} ${height}`, width, height, class: "chart tiles", role: "img",
+    "aria-label": `${title}: a map for each of ${shown.length} reports. The table below has the numbers.`,
+  });
+  const readout = html("p", { class: "readout" }, "Each map is one report; a ring is the place that it names.");
+  const largest = Math.max(...shown.flatMap((tile) => tile.values));
+  shown.forEach((tile, n) => {
+    const left = (n % across) * (columns * side + gap);
+    const top = Math.floor(n / across) * (rows * side + gap + head) + head;
+    picture.append(svg("text", { x: left, y: top - 6, class: "tick" }, `report ${tile.name}`));
+    tile.values.forEach((value, x) => {
+      const cell = svg("rect", {
+        x: left + (x % columns) * side, y: top + Math.floor(x / columns) * side, width: side - 1, height: side - 1,
+        fill: css(sequential(value / largest)),
+      });
+      cell.addEventListener("pointerenter", () => {
+        readout.textContent = `report ${tile.name}: ${names[x]} has probability ${digits(value, 4)}`;
+      });
+      picture.append(cell);
+    });
+    if (tile.at < 0) return;
+    picture.append(svg("circle", {
+      cx: left + (tile.at % columns) * side + side / 2 - 0.5, cy: top + Math.floor(tile.at / columns) * side + side / 2 - 0.5,
+      r: side / 2 - 3, class: "place",
+    }));
+  });
+  const map = { title, rows: shown.map((tile) => tile.name), columns: names, values: shown.map((tile) => tile.values), rowName: "report", columnName: "input" };
+  return html("figure", { class: "picture" },
+    html("figcaption", {}, title), html("div", { class: "scroll" }, picture), readout, asTable(map), exportButtons(picture, title));
+}
+
 export interface Line {
   name: string;
   points: [number, number][];

@@ -136,17 +136,25 @@ function listen(): void {
     if (file) void openFile(file);
   });
   window.addEventListener("hashchange", () => {
-    const found = stateOf(location.hash);
-    if (found && hashOf(found) !== hashOf(state)) show(found);
+    try {
+      const found = stateOf(location.hash);
+      if (found && hashOf(found) !== hashOf(state)) void show(found);
+    } catch (error) {
+      sayUnknown(error);
+    }
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAnswer(page));
 }
 
-function show(found: State): void {
+function show(found: State): Promise<void> {
   state = found;
   drawForm(page);
   open(state.part);
-  void redesign();
+  return redesign();
+}
+
+function sayUnknown(error: unknown): void {
+  byId("status").textContent = `The address says no problem of this page: ${(error as Error).message}`;
 }
 
 /** What `mechdesign explore FILE` gives: a problem, or a channel file. */
@@ -155,18 +163,25 @@ async function given(): Promise<void> {
   if (!response.ok) throw new Error("nothing was given");
   const text = await response.text();
   const document = JSON.parse(text) as { format?: string; title?: string; problem?: never };
-  show({ part: document.format ? "prove" : "design", problem: problemOf(document.problem!, document.title ?? "") });
-  if (document.format) await openFile(new Blob([text]));
+  const isChannel = document.format !== undefined;
+  try {
+    const problem = problemOf(document.problem!, document.title ?? "");
+    await show({ part: isChannel ? "prove" : "design", problem });
+  } catch (error) {
+    if (!isChannel) throw error; // what the page cannot design it can prove
+    open("prove");
+  }
+  if (isChannel) await openFile(new Blob([text]));
 }
 
 listen();
 try {
-  show(stateOf(location.hash) ?? state);
+  void show(stateOf(location.hash) ?? state);
 } catch (error) {
-  show(state);
-  byId("status").textContent = `The address says no problem of this page: ${(error as Error).message}`;
+  void show(state);
+  sayUnknown(error);
 }
-if (location.hash === "#given" || new URLSearchParams(location.search).has("given")) {
+if (new URLSearchParams(location.search).has("given")) {
   void given().catch((error: Error) => {
     byId("status").textContent = `The file could not be shown: ${error.message}`;
   });

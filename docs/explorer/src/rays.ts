@@ -1,6 +1,6 @@
 /** Extreme rays of the cone of a notion on few inputs, in floats. */
 
-import { type Exponents, type Problem, blocksOf, exponentsOf, labelsOf, liftLimits, priorOf, sameLabel } from "./problem.ts";
+import { type Exponents, type Problem, blocksOf, exponentsOf, labelsOf, liftLimits, nearPairs, priorOf, sameLabel } from "./problem.ts";
 import { toNumber } from "./exact.ts";
 
 /** Cones with more rays than this are not listed. */
@@ -50,7 +50,7 @@ export function raysOf(problem: Problem): number[][] | null {
   if (budget) return raysOfOneBudget(budget, size);
   const ends = liftEnds(problem);
   if (ends) return raysOfLifts(priorOf(problem).map(toNumber), ends);
-  return size <= 7 ? raysOfPairs(exponentsOf(problem)!) : null;
+  return size <= 7 ? raysOfPairs(exponentsOf(problem)!, nearPairs(problem)) : null;
 }
 
 const unit = (size: number, x: number): number[] => Array.from({ length: size }, (_, z) => Number(z === x));
@@ -102,32 +102,36 @@ function raysOfLifts(prior: number[], { low, high }: { low: number; high: number
   return rays.size ? [...rays.values()] : [prior.map(() => 1)];
 }
 
+/** Bounds wider than e to this are beyond the tolerance of the floats below. */
+const WIDEST = 12;
+
 /** Double description: the rays of q >= 0 are cut by one bound after another. */
-function raysOfPairs(exponents: Exponents): number[][] | null {
+function raysOfPairs(exponents: Exponents, near: boolean[][]): number[][] | null {
   const size = exponents.length;
   const rows = Array.from({ length: size }, (_, x) => unit(size, x).map((e) => -e));
   exponents.forEach((row, x) =>
     row.forEach((exponent, z) => {
-      if (!exponent) return;
+      if (!exponent || !near[x][z]) return;
       const g = Array<number>(size).fill(0);
       [g[x], g[z]] = [Math.exp(-toNumber(exponent)), -1];
       rows.push(g);
     }),
   );
+  if (rows.some((g) => g.some((v) => v > 0 && v < Math.exp(-WIDEST)))) return null;
   const dot = (g: number[], q: number[]): number => g.reduce((total, v, x) => total + v * q[x], 0);
-  const near = 1e-11;
+  const zero = 1e-11;
   let rays = Array.from({ length: size }, (_, x) => unit(size, x));
   const tight = (q: number[], n: number): Set<number> =>
-    new Set(rows.slice(0, n).flatMap((g, r) => (Math.abs(dot(g, q)) <= near ? [r] : [])));
+    new Set(rows.slice(0, n).flatMap((g, r) => (Math.abs(dot(g, q)) <= zero ? [r] : [])));
   for (let n = size; n < rows.length; n++) {
     const sign = rays.map((q) => dot(rows[n], q));
-    if (sign.every((s) => s <= near)) continue;
+    if (sign.every((s) => s <= zero)) continue;
     const active = rays.map((q) => tight(q, n));
-    const next = rays.filter((_, i) => sign[i] <= near);
+    const next = rays.filter((_, i) => sign[i] <= zero);
     for (let i = 0; i < rays.length; i++) {
-      if (sign[i] <= near) continue;
+      if (sign[i] <= zero) continue;
       for (let j = 0; j < rays.length; j++) {
-        if (sign[j] >= -near) continue;
+        if (sign[j] >= -zero) continue;
         const common = [...active[i]].filter((r) => active[j].has(r));
         if (common.length < size - 2) continue;
         const between = active.some((set, l) => l !== i && l !== j && common.every((r) => set.has(r)));

@@ -38,8 +38,12 @@ export function problemOf(stated: Document, title: string): Problem {
 /** Refuse what the page cannot show; the exact checks are those of the checker. */
 export function checkedProblem(given: unknown): Problem {
   const problem = given as Problem;
+  const { domain } = problem;
+  const count = "grid" in domain ? domain.grid.rows * domain.grid.columns : domain.values.length;
+  if (!(count >= 1 && count <= MOST_INPUTS)) {
+    throw new Error(`this page shows 1 to ${MOST_INPUTS} inputs, given ${count}`);
+  }
   const size = labelsOf(problem.domain).length;
-  if (size < 1 || size > MOST_INPUTS) throw new Error(`this page shows 1 to ${MOST_INPUTS} inputs, given ${size}`);
   if (problem.prior.length !== size) throw new Error("the prior has not one probability for each input");
   const { notion } = problem.privacy;
   if (![...RATIO_NOTIONS, ...LIFT_NOTIONS].includes(notion) || "secret" in problem.privacy) {
