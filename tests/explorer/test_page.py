@@ -340,7 +340,7 @@ def test_estimates_are_those_of_the_library(visit: Visit) -> None:
     document = json.loads(saved.value.path().read_text(encoding="utf-8"))["channel"]
     rows = [[int(v) for v in row] for row in document["numerators"]]
     channel = Channel(rows, inputs=["a", "b", "c"], outputs=document["outputs"], bits=62)
-    wanted = estimate(channel, [int(c) for c in counts], prior=problem.prior)
+    wanted = estimate(channel, counts=[int(c) for c in counts], prior=problem.prior)
     assert np.array(shown).T[0] == pytest.approx(np.asarray(wanted.values), abs=1e-9)
     assert np.array(shown).T[1] == pytest.approx(np.asarray(wanted.standard_errors), abs=1e-9)
     visit.part("collect")
@@ -382,6 +382,22 @@ def test_everything_can_be_reached_by_the_keyboard(desk: Visit) -> None:
     desk.page.focus("svg.heat >> nth=0")
     desk.page.keyboard.press("ArrowRight")
     assert "input 1, report 3: 0." in desk.page.inner_text(".readout >> nth=0")
+
+
+def test_a_pair_of_ones_own_matrix_is_freed_by_a_click(desk: Visit) -> None:
+    desk.open(FOUR)
+    desk.page.select_option("form select >> nth=1", "context-aware")
+    pair = desk.page.locator("table.pairs [aria-label='1 against 2: bounded']")
+    assert pair.get_attribute("aria-pressed") == "true"
+    pair.click()
+    desk.page.wait_for_selector("table.pairs [aria-label='1 against 2: free'][aria-pressed=false]")
+    with desk.page.expect_download() as saved:
+        desk.page.click("text=Problem as TOML")
+    problem = load_problem(saved.value.path())
+    assert problem.to_table()["privacy"][0]["matrix"][0] == ["0", "inf", "1", "1"]
+    desk.page.wait_for_function(
+        "v => Math.abs(document.body.dataset.value - v) < 1e-9", arg=float(design(problem).value)
+    )
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -131,7 +131,7 @@ function ownFields(problem: Problem, changed: Changed): HTMLElement | null {
       html("div", { class: "scroll" }, html("table", { class: "pairs" },
         html("tbody", {}, ...labels.map((x, i) => html("tr", {}, html("th", { scope: "row" }, labelText(x)),
           ...labels.map((z, j) => html("td", {}, i !== j && html("button", {
-            type: "button", "aria-pressed": matrix[i][j] !== "inf",
+            type: "button", "aria-pressed": String(matrix[i][j] !== "inf"),
             "aria-label": `${labelText(x)} against ${labelText(z)}: ${matrix[i][j] === "inf" ? "free" : "bounded"}`,
             click: () => changed((now) => {
               const epsilon = budgetOf(now.privacy);

@@ -51,7 +51,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   const [n, m] = [map.rows.length, map.columns.length];
   const longest = Math.max(...map.rows.map((row) => row.length), 1);
   const side = m <= 6 ? 58 : m <= 12 ? 40 : 26;
-  const height = m <= 12 ? Math.min(side, 40) : side;
+  const height = n > 12 ? Math.min(side, 24) : Math.min(side, 40);
   const left = Math.max(14 + 7 * map.rowName.length, Math.min(140, 14 + 7.2 * longest));
   const longColumns = Math.max(...map.columns.map((column) => column.length)) * 7 > side;
   const top = longColumns ? Math.min(96, 24 + 6.6 * Math.max(...map.columns.map((c) => c.length))) : 40;

@@ -8,7 +8,7 @@ import { type Page, drawAnswer, drawForm, fillCurve } from "./design_part.ts";
 import { byId } from "./dom.ts";
 import { EXAMPLES } from "./examples.ts";
 import type { Problem } from "./problem.ts";
-import { openFile, openProof } from "./prove_part.ts";
+import { openFile, openProof, showsFile } from "./prove_part.ts";
 import { type Part, type State, PARTS, hashOf, problemOf, stateOf } from "./state.ts";
 import { Cancelled, cancelSolve, solve } from "./workers.ts";
 
@@ -60,7 +60,7 @@ async function redesign(): Promise<void> {
     document.body.dataset.turn = String(Math.round(performance.now() - asked));
     document.body.dataset.value = String(found.value);
     document.body.dataset.bound = String(found.bound);
-    refreshPart();
+    if (!(state.part === "prove" && showsFile())) refreshPart();
     curveTimer = setTimeout(() => void fillCurve(page), 150);
   } catch (error) {
     if (running !== mine) return;

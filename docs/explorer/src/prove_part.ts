@@ -60,10 +60,15 @@ interface Shown {
 
 let shown: Shown | null = null;
 let counted = 0;
+let ofFile = false;
+
+/** Whether a file is shown, which no new design replaces. */
+export const showsFile = (): boolean => ofFile;
 
 /** Show the answer of the page, and prove it. */
 export function openProof(page: Page): void {
   const answer = page.answer();
+  ofFile = false;
   if (!answer) return;
   shown = { problem: page.problem(), answer, at: [0, 0], keepsSums: shown?.keepsSums ?? true, edited: false };
   drawProof();
@@ -228,8 +233,9 @@ function drawEntry(): void {
 
 /** A file that was dropped or chosen: the checker says what it proves, and its channel is shown. */
 export async function openFile(file: Blob): Promise<void> {
-  const text = await file.text();
+  ofFile = true;
   const own = ++counted;
+  const text = await file.text();
   say(null);
   await check(own, text);
   try {
