@@ -1,4 +1,4 @@
-/** The fourth part: thirty maps of closed forms against the optimum. */
+/** The fourth part: maps of closed forms against the optimum. */
 
 import { byId, digits, download, html, svg } from "./dom.ts";
 import { type Problem, LOSSES, GAINS, withBudget } from "./problem.ts";

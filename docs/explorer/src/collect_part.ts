@@ -163,7 +163,7 @@ function drawPerson(now: Crowd): void {
     html("span", { class: `bar ${kind}`, style: `width: ${(100 * value).toFixed(1)}%` });
   target.replaceChildren(
     html("h3", {}, `Person ${now.shown} reported “${now.outputs[report]}”`),
-    html("p", {}, `What one report told: odds changed at most by a factor ${digits(Math.max(...lift, ...lift.map((l) => (l > 0 ? 1 / l : 1))), 3)}. The true answer stays with the person.`),
+    html("p", {}, `What one report told: no input became more than ${digits(Math.max(...lift), 3)} times as likely, none less than ${digits(Math.min(...lift), 3)} times. The true answer stays with the person.`),
     html("table", { class: "bars" },
       html("thead", {}, html("tr", {}, ...["input", "before", "after", ""].map((h) => html(h ? "th" : "td", h ? { scope: "col" } : {}, h)))),
       html("tbody", {}, ...labels.map((label, x) => html("tr", {},
