@@ -81,7 +81,7 @@ def test_a_difference_is_noticed() -> None:
 
 
 def test_there_is_a_course() -> None:
-    assert 6 <= len(NOTEBOOKS) <= 8
+    assert 6 <= len(NOTEBOOKS) <= 9
     assert sum(path.stat().st_size for path in NOTEBOOKS) < MOST_BYTES
 
 

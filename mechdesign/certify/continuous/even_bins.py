@@ -1,0 +1,82 @@
+"""The moments of a law that is even on each of some bins, recomputed from the law as it is named.
+
+Of other laws (samples, which a file does not hold; normal and other densities, whose integrals are
+irrational) the file says how far they may be from the moments, and nothing here depends on it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from mechdesign.certify.continuous.law import Moments
+from mechdesign.certify.fixed_point import fraction_steps, total
+from mechdesign.certify.problem import number
+from mechdesign.errors import CertificateError
+from mechdesign.resources import spend
+
+__all__ = ["bin_moments", "bins_of"]
+
+WORK = "the moments of the law that is named"
+
+Bins = tuple[list[Fraction], list[Fraction]]
+"""The edges, and the masses of the bins between them."""
+
+
+def bins_of(law: dict[str, Any], ends: list[Any]) -> Bins | None:
+    """Return the bins of a histogram or of a uniform law; None for another law.
+
+    Parameters
+    ----------
+    law
+        The law as the file names it.
+    ends
+        Those of the interval, to which a uniform law is cut.
+
+    Raises
+    ------
+    CertificateError
+        If the edges do not rise, or the masses are none.
+    """
+    if "histogram" in law:
+        edges = [number(edge) for edge in law["histogram"]["edges"]]
+        masses = [number(mass) for mass in law["histogram"]["masses"]]
+    elif law.get("law", {}).get("name") == "uniform" and len(law["law"]["parameters"]) == 2:
+        low, length = (number(parameter) for parameter in law["law"]["parameters"])
+        start = low if ends[0] == "-inf" else max(low, number(ends[0]))
+        stop = low + length if ends[1] == "inf" else min(low + length, number(ends[1]))
+        edges, masses = [start, stop], [Fraction(1)]
+    else:
+        return None
+    rises = all(low < high for low, high in pairwise(edges))
+    fits = masses and len(edges) == len(masses) + 1
+    if not (rises and fits and min(masses) >= 0 and total(masses) == 1):
+        raise CertificateError("the law that is named is none: its bins, or their masses")
+    return edges, masses
+
+
+def bin_moments(bins: Bins, places: tuple[Fraction, ...]) -> list[Moments]:
+    """Return the moments of a law of bins below the first place, between places, and above them."""
+    edges, masses = bins
+    bins_and_masses = zip(pairwise(edges), masses, strict=True)
+    densities = [mass / (high - low) for (low, high), mass in bins_and_masses]
+    longest = max(_bits(number) for number in (*edges, *densities, *places))
+    spend(15 * (len(edges) + len(places)) * fraction_steps(4 * longest), WORK)
+    parts: list[list[Moments]] = [[] for _ in range(len(places) + 1)]
+    for low, high in pairwise(sorted({*edges, *places})):  # each in one bin, or none, and one cell
+        if edges[0] <= low < edges[-1]:
+            density = densities[bisect_right(edges, low) - 1]
+            integrals = (high - low, (high**2 - low**2) / 2, (high**3 - low**3) / 3)
+            mass, first, second = (density * integral for integral in integrals)
+            parts[bisect_right(places, low)].append((mass, first, second))
+    found = []
+    for rows in parts:
+        mass, first, second = (total([row[k] for row in rows]) for k in range(3))
+        found.append((mass, first, second))
+    return found
+
+
+def _bits(number: Fraction) -> int:
+    return number.numerator.bit_length() + number.denominator.bit_length()
