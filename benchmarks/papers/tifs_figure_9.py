@@ -41,7 +41,7 @@ def run(quick: bool) -> Pair:
     }
     ours[LDP] = [analytic_gaussian_deviation(e, DELTA, 20).high for e in x]
     published = {n: [corollary_10(LAW, r, e, DELTA) for e in x] for n, r in names.items()}
-    bins = 2 if quick else 8
+    bins = 4 if quick else 8
     leaked = [instance_dependent(e, bins).delta(e, DELTA / 10).high for e in x]
     first, second = "(a) least noise, δ = 0.0001", "(b) δ of noise that depends on x, |x| ≤ 10"
     ratios = {BY_INPUT: [d / DELTA for d in leaked]}

@@ -183,6 +183,14 @@ def test_blocks_help_and_more_blocks_help_more() -> None:
             assert all(a > b for a, b in zip(lines[0], lines[1], strict=True))
 
 
+@pytest.mark.parametrize("name", ["tifs_figure_9", "tifs_figure_12"])
+def test_noise_by_the_input_is_not_as_private_as_published(name: str) -> None:
+    """Corollary 10 takes the law of the reports for another one than it is."""
+    for published in outcome(name)[1][1:]:
+        for ratios in published.leakage.values():
+            assert min(ratios) > 2
+
+
 def test_the_printed_table_cannot_be_that_of_raw_estimates() -> None:
     ours, published = (side[0] for side in outcome("icml_table_1"))
     for raw, projected, printed in zip(
