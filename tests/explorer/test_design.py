@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +25,7 @@ from mechdesign.utilities import (
     PosteriorMeanSquaredError,
 )
 from tests.documents import sealed
-from tests.explorer_support import a_notion, in_node, stated
+from tests.explorer_support import EXPLORER, a_notion, in_node, stated
 
 pytestmark = pytest.mark.slow
 
@@ -135,6 +136,17 @@ def test_a_bound_that_is_raised_is_refused(designed: Designed) -> None:
         with pytest.raises(CertificateError, match="bound proved"):
             verify(sealed(forged))
         assert problem.title
+
+
+def test_problems_are_written_as_toml_that_the_library_reads(tmp_path: Path) -> None:
+    maps = json.loads((EXPLORER / "atlas.json").read_text(encoding="utf-8"))["formulas"]
+    problems = [table["problems"][-1] for table in maps]
+    problems += [stated(problem) for problem in of_the_page()]
+    texts = in_node([{"kind": "toml", "problem": problem} for problem in problems])
+    for number, (problem, text) in enumerate(zip(problems, texts, strict=True)):
+        path = tmp_path / f"{number}.toml"
+        path.write_text(text, encoding="utf-8")
+        assert stated(load_problem(path)) == problem, text
 
 
 def test_randomized_response_is_the_largest_truth_that_is_private() -> None:

@@ -6,6 +6,7 @@ import { design, randomizedResponse } from "./design.ts";
 import { expLower, parseRatio, ratioText, rootLower } from "./exact.ts";
 import { type Problem } from "./problem.ts";
 import { repair } from "./repair.ts";
+import { tomlOf } from "./toml.ts";
 
 declare const process: {
   stdin: AsyncIterable<string>;
@@ -31,6 +32,7 @@ async function perform(task: Task): Promise<unknown> {
     return { document: await documentOf(task.problem, answer), milliseconds };
   }
   if (task.kind === "randomized-response") return randomizedResponse(task.problem);
+  if (task.kind === "toml") return tomlOf(task.problem);
   if (task.kind === "exponential") return ratioText(expLower(parseRatio(task.text)));
   if (task.kind === "root") return ratioText(rootLower(parseRatio(task.text)));
   throw new Error(`no task ${task.kind}`);
