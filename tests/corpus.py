@@ -152,13 +152,15 @@ def _by_multipliers(*stated: Any, **keys: Any) -> Callable[[], Document]:
     return solve
 
 
-def _packed(domain: Any, notion: Any, utility: Any = None, **keys: Any) -> Callable[[], Document]:
+def _packed(
+    domain: Any, notion: Any, utility: Any = None, *, route: str = "auto", **keys: Any
+) -> Callable[[], Document]:
     """Pack multipliers as those of large problems are."""
 
     def solve() -> Document:
         problem = Problem(domain, notion, utility or MeanAbsoluteError(), **keys)
         with by_multipliers(), mock.patch("mechdesign.designs.multiplier_tables.PACKED_FROM", 1):
-            return design(problem).document()
+            return design(problem, route=route).document()
 
     return solve
 
@@ -322,7 +324,9 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         yield f"products ldp: {aim}", _as_if_many(three, LDP(1), utility, prior=PRIOR)
     yield "products lip: l2", _as_if_many(three, CONIC["lip"], L2Risk(), prior=PRIOR)
     for name in ("ldp", "lip", "matrix", "linear", "secret", "priors", "approximate-ldp"):
-        yield f"packed {name}", _packed(three, (CONIC | WHOLE_CHANNEL)[name], prior=PRIOR)
+        route = "linear-program" if name == "ldp" else "auto"  # a closed form needs no multipliers
+        notion = (CONIC | WHOLE_CHANNEL)[name]
+        yield f"packed {name}", _packed(three, notion, prior=PRIOR, route=route)
     yield "packed decoders", _packed(three, both, GAINS["posterior"], prior=PRIOR)
     yield "own objective", _solved(three, LDP(1), Largest(), prior=PRIOR)
     yield "own constraint", lambda: _with_terms(own_objective=False)
