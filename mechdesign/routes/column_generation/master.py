@@ -26,6 +26,8 @@ SMALLEST_ENTRY = 1e-12
 class RestrictedMaster:
     """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
 
+    Or with the sum between other numbers, where these are given.
+
     Parameters
     ----------
     rays, gain
@@ -33,6 +35,8 @@ class RestrictedMaster:
     change
         An invertible matrix T, ``(n_inputs, n_inputs)``, in whose coordinates the rays are sparse:
         the equations are then Sum theta_r T r = T 1. Default none.
+    sides
+        ``(n_rows,)`` each: what the sum lies between; default 1 and 1. Not beside a change.
     unit
         What stands for 1 in the sums and the gains that HiGHS sees: tolerances shrink by it.
     """
@@ -43,6 +47,7 @@ class RestrictedMaster:
         gain: FloatArray,
         change: sp.csr_array | None = None,
         unit: float = 1.0,
+        sides: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self.unit = unit
         self.scale = (float(np.abs(gain).max()) or 1.0) / unit
@@ -50,9 +55,11 @@ class RestrictedMaster:
         self._rays: list[FloatArray] = []
         self._change = change
         self._solver = highs("simplex")
-        right = np.ones(len(rays)) if change is None else change @ np.ones(len(rays))
-        for side in (unit * right).tolist():
-            self._solver.addRow(side, side, 0, np.zeros(0, dtype=np.int32), np.zeros(0))
+        one = np.ones(len(rays))
+        self._low, self._high = (one, one) if sides is None else sides
+        right = (self._low, self._high) if change is None else (change @ one, change @ one)
+        for low, high in zip(*(unit * side for side in right), strict=True):
+            self._solver.addRow(low, high, 0, np.zeros(0, dtype=np.int32), np.zeros(0))
         self.add(rays, gain)
 
     @property
@@ -117,9 +124,11 @@ class RestrictedMaster:
         if self._change is not None:  # of T r = T 1 to those of r = 1
             potentials = self._change.T @ potentials
         theta = found.primal / self.unit
-        off = max(-float(theta.min()), float(np.abs(self.rays @ theta - 1).max()))
+        total = self.rays @ theta
+        beyond = max(float((self._low - total).max()), float((total - self._high).max()))
+        off = max(-float(theta.min()), beyond)
         if not off <= LARGEST_RESIDUAL:
-            raise SolverError(f"HiGHS (rays) failed: its rows sum to 1 only up to {off:.1e}")
+            raise SolverError(f"HiGHS (rays) failed: its rows are off by {off:.1e}")
         return theta, potentials
 
 

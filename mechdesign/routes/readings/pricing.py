@@ -13,7 +13,7 @@ from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.lp.warm_column import WarmColumn
 
-__all__ = ["BudgetPricer", "ColumnPricer", "Priced", "Pricer", "pricer_of"]
+__all__ = ["BudgetPricer", "ColumnPricer", "Priced", "Pricer"]
 
 
 @dataclass(frozen=True)
@@ -131,9 +131,3 @@ class ColumnPricer:
     def families(self, weights: list[FloatArray], unit: float) -> tuple[FamilyDual, ...]:
         """Return multipliers, an array for each probe, as those of the notions."""
         return self._column.families(weights, unit)
-
-
-def pricer_of(cone: Cone) -> BudgetPricer | ColumnPricer:
-    """Return the pricer for a cone."""
-    form = OneBudgetCone.of(cone)
-    return ColumnPricer(cone) if form is None else BudgetPricer(form)

@@ -22,20 +22,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.cone import Cone
+from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.decoders.band_decoders import least_on_gaps
-from mechdesign.routes.highs import LPModel, solve_lp
+from mechdesign.routes.highs import UNIT
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer, Priced
-from mechdesign.routes.starts.private_columns import reach
 
 __all__ = ["ReadingsDual", "ReadingsSearch"]
 
-ROUNDS = 60
+ROUNDS = 150
 GOAL, ENOUGH = 2e-8, 0.5
 """Relative to the variance: what the rounds aim at, or this share of the gap that is wanted."""
 
@@ -146,8 +144,11 @@ class ReadingsSearch:
 
     Parameters
     ----------
-    cone, pricer
-        The private columns, and what finds the cheapest.
+    sets, t
+        ``(n_inputs, n_sets)`` indicators of the classes of inputs whose rows may differ, and the
+        largest t at which 1 + t is private on any of them.
+    pricer
+        What finds the cheapest private columns.
     f
         ``(n_inputs,)`` values that run from -1 to 1.
     prior
@@ -156,30 +157,31 @@ class ReadingsSearch:
         When to stop.
     scale
         What a variance of 1 is in the unit of the objective.
+    start
+        Rays and readings to start with, beside others; from a search on fewer inputs.
     """
 
     def __init__(
         self,
-        cone: Cone,
+        sets: FloatArray,
+        t: float,
         pricer: BudgetPricer | ColumnPricer,
         f: FloatArray,
         prior: FloatArray | None,
         limits: Limits,
         scale: float,
+        start: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         self.pricer, self.prior, self.limits = pricer, prior, limits
-        classes = cone.equal_classes()
-        _, member = np.unique(classes, return_inverse=True)
-        sets = np.eye(int(member.max()) + 1)[member]
-        n, t = sets.shape[1], float(reach(cone, sets).min())
-        if t <= 0:
-            raise SolverError("the budgets are too small for the values to be read")
+        n = sets.shape[1]
         self.response = (1 + t * sets) / (n + t)
         """Randomized response, which tells apart all inputs whose rows may differ."""
         self.unit = (2 + t) / t
         self.f, self.scale = f / self.unit, scale * self.unit**2
         self.response_readings = ((n + t) * self.f - self._sum_of_classes(sets)) / t
-        self.rays, self.readings = self._first(sets)
+        self.rays, self.readings = self._first(sets, start)
+        self._fixed = int(prior is None)
+        self._master = self._program()
         self.theta: FloatArray = np.zeros(0)
         self.value = np.inf
         k = len(f)
@@ -190,10 +192,15 @@ class ReadingsSearch:
         """Return the sum of f over the classes of inputs that may differ."""
         return float((sets.T @ self.f / sets.sum(axis=0)).sum())
 
-    def _first(self, sets: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return randomized response with its readings, and rays raised at one end of f."""
+    def _first(
+        self, sets: FloatArray, start: tuple[FloatArray, FloatArray] | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return randomized response with its readings, and the start or rays raised at an end."""
         f, k = self.f, len(self.f)
         own = (sets.T @ self.response_readings) / sets.sum(axis=0)
+        if start is not None:
+            rays, v = start
+            return np.hstack([_scaled(self.response), rays]), np.concatenate([own, v / self.unit])
         ends = np.unique(f)
         up, down = f[:, None] >= ends, f[:, None] <= ends
         raised = np.hstack([up, down, np.eye(k, dtype=bool)])
@@ -209,7 +216,7 @@ class ReadingsSearch:
         grid = FARTHEST * np.linspace(-1, 1, self.pricer.probes)
         for self.rounds in range(1, ROUNDS + 1):
             try:
-                dual, value = self._master()
+                dual, value = self._solved()
             except SolverError:
                 if self.rounds > 1:
                     return
@@ -227,28 +234,40 @@ class ReadingsSearch:
                 return
             self._add(dual, pairs)
 
-    def _master(self) -> tuple[ReadingsDual, float]:
+    def _solved(self) -> tuple[ReadingsDual, float]:
         """Solve the program over the pairs so far; return its dual variables and the variance."""
-        R, v, f, k = self.rays, self.readings, self.f, len(self.f)
-        equations = np.vstack([R, R * v])
+        k, f = len(self.f), self.f
+        theta, potentials = self._master.solve()
+        dual, self.theta = -potentials, theta[self._fixed :]
+        if self.prior is not None:
+            weights = self.prior
+            value = float(-self._master.gain @ theta - weights @ f**2)
+        else:
+            weights = np.maximum(-dual[2 * k :], 0.0) + MIXED / k
+            weights = weights / weights.sum()
+            value = float(((self.rays * self.readings**2) @ self.theta - f**2).max())
+        return ReadingsDual(dual[:k], dual[k : 2 * k], weights, -np.inf), value
+
+    def _columns(self, rays: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the columns of the program for pairs, and what each gains: less second moment."""
+        if self.prior is not None:
+            return np.vstack([rays, rays * v]), -(self.prior @ rays) * v**2
+        return np.vstack([rays, rays * v, rays * v**2]), -MIXED * rays.mean(axis=0) * v**2
+
+    def _program(self) -> RestrictedMaster:
+        """Return the program over the first pairs; in the worst case its first column is t."""
+        k, f = len(self.f), self.f
+        columns, gain = self._columns(self.rays, self.readings)
         right = np.concatenate([np.ones(k), f])
         if self.prior is not None:
-            A = sp.csr_array(equations)
-            found = solve_lp(LPModel((self.prior @ R) * v**2, A, right, right), "simplex", None)
-            self.theta, weights = found.primal, self.prior
-            value = float(((self.prior @ R) * v**2) @ self.theta - self.prior @ f**2)
-        else:
-            rows = np.hstack([R * v**2, -np.ones((k, 1))])
-            A = sp.csr_array(np.vstack([np.pad(equations, ((0, 0), (0, 1))), rows]))
-            low = np.concatenate([right, np.full(k, -np.inf)])
-            high = np.concatenate([right, f**2])
-            cost = np.append(MIXED * R.mean(axis=0) * v**2, 1 - MIXED)
-            found = solve_lp(LPModel(cost, A, low, high), "simplex", None)
-            self.theta = found.primal[:-1]
-            weights = np.maximum(-found.dual[2 * k :], 0.0) + MIXED / k
-            weights = weights / weights.sum()
-            value = float(((R * v**2) @ self.theta - f**2).max())
-        return ReadingsDual(found.dual[:k], found.dual[k : 2 * k], weights, -np.inf), value
+            return RestrictedMaster(columns, gain, unit=UNIT, sides=(right, right))
+        largest = np.concatenate([np.zeros(2 * k), -np.ones(k)])[:, None]
+        sides = (
+            np.concatenate([right, np.full(k, -np.inf)]),
+            np.concatenate([right, f**2]),
+        )
+        both = np.hstack([largest, columns]), np.append(MIXED - 1, gain)
+        return RestrictedMaster(*both, unit=UNIT, sides=sides)
 
     def _improving(
         self, dual: ReadingsDual, readings: FloatArray, goal: float
@@ -295,12 +314,23 @@ class ReadingsSearch:
         """Add pairs, and drop those that cost most."""
         cost = (dual.cost(self.readings) * self.rays).sum(axis=0)
         most = MOST_COLUMNS * 3 * len(self.f)
-        limit = np.partition(cost, most)[most] if len(cost) > most else np.inf
-        kept = (self.theta > USED) | (cost < limit)
-        self.rays = np.hstack([self.rays[:, kept], *(rays for rays, _ in pairs)])
-        self.readings = np.concatenate([self.readings[kept], *(v for _, v in pairs)])
-        new = np.zeros(len(self.readings) - int(kept.sum()))
-        self.theta = np.concatenate([self.theta[kept], new])
+        if len(cost) > 2 * most:
+            wanted = (self.theta > USED) | (cost < np.partition(cost, most)[most])
+            kept = self._master.keep(np.append(np.ones(self._fixed, dtype=bool), wanted))
+            kept = kept[self._fixed :]
+            self.rays, self.readings = self.rays[:, kept], self.readings[kept]
+            self.theta = self.theta[kept]
+        rays = np.hstack([rays for rays, _ in pairs])
+        v = np.concatenate([v for _, v in pairs])
+        self._master.add(*self._columns(rays, v))
+        self.rays = np.hstack([self.rays, rays])
+        self.readings = np.concatenate([self.readings, v])
+        self.theta = np.concatenate([self.theta, np.zeros(len(v))])
+
+    def used(self) -> tuple[FloatArray, FloatArray]:
+        """Return the rays in use, and their readings in the unit of f."""
+        used = self.theta > USED
+        return self.rays[:, used], self.unit * self.readings[used]
 
     def matrix(self) -> FloatArray:
         """Return the channel: the pairs in use, with those of one ray added up.

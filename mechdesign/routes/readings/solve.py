@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.exact import as_fraction
+from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.readings.pricing import BudgetPricer, pricer_of
+from mechdesign.routes.readings.coarse import budget_search
+from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.routes.readings.probes import budget_probes, row_probes
 from mechdesign.routes.readings.search import USED, ReadingsSearch
+from mechdesign.routes.starts.private_columns import reach
 
 __all__ = ["solve_readings"]
 
 SLACK = 2e-8
 """What the gaps between probes may take off the bound, relative to it; or a part of the gap."""
+
+
+def _column_search(
+    cone: Cone, f: FloatArray, prior: FloatArray | None, limits: Limits, scale: float
+) -> ReadingsSearch:
+    """Return the search in any other cone."""
+    _, member = np.unique(cone.equal_classes(), return_inverse=True)
+    sets = np.eye(int(member.max()) + 1)[member]
+    t = float(reach(cone, sets).min())
+    if t <= 0:
+        raise SolverError("the budgets are too small for the values to be read")
+    search = ReadingsSearch(sets, t, ColumnPricer(cone), f, prior, limits, scale)
+    search.run()
+    return search
 
 
 def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -47,9 +66,12 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         return RawSolution(np.ones((k, 1)), name_outputs(problem, 1), None, "readings: one value")
     f = np.array([float((value - middle) / half) for value in values])
     prior = None if utility.worst_case else problem.prior.array
-    pricer = pricer_of(problem.cone)
-    search = ReadingsSearch(problem.cone, pricer, f, prior, limits, float(half) ** 2)
-    search.run()
+    form, scale = OneBudgetCone.of(problem.cone), float(half) ** 2
+    if form is not None:
+        search = budget_search(form, f, prior, limits, scale)
+    else:
+        search = _column_search(problem.cone, f, prior, limits, scale)
+    pricer = search.pricer
     dual, unit = search.dual, search.unit
     slack = max(SLACK, 0.1 * limits.gap) * search.value
     families: tuple[FamilyDual, ...] = ()

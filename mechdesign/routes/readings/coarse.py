@@ -1,0 +1,76 @@
+"""Coarse to fine: a search for readings starts from what one on every other input found.
+
+On a line the rays of an optimum are raised on an interval of values or outside one, and so are
+those of an optimum on every other input, but for where the interval ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.routes.cones.one_budget import OneBudgetCone
+from mechdesign.routes.limits import Limits
+from mechdesign.routes.readings.pricing import BudgetPricer
+from mechdesign.routes.readings.search import ReadingsSearch
+
+__all__ = ["budget_search"]
+
+FEW = 20
+"""Inputs up to which a search starts from scratch."""
+
+
+def budget_search(
+    form: OneBudgetCone, f: FloatArray, prior: FloatArray | None, limits: Limits, scale: float
+) -> ReadingsSearch:
+    """Return the search under one budget, after searches on fewer and fewer inputs.
+
+    Parameters
+    ----------
+    form
+        The blocks of the cone.
+    f, prior, limits, scale
+        As for :class:`~mechdesign.routes.readings.search.ReadingsSearch`.
+    """
+    k, start = len(f), None
+    if k > FEW:
+        order = np.argsort(f, kind="stable")
+        kept = np.sort(np.union1d(order[::2], order[[0, -1]]))
+        coarse = _restricted(form, kept)
+        if coarse is not None:
+            mass = None if prior is None else prior[kept] / prior[kept].sum()
+            rays, v = budget_search(coarse, f[kept], mass, limits.part(), scale).used()
+            start = _refined(f, kept, rays, v)
+    search = ReadingsSearch(
+        np.eye(k), 1 / form.low - 1, BudgetPricer(form), f, prior, limits, scale, start
+    )
+    search.run()
+    return search
+
+
+def _restricted(form: OneBudgetCone, kept: IntArray) -> OneBudgetCone | None:
+    """Return the cone on some of the inputs; None where a block has no two of them."""
+    place = {int(x): n for n, x in enumerate(kept)}
+
+    def named(inputs: IntArray) -> IntArray:
+        return np.array([place[x] for x in inputs.tolist() if x in place], dtype=np.intp)
+
+    blocks = tuple((named(block), named(inputs)) for block, inputs in form.blocks)
+    if any(len(block) < 2 or not len(inputs) for block, inputs in blocks):
+        return None
+    return replace(form, blocks=blocks, alone=named(form.alone), size=len(kept))
+
+
+def _refined(
+    f: FloatArray, kept: IntArray, rays: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rays on all inputs: each new entry is that of a neighbor, below or above."""
+    order = np.argsort(f[kept], kind="stable")
+    values = f[kept][order]
+    below = np.clip(np.searchsorted(values, f, side="right") - 1, 0, len(kept) - 1)
+    above = np.clip(np.searchsorted(values, f, side="left"), 0, len(kept) - 1)
+    first, second = rays[order][below], rays[order][above]
+    ends = [first, second, np.maximum(first, second), np.minimum(first, second)]
+    return np.hstack(ends), np.tile(v, len(ends))
