@@ -25,7 +25,7 @@ FEW = 20
 def budget_search(
     form: OneBudgetCone, f: FloatArray, prior: FloatArray | None, limits: Limits, scale: float
 ) -> ReadingsSearch:
-    """Return the search under one budget, after searches on fewer and fewer inputs.
+    """Return the search under one budget; under LDP after searches on fewer and fewer inputs.
 
     Parameters
     ----------
@@ -35,32 +35,20 @@ def budget_search(
         As for :class:`~mechdesign.routes.readings.search.ReadingsSearch`.
     """
     k, start = len(f), None
-    if k > FEW:
+    (_, inputs), *more = form.blocks
+    if k > FEW and not more and len(inputs) == k:  # other rays are no intervals
         order = np.argsort(f, kind="stable")
         kept = np.sort(np.union1d(order[::2], order[[0, -1]]))
-        coarse = _restricted(form, kept)
-        if coarse is not None:
-            mass = None if prior is None else prior[kept] / prior[kept].sum()
-            rays, v = budget_search(coarse, f[kept], mass, limits.part(), scale).used()
-            start = _refined(f, kept, rays, v)
+        all_ = np.arange(len(kept))
+        coarse = replace(form, blocks=((all_, all_),), size=len(kept))
+        mass = None if prior is None else prior[kept] / prior[kept].sum()
+        rays, v = budget_search(coarse, f[kept], mass, limits.part(), scale).used()
+        start = _refined(f, kept, rays, v)
     search = ReadingsSearch(
         np.eye(k), 1 / form.low - 1, BudgetPricer(form), f, prior, limits, scale, start
     )
     search.run()
     return search
-
-
-def _restricted(form: OneBudgetCone, kept: IntArray) -> OneBudgetCone | None:
-    """Return the cone on some of the inputs; None where a block has no two of them."""
-    place = {int(x): n for n, x in enumerate(kept)}
-
-    def named(inputs: IntArray) -> IntArray:
-        return np.array([place[x] for x in inputs.tolist() if x in place], dtype=np.intp)
-
-    blocks = tuple((named(block), named(inputs)) for block, inputs in form.blocks)
-    if any(len(block) < 2 or not len(inputs) for block, inputs in blocks):
-        return None
-    return replace(form, blocks=blocks, alone=named(form.alone), size=len(kept))
 
 
 def _refined(

@@ -208,3 +208,14 @@ def test_the_worst_case_is_no_less_than_any_mean() -> None:
     assert values[0] <= values[1]
     for prior in itertools.islice(itertools.permutations(PRIOR), 0, 24, 7):
         assert float(solved(md.LDP(1), False, prior=prior).value) <= values[1] * (1 + 1e-9)
+
+
+def test_many_inputs_start_from_every_other() -> None:
+    """Coarse to fine under one budget; the bound on some inputs is one for all."""
+    line = [2 * x - 32 for x in range(33)]
+    many = solved(md.LDP(1), True, line, None)
+    some = solved(md.LDP(1), True, line[::4], None)
+    assert many.status == "optimal"
+    assert 0 < float(many.value - some.value) < 2**2 * 2**2 / 4 * 4
+    protected = solved(md.HighLowLDP(1, range(1, 22, 3)), False, list(range(22)), None)
+    assert protected.status == "optimal"
