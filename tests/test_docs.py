@@ -118,6 +118,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert {"architecture", "api", "certificates"} <= pages
 
 
+NEEDS = {"dask": ["dask.dataframe"], "duckdb": ["duckdb"], "spark": ["pyspark"]}
+"""Packages of an extra that the blocks of a page import."""
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 FENCE = re.compile(r"^( *)```([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
@@ -215,6 +218,10 @@ class Reader:
 def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for package in NEEDS.get(page.stem, ()):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    if page.stem == "spark" and shutil.which("java") is None:
+        pytest.skip("Java is not installed")
     blocks = blocks_of(page)
     assert {block.kind for block in blocks} <= KINDS, "say what a block is: text, if it cannot run"
     folder = tmp_path / "checkout"
