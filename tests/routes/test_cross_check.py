@@ -22,6 +22,7 @@ from mechdesign.utilities import (
     EstimationRisk,
     LinearUtility,
     PosteriorMeanSquaredError,
+    UnbiasedVariance,
 )
 from problems.families import FAMILIES
 from solvers import SOLVERS, SolverResult, UnsuitableError, libqif
@@ -94,7 +95,7 @@ def takes(solver: str, name: str) -> bool:
     problem = stated(name)
     if solver == "closed-form":
         return name in CLOSED_FORMS
-    if isinstance(problem.utility, EstimationRisk):
+    if isinstance(problem.utility, EstimationRisk | UnbiasedVariance):
         return solver == "ours"
     if not problem.is_conic:
         informed = any(isinstance(notion, MutualInformationPrivacy) for notion in problem.privacy)
