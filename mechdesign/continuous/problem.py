@@ -88,6 +88,9 @@ class ContinuousProblem:
         if names and estimates:
             expected = f"an error of the released number, for {names[0]}"
             raise UnsupportedError("utility", expected, repr(utility))
+        if names and utility.worst_case and any(notion.needs_prior for notion in self.privacy):
+            expected = f"an error on average, for {names[0]} and a notion that depends on the law"
+            raise UnsupportedError("utility", expected, repr(utility))
         for reason in (*names, *([repr(utility)] if utility.worst_case or estimates else [])):
             if not self.interval.is_bounded:
                 expected = f"an interval with two ends, for {reason}"

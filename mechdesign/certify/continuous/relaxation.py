@@ -23,7 +23,14 @@ Beyond the first node, x goes to it: |x - y| >= |t_0 - y| for y >= t_0, and outp
 move there, as each cost falls to what is counted.
 
 *Worst case.* The inputs at the nodes alone are a relaxation; outputs are replaced as before, at no
-cost for the absolute error.
+cost for the absolute error. But a notion that depends on mu bounds the rows K(.|t_i) by the law of
+the output of K, which is not Sum_i P_i K(.|t_i). With such a notion the rows are the averages K_i,
+and K(.|t_i) where P_i = 0. The largest loss of K is at least its mean under w_i dmu / P_i, and
+|x - y| >= |t_i - y| - |x - t_i|. So the absolute error is at least Sum_y K_i(y) |t_i - y| - r_i,
+with r_i the mean of |x - t_i|: the sum over the cells beside t_i of h times the integral of w w',
+over P_i. The squared error is at least the mean of max(|t_i - y| - h, 0)**2, with h the larger
+width of the two cells; the chord of this between nodes is above it by at most a quarter of the
+square of their distance, as for (t_i - y)**2, since its second derivative is at most 2 too.
 
 *Best estimate.* The integral of x K(y|x) is Sum_i P_i t_i K_i(y), if the interval ends at nodes, so
 that the error of the best estimate is that on the nodes less the mean of v.
@@ -63,6 +70,7 @@ from mechdesign.resources import spend
 __all__ = [
     "Relaxation",
     "is_metric",
+    "is_on_averages",
     "metric_budget",
     "node_places",
     "node_statement",
@@ -72,6 +80,8 @@ __all__ = [
 
 METRIC = "metric"
 LIFTS = ("lip", "pml", "lift")
+OF_LAW = (*LIFTS, "approximate-lip", "mutual-information")
+"""The notions that depend on the law of the input."""
 
 Losses = list[list[Fraction]]
 
@@ -113,6 +123,12 @@ class Relaxation:
 def is_metric(stated: Continuous) -> bool:
     """Return whether a notion of the problem is by distance."""
     return any(table["notion"] == METRIC for table in stated.privacy)
+
+
+def is_on_averages(stated: Continuous) -> bool:
+    """Return whether the worst case is over averages of rows, as a notion depends on the law."""
+    is_worst = stated.utility.get("worst_case") is True
+    return is_worst and any(table["notion"] in OF_LAW for table in stated.privacy)
 
 
 def node_statement(stated: Continuous) -> Statement:
@@ -159,16 +175,35 @@ def _nodes(stated: Continuous) -> Relaxation:
 
 
 def _worst_case(stated: Continuous) -> Relaxation:
-    """Return the program on the inputs at the nodes."""
+    """Return the program on the inputs at the nodes, or on averages of rows."""
     if not stated.is_bounded:
         raise CertificateError("the worst case on an interval without end is not bounded")
+    if is_on_averages(stated) and is_metric(stated):
+        raise CertificateError("no bound is known for the worst case by distance and by the law")
     squared = stated.utility["objective"] == SQUARED
     taken = _between(stated)[0] if squared else [Fraction(0)] * len(stated.nodes)
     losses = _distances(stated.nodes, stated.nodes, squared)
+    if is_on_averages(stated):
+        losses = _losses_of_averages(stated, squared)
     inputs: list[Any] = list(range(len(stated.nodes)))
     if is_metric(stated):
         inputs = stretched(stated.widths, up=True)
     return _program(stated, inputs, stated.prior, losses, taken, Fraction(0))
+
+
+def _losses_of_averages(stated: Continuous, squared: bool) -> Losses:
+    """Return what is counted in the worst case as the losses of the averages K_i."""
+    moved = _larger_beside(stated.widths)
+    if not squared:
+        inside = [h * both for h, (_, both, _) in zip(stated.widths, stated.products, strict=True)]
+        sums = [a + b for a, b in pairwise([Fraction(0), *inside, Fraction(0)])]
+        moved = [_short(r / p) if p else r for r, p in zip(sums, stated.prior, strict=True)]
+    losses = []
+    for t, p, h in zip(stated.nodes, stated.prior, moved, strict=True):
+        less = h if p else Fraction(0)  # without mass the row is K(.|t_i)
+        row = [abs(t - s) - less for s in stated.nodes]
+        losses.append([max(loss, Fraction(0)) ** 2 for loss in row] if squared else row)
+    return losses
 
 
 def _program(

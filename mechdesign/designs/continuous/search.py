@@ -15,6 +15,7 @@ from mechdesign.certify.continuous.law import Continuous
 from mechdesign.certify.continuous.relaxation import (
     Relaxation,
     is_metric,
+    is_on_averages,
     node_places,
     relaxation,
 )
@@ -120,8 +121,8 @@ def _designed(
     program = relaxation(stated)
     lower = design(_finite(problem, program), gap * SHARE, limits.left)
     upper = lower
-    if is_metric(stated):
-        upper = design(_finite(problem, _by_distance(stated)), gap * SHARE, limits.left)
+    if is_metric(stated) or is_on_averages(stated):
+        upper = design(_finite(problem, _on_nodes(stated)), gap * SHARE, limits.left)
     estimates = problem.utility.on_interval == "estimate"
     channel, kernel = _kernel(stated, upper.channel, numbered=estimates)
     continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
@@ -162,10 +163,10 @@ def _finite(problem: ContinuousProblem, program: Relaxation) -> Problem:
     )
 
 
-def _by_distance(stated: Continuous) -> Relaxation:
-    """Return a program for the channel of the nodes, where the notion is by distance.
+def _on_nodes(stated: Continuous) -> Relaxation:
+    """Return a program for the channel of the nodes, with the losses at the nodes.
 
-    The relaxation is about cells, whose rows are no rows of nodes.
+    It is for problems whose relaxation is about cells or averages, with losses of their own.
     """
     power = 2 if stated.utility["objective"] == SQUARED else 1
     nodes = stated.nodes
@@ -174,7 +175,8 @@ def _by_distance(stated: Continuous) -> Relaxation:
         "worst_case": stated.utility["worst_case"],
         "matrix": [[abs(s - t) ** power for s in nodes] for t in nodes],
     }
-    places, outputs = node_places(stated), list(range(len(nodes)))
+    outputs = list(range(len(nodes)))
+    places = node_places(stated) if is_metric(stated) else outputs
     return Relaxation(places, stated.prior, stated.privacy, utility, outputs, Fraction(0))
 
 
