@@ -163,9 +163,9 @@ def design(
     return answers.solution(considered, notes)
 
 
-def _asks_for_noise(problem: Problem, route: str) -> bool:
+def _asks_for_noise(problem: Problem, route: Any) -> bool:
     """Return whether noise is named, or is what the router takes."""
-    if route not in (AUTO, NOISE):
+    if not isinstance(route, str) or route not in (AUTO, NOISE):
         return False
     return route == NOISE or (problem.suits_noise and is_too_large(problem))
 

@@ -37,6 +37,7 @@ objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclide
 # histogram = true                  # instead of values: the error of the whole posterior
 # objective = "mutual-information"  # in nats, maximized; bayes-accuracy likewise
 # objective = "l2-risk"             # of estimating the distribution of X from reports; or tv-risk
+# objective = "unbiased-variance"   # of readings of the reports that have the mean f(X), as values
 
 # [outputs]                 # default: the domain
 # values = [0, 1.5, 3]
