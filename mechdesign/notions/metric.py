@@ -112,8 +112,8 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound for each distance that occurs."""
-        near = self._near(domain) if isinstance(self.distance, str) else None
-        return self._rows(self.distances(domain), near)
+        table = self.distances(domain)  # refuses labels without coordinates
+        return self._rows(table, self._near(domain) if isinstance(self.distance, str) else None)
 
     def on_points(self, points: Points) -> PairRows:
         """Compile for some points, by a distance with a name."""

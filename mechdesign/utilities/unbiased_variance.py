@@ -146,7 +146,7 @@ class UnbiasedVariance(MeanOrWorstCase):
         root = np.sqrt(weights @ channel.matrix)
         root = np.where(root > 0, root, 1.0)  # an output that never occurs: any reading will do
         scaled = channel.matrix / root
-        guess = np.linalg.lstsq(scaled, f, rcond=None)[0]
+        guess = np.asarray(called("LAPACK", np.linalg.lstsq, scaled, f, rcond=None)[0], dtype=float)
         if self.worst_case:
             guess = _least_largest(scaled, root, f, guess)
         found = exact_readings(channel, [(v - middle) / half for v in values], guess / root)
@@ -192,7 +192,7 @@ def _least_largest(
     """
     import cvxpy as cp
 
-    _, singular, rows = np.linalg.svd(scaled)
+    _, singular, rows = called("LAPACK", np.linalg.svd, scaled)
     free = rows[int((singular > DEPENDENT * singular[0]).sum()) :]
     if not len(free):
         return guess

@@ -51,6 +51,7 @@ CLOSED_FORMS = {
     "lip/sum_of_children.toml",
     "lip/survey_three_answers.toml",
     "lip/three_levels_epsilon_2_5.toml",
+    "numeric/student_grades_counts.toml",
     "pml/survey.toml",
 }
 """Problems that a closed form solves."""

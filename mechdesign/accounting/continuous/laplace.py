@@ -24,6 +24,7 @@ from mechdesign.accounting.continuous.enclosures import (
 )
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
+from mechdesign.outside import called
 from mechdesign.prior import Prior
 
 __all__ = ["LaplaceMechanism", "laplace_scale", "least_laplace_scale"]
@@ -183,7 +184,7 @@ class LaplaceMechanism:
             return start
         if slope(end) <= 0:
             return end
-        return float(brentq(slope, start, end, xtol=1e-300, rtol=1e-15))
+        return float(called("scipy", brentq, slope, start, end, xtol=1e-300, rtol=1e-15))
 
     def _terms(self, x: int, y: float) -> Enclosure:
         """Return the terms of g / f_x at y: P_z b_x/b_z exp(|y - x|/b_x - |y - z|/b_z)."""

@@ -25,6 +25,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.outside import called
 from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.decoders.band_decoders import least_on_gaps
 from mechdesign.routes.highs import UNIT
@@ -348,7 +349,8 @@ class ReadingsSearch:
         order = np.argsort(mean)
         found = rays[:, first[order]] * weight[order]
         n = len(np.unique(self.response, axis=0))
-        singular = np.linalg.svd(found / np.sqrt(found.mean(axis=0)), compute_uv=False)
+        scaled = found / np.sqrt(found.mean(axis=0))
+        singular = called("LAPACK", np.linalg.svd, scaled, compute_uv=False)
         if len(singular) < n or singular[n - 1] < LEAST_SINGULAR * singular[0]:
             found = np.hstack([(1 - SHARE) * found, SHARE * self.response])
         return np.asarray(found)

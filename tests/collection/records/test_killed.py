@@ -368,6 +368,7 @@ def test_two_hundred_kills_leave_nothing_torn_and_nothing_over(
     if command == "privatize":
         target, ledger = folder / "new.csv", folder / "ledger"
         words = ["privatize", "channel.json", "in.csv", "new.csv", "--column=a", "--ledger=ledger"]
+        words += ["--force"] if there else []
     else:
         target, ledger = folder / "new.json", folder / "none"
         words = ["solve", "problem.toml", "-o", "new.json"]
