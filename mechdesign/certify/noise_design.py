@@ -27,6 +27,7 @@ from typing import Any
 
 from mechdesign.certify.bounds.representatives import representatives_bound
 from mechdesign.certify.channel_file import is_close
+from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.loss_tables import CellLosses
 from mechdesign.certify.problem import Statement, distribution, number
 from mechdesign.certify.proof import check_multipliers, unpacked_block
@@ -93,11 +94,12 @@ class NoiseDesign:
             for a in range(n)
             if (columns := [c for c in range(m) if masses[a * m + c]])
         ]
-        sums, total = self.noise.sums(), 0
+        sums, total, length = self.noise.sums(), 0, product_steps(whole)
         for (top, bottom), runs in self._bands():
             first, last = top or -margin, bottom - 1 if bottom < n else n - 1 + margin
             for a, columns, taken, prior in inputs:
-                spend(len(sums[0]) + len(runs) * (3 * len(columns) + m // 16), "the loss of noise")
+                steps = len(sums[0]) + len(columns) * length
+                spend(steps + len(runs) * (3 * len(columns) + m // 16), "the loss of noise")
                 below, above = a - last + n - 1 + margin, a - first + n + margin
                 weights = list(map(sub, sums[above], sums[below]))
                 found = [0] * len(columns)

@@ -301,3 +301,23 @@ def test_the_work_on_a_file_is_limited(document: Document) -> None:
     document["law"]["margins"] = ["2000", "2000"]
     with pytest.raises(LimitError):
         verify(sealed(document))
+
+
+def test_the_work_on_long_numbers_of_a_prior_is_counted() -> None:
+    """Every input adds a multiple of a number as long as the common denominator of the prior."""
+    noise = noise_for(CITY)
+    table = noise.to_table()
+    statement = statement_without_problem(table["domain"])
+    read = read_torus_noise(table["mechanism"], statement, table["privacy"], table["law"])
+    utility, steps = CITY.to_table()["utility"], []
+    for digits in (1, 900):
+        bottoms = [10**digits + n for n in range(18)]
+        pairs = [(Fraction(b // 3, 18 * b), Fraction(b - b // 3, 18 * b)) for b in bottoms]
+        claims = {"prior": [str(p) for pair in pairs for p in pair], "utility": utility}
+        found = NoiseDesign(statement, table["privacy"], read, claims)
+        words = found.statement.masses[1].bit_length() // 512
+        with resources.counted() as work:
+            assert found.value() > 0
+        steps.append(work.apart)
+    assert words > 50
+    assert steps[1] - steps[0] >= 36 * (words - 10)

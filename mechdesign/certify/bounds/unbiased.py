@@ -41,13 +41,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.duality import BITS, SCALE, add_rows
 from mechdesign.certify.bounds.one_budget import one_budget
 from mechdesign.certify.bounds.outward import ratio_ceiling
-from mechdesign.certify.fixed_point import scaled_down, scaled_up
+from mechdesign.certify.fixed_point import product_steps, scaled_down, scaled_up
 from mechdesign.certify.problem import Statement, number, read_masses, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -62,22 +63,28 @@ class _Parabolas:
     """The parabolas P_x v**2 - m_x v at the probes, in units in which f runs from -1 to 1."""
 
     def __init__(self, statement: Statement, dual: dict[str, Any]) -> None:
-        values, (masses, whole) = statement.values, read_masses(statement, dual)
-        middle, self.half = (max(values) + min(values)) / 2, (max(values) - min(values)) / 2
-        if not self.half:
+        (values, unit), (masses, whole) = statement.whole_values, read_masses(statement, dual)
+        middle, width = max(values) + min(values), max(values) - min(values)  # of twice a value
+        self.half = Fraction(width, 2 * unit)
+        if not width:
             raise CertificateError("a value that is the same for all inputs needs no such bound")
         self.a = [(mass << BITS) // whole for mass in masses]
         slopes = [number(m) for m in dual["slope"]]
         if len(slopes) != len(values):
             raise CertificateError("the certificate has not one slope for each input")
         self.m = [scaled_down(m, BITS) for m in slopes]
-        f = [(value - middle) / self.half for value in values]
-        second = sum((p * v * v for p, v in zip(masses, f, strict=True)), Fraction(0)) / whole
-        mean = sum((m * v for m, v in zip(self.m, f, strict=True)), Fraction(0)) / SCALE
-        self.offset = mean - second
-        spend(60 * (len(values) + len(dual["decoders"])), "the probes of readings")
-        probes = ((number(v) - middle) / self.half for v in dual["decoders"])
-        self.v = [scaled_down(v, PROBE_BITS) for v in probes]
+        length = product_steps(unit)
+        steps = (50 + 10 * length) * (len(values) + len(dual["decoders"]))
+        spend(steps, "the probes of readings")
+        spend(10 * length * (length + product_steps(whole)) * len(values), "the mean of squares")
+        f = [2 * value - middle for value in values]  # over the width
+        second = Fraction(sum(p * v * v for p, v in zip(masses, f, strict=True)), whole * width**2)
+        self.offset = Fraction(sum(map(mul, self.m, f)), SCALE * width) - second
+        decoders = map(number, dual["decoders"])
+        probes = (
+            (2 * unit * v.numerator - middle * v.denominator, v.denominator) for v in decoders
+        )
+        self.v = [(top << PROBE_BITS) // (width * bottom) for top, bottom in probes]
         rising = all(v < w for v, w in pairwise(self.v))
         if len(self.v) < 2 or not rising or not self.v[0] < 0 < self.v[-1]:
             raise CertificateError("the probes of readings do not rise from below 0 to above 0")

@@ -110,7 +110,11 @@ def ratio_limits(
 def ratio_bound(
     statement: Statement, table: dict[str, Any], shift: Fraction | None = None
 ) -> Bound | None:
-    """Return the bound on q_x / q_x' as a function of x and x'; None as in `ratio_limits`."""
+    """Return the bound on q_x / q_x' as a function of x and x'; None as in `ratio_limits`.
+
+    It is exact, but for irrational distances, which are rounded up: proofs about every private
+    column need that. `check` looks at such pairs by `sufficient_pairs`, which rounds them down.
+    """
     k, one = len(statement.labels), Fraction(1)
     notion = table["notion"]
     if notion == "context-aware":
@@ -181,11 +185,11 @@ def blocks_of(statement: Statement, table: dict[str, Any]) -> list[Any]:
 
 
 def _distances(statement: Statement, kind: Any) -> Callable[[int, int], Fraction]:
-    """Return distances rounded down, so that what passes is private at the true ones."""
+    """Return distances, those of points rounded up: every private column keeps these bounds."""
     if isinstance(kind, list):
         table = table_of(kind, (len(statement.labels), len(statement.labels)))
         return lambda x, z: table[x][z]
-    return distances_between(statement, kind)
+    return distances_between(statement, kind, up=True)
 
 
 def check_sufficient_pairs(

@@ -21,14 +21,20 @@ from typing import Any
 
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import sqrt_lower
+from mechdesign.exact import sqrt_lower, sqrt_upper
 from mechdesign.resources import spend
 
 __all__ = ["distances_between", "line_order", "sufficient_pairs"]
 
 
-def distances_between(statement: Statement, kind: Any) -> Callable[[int, int], Fraction]:
-    """Return the distance of two inputs as a function of them, rounded down where irrational."""
+def distances_between(
+    statement: Statement, kind: Any, up: bool = False
+) -> Callable[[int, int], Fraction]:
+    """Return the distance of two inputs as a function of them, rounded where irrational.
+
+    Down for a check of privacy, so that what passes is private at the true distances; up for a
+    bound on every channel that is private at these.
+    """
     if statement.points is None:
         raise CertificateError(f"the inputs have no coordinates for the distance {kind!r}")
     places, unit = statement.lattice
@@ -37,13 +43,14 @@ def distances_between(statement: Statement, kind: Any) -> Callable[[int, int], F
         raise CertificateError(f"no distance {kind!r:.60} is known in {dimension} dimensions")
     straight = kind == "euclidean" and dimension > 1
     known: dict[int, Fraction] = {}
+    root = sqrt_upper if up else sqrt_lower
 
     def distance(x: int, z: int) -> Fraction:
         steps = [abs(s - t) for s, t in zip(places[x], places[z], strict=True)]
         size = sum(step * step for step in steps) if straight else sum(steps)
         if size not in known:
             exact = Fraction(size, unit * unit if straight else unit)
-            known[size] = sqrt_lower(exact) if straight else exact
+            known[size] = root(exact) if straight else exact
         return known[size]
 
     return distance

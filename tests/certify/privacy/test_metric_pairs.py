@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, Channel, Domain, MetricPrivacy, Prior
-from mechdesign.certify.privacy.check import check, check_ratios, ratio_limits
-from mechdesign.certify.privacy.metric_pairs import sufficient_pairs
+from mechdesign import LDP, Channel, Domain, HammingLoss, MetricPrivacy, Prior, Problem
+from mechdesign.certify.privacy.check import check, check_ratios, ratio_bound, ratio_limits
+from mechdesign.certify.privacy.metric_pairs import distances_between, sufficient_pairs
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.notions.rows.ratio_steps import share_above, share_below
@@ -152,3 +152,21 @@ def test_shares_are_exact(q: int, share: int) -> None:
     product = q * share
     assert int(share_below(np.array([q]), np.int64(share))[0]) == product // WHOLE
     assert int(share_above(np.array([q]), np.int64(share))[0]) == -(-product // WHOLE)
+
+
+@pytest.mark.parametrize("spacing", ["1", "3/7"])
+def test_irrational_distances_are_below_in_checks_and_above_in_bounds(spacing: str) -> None:
+    """What passes is private; and what is proved is proved of every private channel."""
+    epsilon, domain = Fraction("3.7"), Domain.grid(3, 4, spacing)
+    notion = MetricPrivacy(epsilon, "euclidean")
+    statement = statement_of(Problem(domain, notion, HammingLoss()))
+    bound = ratio_bound(statement, statement.privacy[0])
+    checked = distances_between(statement, "euclidean")
+    assert bound is not None
+    points = statement.points or []
+    for x, z in itertools.permutations(range(12), 2):
+        square = sum((a - b) ** 2 for a, b in zip(points[x], points[z], strict=True))
+        exponent, factor = bound(x, z) or (Fraction(0), Fraction(0))
+        assert factor == 1
+        assert checked(x, z) ** 2 <= square <= (exponent / epsilon) ** 2
+        assert exponent / epsilon - checked(x, z) <= Fraction(1, 2**150)
