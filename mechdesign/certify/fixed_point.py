@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -14,6 +14,7 @@ __all__ = [
     "SCALE",
     "dot",
     "fraction_steps",
+    "longest",
     "over_one_denominator",
     "product_steps",
     "scaled_down",
@@ -61,6 +62,17 @@ def product_steps(*numbers: int) -> int:
 def fraction_steps(bits: int, other: int | None = None) -> int:
     """Return the steps of a sum or product of two rationals of so many bits, which are reduced."""
     return 20 + (bits // 64) * ((bits if other is None else other) // 64) // 3
+
+
+def longest(numbers: Iterable[Fraction]) -> int:
+    """Return the bits of the longest of some rationals, both integers together; 0 if there is none.
+
+    Examples
+    --------
+    >>> longest([Fraction(1, 2), Fraction(-5)])
+    4
+    """
+    return max((n.numerator.bit_length() + n.denominator.bit_length() for n in numbers), default=0)
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Any]) -> Fraction:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from mechdesign.certify.continuous.law import Moments
-from mechdesign.certify.fixed_point import fraction_steps, total
+from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.certify.problem import number
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -62,8 +62,8 @@ def bin_moments(bins: Bins, places: tuple[Fraction, ...]) -> list[Moments]:
     edges, masses = bins
     bins_and_masses = zip(pairwise(edges), masses, strict=True)
     densities = [mass / (high - low) for (low, high), mass in bins_and_masses]
-    longest = max(_bits(number) for number in (*edges, *densities, *places))
-    spend(15 * (len(edges) + len(places)) * fraction_steps(4 * longest), WORK)
+    length = longest((*edges, *densities, *places))
+    spend(15 * (len(edges) + len(places)) * fraction_steps(4 * length), WORK)
     parts: list[list[Moments]] = [[] for _ in range(len(places) + 1)]
     for low, high in pairwise(sorted({*edges, *places})):  # each in one bin, or none, and one cell
         if edges[0] <= low < edges[-1]:
@@ -76,7 +76,3 @@ def bin_moments(bins: Bins, places: tuple[Fraction, ...]) -> list[Moments]:
         mass, first, second = (total([row[k] for row in rows]) for k in range(3))
         found.append((mass, first, second))
     return found
-
-
-def _bits(number: Fraction) -> int:
-    return number.numerator.bit_length() + number.denominator.bit_length()

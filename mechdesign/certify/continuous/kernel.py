@@ -18,7 +18,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mechdesign.certify.continuous.law import Continuous
-from mechdesign.certify.fixed_point import over_one_denominator, total
+from mechdesign.certify.fixed_point import (
+    fraction_steps,
+    over_one_denominator,
+    product_steps,
+    total,
+)
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
@@ -121,8 +126,9 @@ class Kernel:
         sums = []
         for numbers in (self.stated.means, self.stated.prior):
             whole, unit = over_one_denominator(numbers)
-            spend(2 * len(whole) * len(self.columns), "the law of the outputs")
             over = unit << self.bits
+            each = 2 * len(whole) * product_steps(over) + fraction_steps(over.bit_length())
+            spend(len(self.columns) * each, "the law of the outputs")
             sums.append(
                 [
                     Fraction(sum(m * q for m, q in zip(whole, column, strict=True)), over)

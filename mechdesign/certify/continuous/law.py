@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from mechdesign.certify.fixed_point import total
+from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
@@ -65,19 +65,24 @@ class Continuous:
         Raises
         ------
         CertificateError
-            If one is negative, or masses do not sum to 1: no law has such moments.
+            If one is negative, or w w' has a larger integral than the inequality of Cauchy and
+            Schwarz allows, or masses do not sum to 1: no law has such moments.
         """
         found = []
-        spend(60 * len(self.cells), "the moments of the cells")
+        length = longest((*self.nodes, *(part for cell in self.cells for part in cell)))
+        spend(10 * len(self.cells) * fraction_steps(length), "the moments of the cells")
         ends = zip(self.cells, self.nodes, self.widths, strict=False)
         for (mass, first, second), low, width in ends:
             mean = (first - low * mass) / width
             square = (second - 2 * low * first + low * low * mass) / (width * width)
             found.append((mass - 2 * mean + square, mean - square, square))
-            if min(found[-1]) < 0:
+            left, both, right = found[-1]
+            if min(left, both, right) < 0 or left * right < both * both:
                 raise CertificateError("no law has the moments that the file gives for a cell")
         (below, down, _), (above, up, _) = self.tails
         if below < 0 or above < 0 or down > self.nodes[0] * below or up < self.nodes[-1] * above:
+            raise CertificateError("no law has the moments that the file gives beyond the nodes")
+        if any(m * s < f * f or (s and not m) for m, f, s in self.tails):
             raise CertificateError("no law has the moments that the file gives beyond the nodes")
         if total([below, above, *(mass for mass, _, _ in self.cells)]) != 1:
             raise CertificateError("the masses of the cells do not sum to 1")

@@ -60,7 +60,7 @@ from typing import Any
 
 from mechdesign.certify.continuous.kernel import ESTIMATE, SQUARED
 from mechdesign.certify.continuous.law import Continuous
-from mechdesign.certify.fixed_point import total
+from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.certify.privacy.check import lift_limits
 from mechdesign.certify.problem import Statement, number, statement_of
 from mechdesign.errors import CertificateError
@@ -82,6 +82,8 @@ METRIC = "metric"
 LIFTS = ("lip", "pml", "lift")
 OF_LAW = (*LIFTS, "approximate-lip", "mutual-information")
 """The notions that depend on the law of the input."""
+
+LOSSES = "the losses of the relaxation"
 
 Losses = list[list[Fraction]]
 
@@ -150,7 +152,7 @@ def relaxation(stated: Continuous) -> Relaxation:
         If no bound is known for such a problem.
     """
     objective, metric = stated.utility["objective"], is_metric(stated)
-    spend(20 * len(stated.nodes) ** 2, "the losses of the relaxation")
+    spend(len(stated.nodes) ** 2 * fraction_steps(longest(stated.nodes)), LOSSES)
     if objective == ESTIMATE:
         if metric or not stated.is_bounded:
             raise CertificateError("no bound is known for the best estimate of such a number")
@@ -296,6 +298,7 @@ def _hard_cells(stated: Continuous) -> Relaxation:
         first / mass if mass else (low + high) / 2
         for (mass, first, _), (low, high) in zip(stated.cells, pairwise(nodes), strict=True)
     ]
+    spend(len(nodes) ** 2 * fraction_steps(longest([epsilon, *centers, *nodes])), LOSSES)
     losses = []
     for c, (center, width) in enumerate(zip(centers, widths, strict=True)):
         low, high, drift = nodes[c], nodes[c + 1], epsilon * width * width / 4

@@ -70,7 +70,7 @@ class DensityLaw(Law):
         whole = below[-1][0] - below[0][0]
         finite = [abs(edge) for edge in edges if isinstance(edge, Fraction)]
         length = Fraction(2) ** math.ceil(math.log2(max([*finite, Fraction(1)])))
-        rows, errors = list[list[Fraction]](), list[Fraction]()
+        rows, enclosed = list[list[Fraction]](), list[list[Enclosure]]()
         for power in range(3):
             unit = length**power / (1 << MASS_BITS)
             found = [(high[power] - low[power]) / whole for low, high in pairwise(below)]
@@ -78,9 +78,14 @@ class DensityLaw(Law):
             if power == 0:
                 row = [max(mass, Fraction(0)) for mass in row]
                 row[row.index(max(row))] += 1 - sum(row)
-            parts = zip(row, found, strict=True)
-            errors.append(_rounded_up(sum(max(e.high - x, x - e.low) for x, e in parts)))
             rows.append(row)
+            enclosed.append(found)
+        cells = zip(pairwise(edges), zip(*rows, strict=True), strict=True)
+        rows = [list(row) for row in zip(*(_of_a_law(*cell) for cell in cells), strict=True)]
+        errors = [
+            _rounded_up(sum(max(e.high - x, x - e.low) for x, e in zip(row, found, strict=True)))
+            for row, found in zip(rows, enclosed, strict=True)
+        ]
         return CellMoments.of(edges, rows, errors)
 
     def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
@@ -89,6 +94,20 @@ class DensityLaw(Law):
         inside = low + (high - low) * np.asarray(probabilities, dtype=float)
         found: list[float] = self.quantile(inside).tolist()
         return found
+
+
+def _of_a_law(ends: tuple[End, End], moments: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """Return the moments of a cell; of a point in it where no law has them, once rounded."""
+    mass, first, second = moments
+    finite = [end for end in ends if isinstance(end, Fraction)]
+    signs = [1 if end == ends[0] else -1 for end in finite]
+    inside = all(s * (first - end * mass) >= 0 for s, end in zip(signs, finite, strict=True))
+    if len(finite) == 2:
+        inside = inside and second <= sum(finite) * first - finite[0] * finite[1] * mass
+    if not finite or (inside and mass * second >= first * first and (mass or not second)):
+        return moments
+    place = Fraction(sum(finite)) / len(finite)
+    return mass, mass * place, mass * place * place
 
 
 def _rounded_up(number: Fraction | int) -> Fraction:

@@ -119,6 +119,7 @@ FORGED: list[tuple[str, Change, str]] = [
     ("metric", put("privacy", 0, "leakage", 2.5), "the leakage is"),
     ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "not about the notion|not private"),
     ("tails", put("problem", "moments", "masses", 0, shifted), "no law has|do not sum"),
+    ("tails", put("problem", "moments", "second", 0, "0"), "no law has"),
     ("tails", put("problem", "domain", "interval", 0, "-2"), "do not go from end to end"),
     ("estimate", put("channel", "decoder", 0, more(0.01)), "the decoder is not"),
     ("estimate", put("channel", "outputs", 0, 7), "not numbered from 0"),
