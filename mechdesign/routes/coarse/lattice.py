@@ -38,7 +38,7 @@ ALONG, EVERYWHERE = 32, 16
 """Rectangles along the longer side in the first round; and along each side inputs that may stand
 for others wherever the likeliest ones are."""
 
-FIRST, ROUNDS, GROWTH, MOST = 60, 3, 1.6, 600
+FIRST, ROUNDS, GROWTH, MOST = 60, 3, 2.6, 600
 """Representatives in the first rounds and how many rounds these are, which find out what rectangles
 are to be cut; how many times more there are in each round after; and in the last one at most."""
 
@@ -49,9 +49,10 @@ ROUGH = 5e-2
 """The gap to which a program on some of the candidates is solved: on the city of 64 x 64 cells its
 bound was as close as with 1e-2, in two thirds of the time."""
 
-POWER, LEAST_GROWTH = 3.2, 1.15
-"""The power of the number of representatives with which the time of a round grows, and the least
-growth that is worth another round."""
+POWER, LEAST_GROWTH, SHARE = 3.2, 1.15, 0.75
+"""The power of the number of representatives with which the time of a round grows, the least growth
+that is worth another round, and the share of the time left that a round may be expected to take:
+one that the limit ends proves less than the round before."""
 
 
 class Lattice:
@@ -197,7 +198,8 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[L
         all_in = count >= min(MOST, len(candidates)) and found.n_cells == len(cells)
         if limits.tell(rounds, value, best) or all_in:
             return
-        growth = min(GROWTH, (limits.left / max(limits.elapsed - before, 1e-9)) ** (1 / POWER))
+        taken = max(limits.elapsed - before, 1e-9)
+        growth = min(GROWTH, (SHARE * limits.left / taken) ** (1 / POWER))
         if growth < LEAST_GROWTH:
             limits.ended = f"the time limit of {limits.seconds:g} s is too near for more inputs"
             return
