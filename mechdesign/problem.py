@@ -288,16 +288,10 @@ class Problem:
         >>> Problem(range(3), LDP(1), HammingLoss()).at("0.5").privacy
         (LDP(epsilon=0.5),)
         """
-        places = [n for n, notion in enumerate(self.privacy) if notion.has_epsilon]
-        if len(places) != 1:
-            names = ", ".join(notion.name for notion in self.privacy)
-            raise InputError("privacy", "one notion that has an epsilon", names)
-        notions = list(self.privacy)
-        notions[places[0]] = notions[places[0]].at(epsilon)
         prior = self.prior if self.prior_given else None
         return Problem(
             self.domain,
-            notions,
+            notions_at(self.privacy, epsilon),
             self.utility,
             prior=prior,
             outputs=self.outputs,
@@ -330,6 +324,20 @@ class Problem:
         notions = " and ".join(repr(notion) for notion in self.privacy)
         size = f"{len(self.domain)} input{'s' * (len(self.domain) > 1)}"
         return f"Problem({size}, {notions}, {self.utility!r})"
+
+
+def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
+    """Return the notions of a problem with another budget.
+
+    Raises
+    ------
+    InputError
+        If it is no budget, or not just one of the notions has an epsilon.
+    """
+    if sum(notion.has_epsilon for notion in privacy) != 1:
+        names = ", ".join(notion.name for notion in privacy)
+        raise InputError("privacy", "one notion that has an epsilon", names)
+    return tuple(notion.at(epsilon) if notion.has_epsilon else notion for notion in privacy)
 
 
 def notions_of(privacy: Any) -> tuple[Notion, ...]:

@@ -10,7 +10,7 @@ from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.laws.empirical import Histogram
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.notions import NOTIONS, Notion
-from mechdesign.problem import Expected, notions_of
+from mechdesign.problem import Expected, notions_at, notions_of
 from mechdesign.utilities import UTILITIES, Utility
 
 __all__ = ["ContinuousProblem"]
@@ -130,16 +130,10 @@ class ContinuousProblem:
         InputError
             If it is no budget, or not just one notion of the problem has an epsilon.
         """
-        places = [n for n, notion in enumerate(self.privacy) if notion.has_epsilon]
-        if len(places) != 1:
-            names = ", ".join(notion.name for notion in self.privacy)
-            raise InputError("privacy", "one notion that has an epsilon", names)
-        notions = list(self.privacy)
-        notions[places[0]] = notions[places[0]].at(epsilon)
         prior = self.prior if self.prior_given else None
         return ContinuousProblem(
             self.interval,
-            notions,
+            notions_at(self.privacy, epsilon),
             self.utility,
             prior=prior,
             title=self.title,

@@ -46,8 +46,7 @@ from typing import Any
 
 from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.duality import BITS, SCALE, add_rows
-from mechdesign.certify.bounds.one_budget import one_budget
-from mechdesign.certify.bounds.outward import ratio_ceiling
+from mechdesign.certify.bounds.prices.one_budget import budget_and_ceiling
 from mechdesign.certify.fixed_point import product_steps, scaled_down, scaled_up
 from mechdesign.certify.problem import Statement, number, read_masses, read_potentials
 from mechdesign.errors import CertificateError
@@ -110,10 +109,7 @@ def one_budget_readings_bound(statement: Statement, dual: dict[str, Any]) -> Fra
     CertificateError
         If the notion is not one budget inside blocks, or the probes do not reach far enough.
     """
-    budget = one_budget(statement)
-    ceiling = None if budget is None else ratio_ceiling((budget.exponent, Fraction(1)))
-    if budget is None or ceiling is None:
-        raise CertificateError("these potentials need one budget inside blocks of inputs")
+    budget, ceiling = budget_and_ceiling(statement)
     growth = scaled_up(ceiling, BITS) - SCALE
     costs = _Parabolas(statement, dual)
     u = [scaled_down(potential, BITS) for potential in read_potentials(statement, dual)]

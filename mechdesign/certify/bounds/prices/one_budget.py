@@ -28,7 +28,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.certify.bounds.one_budget import one_budget
+from mechdesign.certify.bounds.one_budget import OneBudget, one_budget
 from mechdesign.certify.bounds.outward import ratio_ceiling
 from mechdesign.certify.bounds.prices.reduced_costs import BITS, SCALE, ReducedCosts
 from mechdesign.certify.fixed_point import scaled_up
@@ -36,11 +36,11 @@ from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
-__all__ = ["one_budget_bound"]
+__all__ = ["budget_and_ceiling", "one_budget_bound"]
 
 
-def one_budget_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
-    """Return the bound that the potentials ``dual["potential"]`` prove, whatever they are.
+def budget_and_ceiling(statement: Statement) -> tuple[OneBudget, Fraction]:
+    """Return the blocks of the one budget eps, and e**eps or a little more.
 
     Raises
     ------
@@ -51,6 +51,18 @@ def one_budget_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     ceiling = None if budget is None else ratio_ceiling((budget.exponent, Fraction(1)))
     if budget is None or ceiling is None:
         raise CertificateError("these potentials need one budget inside blocks of inputs")
+    return budget, ceiling
+
+
+def one_budget_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
+    """Return the bound that the potentials ``dual["potential"]`` prove, whatever they are.
+
+    Raises
+    ------
+    CertificateError
+        If the notion is not one budget inside blocks, or one so large that nothing is bounded.
+    """
+    budget, ceiling = budget_and_ceiling(statement)
     growth = scaled_up(ceiling, BITS) - SCALE
     costs = ReducedCosts(statement, dual)
     if budget.unbounded:
