@@ -82,6 +82,9 @@ MOST_ENTRIES = 900_000
 ROUNDING = 1e-9
 """A box counts as empty only if its ends cross by more than rounding explains."""
 
+WIDENINGS = (2.0**-20, 2.0**-10)
+"""Where HiGHS finds no column in a box, it is widened by these shares of its ends."""
+
 NEAR_END = 1e-3
 """A cut this near an end of an entry, relative to the width, is moved to the middle."""
 
@@ -378,12 +381,16 @@ class BranchAndBound:
     def _solve(self, leaf: _OpenBox, u: FloatArray) -> None:
         """Solve the relaxation of a box: its bound, the point where it is met, and a cut.
 
-        Without an optimum the multipliers of the rows stay as they are.
+        A box that holds no column has no optimum. The multipliers at the optimum of a box that is a
+        little wider bound it as well. Without these either, they stay as they are.
         """
         box, slope, k = leaf.box, leaf.chord - u, self.size
         low, high = box.low, box.high
         # the sum of the chords less u . r is (a constant) + (chord - u) . r
         found = self._relaxed(slope, box)
+        leaf.is_column = found is not None or (self.program is None and self.ratios is None)
+        for share in WIDENINGS if self.program is not None else ():
+            found = found or self._relaxed(slope, box, share)
         if found is None:
             left = slope - leaf.taken[:k]
             points, between, potentials = self._filled(left[None], low[None], high[None])
@@ -405,17 +412,16 @@ class BranchAndBound:
                 x = int(np.argmax(width)) if x < 0 else x
                 cut = float(low[x] + high[x]) / 2
         leaf.ray, leaf.x, leaf.cut, leaf.is_solved = r, max(x, 0), cut, True
-        leaf.is_column = found is not None or (self.program is None and self.ratios is None)
 
-    def _relaxed(self, slope: FloatArray, box: Box) -> Relaxation | None:
+    def _relaxed(self, slope: FloatArray, box: Box, wider: float = 0.0) -> Relaxation | None:
         """Solve the program of a box; None where there is none, or it has no optimum."""
         if self.program is None:
             return None
-        if not self.has_ends:
-            return self.program.best(slope, box.low, box.high)
-        low = np.append(box.low, [box.least[0], box.greatest[0]])
-        high = np.append(box.high, [box.least[1], box.greatest[1]])
-        return self.program.best(slope, low, high)
+        low, high = box.low, box.high
+        if self.has_ends:
+            low = np.append(low, [box.least[0], box.greatest[0]])
+            high = np.append(high, [box.least[1], box.greatest[1]])
+        return self.program.best(slope, low * (1 - wider), high * (1 + wider))
 
     def _filled(
         self, slope: FloatArray, low: FloatArray, high: FloatArray
