@@ -99,6 +99,12 @@ def _with_budget(
     return _notion(name, {"epsilon": BUDGET, **(keys or {})}, of_secret=of_secret)
 
 
+PRIOR_SETS: list[dict[str, Form]] = [
+    {"priors": ListOf(ZERO_OR_MORE, least=1)},
+    {"lower": ZERO_OR_MORE, "upper": ZERO_OR_MORE},
+    {"center": ZERO_OR_MORE, "radius": BUDGET},
+]
+
 DISTANCE = AnyOf([*map(Fixed, ("absolute", "manhattan", "euclidean")), TABLE_OF_NUMBERS])
 
 NOTIONS = Variants(
@@ -115,9 +121,7 @@ NOTIONS = Variants(
         _notion("context-aware", {"matrix": ListOf(ListOf(EXACT_OR_INF))}, of_secret=True),
         _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=True),
         _notion("linear", {"rows": ListOf(LINEAR_ROW)}, of_secret=True, title=TEXT, epsilon=BUDGET),
-        _with_budget("bounded-prior-lip", {"priors": ListOf(ZERO_OR_MORE, least=1)}),
-        _with_budget("bounded-prior-lip", {"lower": ZERO_OR_MORE, "upper": ZERO_OR_MORE}),
-        _with_budget("bounded-prior-lip", {"center": ZERO_OR_MORE, "radius": BUDGET}),
+        *(_with_budget("bounded-prior-lip", keys) for keys in PRIOR_SETS),
         _with_budget("approximate-ldp", {"delta": BUDGET}),
         _with_budget("approximate-lip", {"delta": BUDGET}),
         _with_budget("maximal-leakage"),
@@ -462,6 +466,10 @@ CONTINUOUS_NOTIONS = Variants(
         _with_budget("approximate-ldp", {"delta": BUDGET}),
         _with_budget("approximate-lip", {"delta": BUDGET}),
         _with_budget("metric", {"distance": Fixed("absolute")}),
+        _with_budget("high-low", {"sensitive": LABELS}),
+        _with_budget("block", {"blocks": ListOf(LABELS, least=1)}),
+        _notion("context-aware", {"matrix": ListOf(ListOf(EXACT_OR_INF))}, of_secret=False),
+        *(_with_budget("bounded-prior-lip", keys) for keys in PRIOR_SETS),
     ],
 )
 
@@ -505,7 +513,11 @@ CONTINUOUS_FILE = Table(
         "problem": Table(
             "problem of an interval",
             {
-                "domain": Table("domain, interval", {"interval": Row([END, END])}),
+                "domain": Table(
+                    "domain, interval",
+                    {"interval": Row([END, END])},
+                    {"cuts": ListOf(EXACT, least=1)},
+                ),
                 "law": LAW,
                 "moments": MOMENTS,
                 "privacy": ListOf(CONTINUOUS_NOTIONS, least=1),

@@ -29,7 +29,8 @@ class ContinuousProblem:
         The loss to minimize.
     prior
         The law of the number; default uniform where the interval is bounded, unless a notion is
-        defined by the law.
+        defined by the law. Bounded priors are sets of laws of the region, each with this law within
+        the regions.
     title, source
         Free text.
     expected
@@ -66,6 +67,9 @@ class ContinuousProblem:
         for notion in self.privacy:
             if not notion.on_interval:
                 raise UnsupportedError("privacy", f"one of {_able(NOTIONS)}", notion.name)
+            if notion.on_interval in ("regions", "masses"):
+                regions = self.interval.regions
+                notion.family(regions, None)  # refuses what is not about the regions
         given: Any = utility
         if not isinstance(given, Utility):
             kind = shown_kind(given)
@@ -78,6 +82,9 @@ class ContinuousProblem:
         self.prior_given = prior is not None
         self.prior = self._law(prior)
         self.prior.check(self.interval)
+        for notion in self.privacy:
+            if notion.on_interval == "masses":
+                self._check_masses(notion.name)
 
     def _check_distance(self, utility: Utility) -> None:
         """Raise unless there is a bound for such notions, such a loss and such an interval."""
@@ -85,6 +92,9 @@ class ContinuousProblem:
         if len(names) > 1:
             raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
         estimates = utility.on_interval == "estimate"
+        if names and self.interval.cuts:
+            expected = f"an interval without cuts, for {names[0]}"
+            raise UnsupportedError("interval", expected, repr(self.interval))
         if names and estimates:
             expected = f"an error of the released number, for {names[0]}"
             raise UnsupportedError("utility", expected, repr(utility))
@@ -96,12 +106,24 @@ class ContinuousProblem:
                 expected = f"an interval with two ends, for {reason}"
                 raise UnsupportedError("interval", expected, repr(self.interval))
 
+    def _check_masses(self, name: str) -> None:
+        """Raise unless there is a law within each region, and not too many regions."""
+        interval, regions = self.interval, self.interval.regions.labels
+        if len(regions) > MOST_REGIONS:
+            expected = f"at most {MOST_REGIONS} regions, for {name}"
+            raise UnsupportedError("cuts", expected, f"{len(regions)}")
+        masses = self.prior.cells([interval.low, *interval.cuts, interval.high]).masses
+        for region, mass in zip(regions, masses, strict=True):
+            if not mass:
+                expected = f"a law with mass on every region, for {name}"
+                raise InputError("prior", expected, f"none on {region}")
+
     def _law(self, prior: Any) -> Law:
         if isinstance(prior, Law):
             return prior
         if prior is not None:
             raise InputError("prior", "a law, such as Samples(...)", shown_kind(prior))
-        needy = [notion.name for notion in self.privacy if notion.needs_prior]
+        needy = [n.name for n in self.privacy if n.needs_prior or n.on_interval == "masses"]
         if needy:
             raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
         low, high = self.interval.low, self.interval.high
@@ -144,6 +166,10 @@ class ContinuousProblem:
         notions = " and ".join(repr(notion) for notion in self.privacy)
         law = f", prior={self.prior!r}" if self.prior_given else ""
         return f"ContinuousProblem({self.interval!r}, {notions}, {self.utility!r}{law})"
+
+
+MOST_REGIONS = 6
+"""Regions that laws of the region are on: a proof tries all orders of them."""
 
 
 def _able(registry: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.continuous.interval import End, Interval, end_text, read_end
+from mechdesign.continuous.interval import End, Interval, end_text, labels_between, read_end
 from mechdesign.continuous.laws.base import CellMoments
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, row_of
-from mechdesign.exact import as_fraction
+from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.sampling import Source, rational_coin
 
 __all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "point_text", "rounding_of"]
@@ -31,7 +31,8 @@ class Rounding(ABC):
     Parameters
     ----------
     points
-        Increasing, the ends of the interval included; no two have the same nearest double.
+        Increasing, the ends of the interval included; no two have the same nearest double. Linear
+        nodes stand twice at the cuts of the interval: for the region below, and for that above.
     ends
         The doubles nearest to the ends of the interval; default those of the points.
     """
@@ -124,12 +125,7 @@ class Cells(Rounding):
     @property
     def labels(self) -> Domain:
         """The cells as text: ``"[0, 10)"``."""
-        texts = [point_text(point) for point in self.points]
-        opened = "(" if math.isinf(self.points[0]) else "["
-        closed = ")" if math.isinf(self.points[-1]) else "]"
-        starts, ends = [opened, *"[" * (len(texts) - 2)], [*")" * (len(texts) - 2), closed]
-        parts = zip(starts, pairwise(texts), ends, strict=True)
-        return Domain([f"{start}{low}, {high}{end}" for start, (low, high), end in parts])
+        return Domain(labels_between([point_text(point) for point in self.points]))
 
     def describe(self) -> str:
         """Return in words where a number goes."""
@@ -178,7 +174,9 @@ class Linear(Rounding):
     """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
 
     So the node has the mean x, and each probability of the kernel is linear between nodes. Where
-    the interval has no end, what lies beyond the nodes goes to the last one there.
+    the interval has no end, what lies beyond the nodes goes to the last one there. A cut of the
+    interval is two nodes, of the regions below and above it; a double that is the nearest one to a
+    cut counts as the cut, which is in the region above.
 
     Notes
     -----
@@ -199,7 +197,9 @@ class Linear(Rounding):
         super().__init__(points, ends)
         nodes = [Fraction(point) for point in self.points]
         self._nodes = nodes
-        self._from = np.array([_ceiling(node) for node in nodes])
+        cuts = {node for node, after in pairwise(nodes) if node == after}
+        self._cuts = {float(cut): cut for cut in cuts}
+        self._from = np.array([float(t) if t in cuts else _ceiling(t) for t in nodes])
         self._scales, self._margins = np.zeros(len(nodes) - 1), np.full(len(nodes) - 1, np.inf)
         for n, (low, high) in enumerate(pairwise(nodes)):
             width = high - low
@@ -214,14 +214,19 @@ class Linear(Rounding):
     def labels(self) -> Domain:
         """The nodes as numbers."""
         whole = all(node.denominator == 1 for node in self._nodes)
-        return Domain([int(node) if whole else float(node) for node in self._nodes])
+        numbers = [int(node) if whole else float(node) for node in self._nodes]
+        twice = [low == high for low, high in pairwise(self._nodes)]
+        below = zip(numbers, [*twice, False], strict=True)
+        return Domain([f"below {number!r}" if is_cut else number for number, is_cut in below])
 
     def describe(self) -> str:
         """Return in words where a number goes."""
         return f"linear rounding to {len(self._nodes)} nodes"
 
     def exact(self, number: float) -> Fraction:
-        """Return the rational that a double is, or the end that it is beyond."""
+        """Return the cut that a double is nearest to, the end that it is beyond, or what it is."""
+        if number in self._cuts:
+            return self._cuts[number]
         return min(max(Fraction(number), self._nodes[0]), self._nodes[-1])
 
     def weights(self, x: Fraction) -> dict[int, Fraction]:
@@ -232,22 +237,28 @@ class Linear(Rounding):
 
     def masses(self, cells: CellMoments) -> list[Fraction]:
         """Return the integrals of the weights: those of (x - t)/(t' - t), and the rest."""
-        found = dict.fromkeys(self._nodes, ZERO)
-        low, high = self._nodes[0], self._nodes[-1]
+        found = [ZERO] * len(self._nodes)
         rows = zip(pairwise(cells.edges), cells.masses, cells.first, strict=True)
         for (start, end), mass, first in rows:
-            if start in found and end in found:
-                up = (first - Fraction(start) * mass) / Fraction(end - start)
-                found[Fraction(start)] += mass - up
-                found[Fraction(end)] += up
-            else:  # beyond the nodes
-                found[low if end == low else high] += mass
-        return list(found.values())
+            if start < self._nodes[0] or end > self._nodes[-1]:  # beyond the nodes
+                found[0 if start < self._nodes[0] else -1] += mass
+                continue
+            low, high = bisect_right(self._nodes, start) - 1, bisect_left(self._nodes, end)
+            up = (first - Fraction(start) * mass) / Fraction(end - start)
+            found[low] += mass - up
+            found[high] += up
+        return found
 
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return at most two weights in each row."""
-        k = len(self._nodes)
-        return np.array([np.interp(numbers, self._doubles, row) for row in np.eye(k)]).T
+        numbers = np.clip(numbers, self._doubles[0], self._doubles[-1])
+        low = np.searchsorted(self._from, numbers, side="right") - 1
+        np.clip(low, 0, len(self._nodes) - 2, out=low)
+        width = self._doubles[low + 1] - self._doubles[low]
+        up = np.clip((numbers - self._doubles[low]) / np.where(width, width, 1.0), 0.0, 1.0)
+        found, rows = np.zeros((len(numbers), len(self._nodes))), np.arange(len(numbers))
+        found[rows, low], found[rows, low + 1] = 1 - up, up
+        return found
 
     @property
     def supports(self) -> FloatArray:
@@ -315,8 +326,10 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
         raise InputError("points", "at least two", len(given))
     read = read_end if made is Cells else as_fraction
     found = [read(point, f"points[{n}]") for n, point in enumerate(given)]
+    _check_cuts(made, found, interval)
+    twice = set() if made is Cells else set(interval.cuts)
     for n, (low, high) in enumerate(pairwise(found)):
-        if float(low) >= float(high):
+        if float(low) >= float(high) and not (low == high and low in twice):
             expected = "points that rise, as doubles too"
             raise InputError(f"points[{n + 1}]", expected, f"{end_text(low)}, {end_text(high)}")
     ends = (interval.low, interval.high)
@@ -325,6 +338,15 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
             expected = f"points from end to end of {interval!r}"
             raise InputError("points", expected, f"{end_text(found[0])} to {end_text(found[-1])}")
     return made(found, (float(ends[0]), float(ends[1])))
+
+
+def _check_cuts(kind: type[Rounding], points: list[End], interval: Interval) -> None:
+    """Raise InputError unless points are at the cuts, linear nodes twice: no two regions mix."""
+    times = 1 if kind is Cells else 2
+    for cut in interval.cuts:
+        if points.count(cut) != times:
+            expected = f"the cut {fraction_text(cut)} {'once' if times == 1 else 'twice'}"
+            raise InputError("points", expected, f"{points.count(cut)} times")
 
 
 def point_text(point: End) -> str:

@@ -164,14 +164,14 @@ def _continuous(table: Table, folder: Path) -> ContinuousProblem:
     known = [key for key in TABLES if key != "outputs"]
     _check_keys(table, "", known, required=("domain", "privacy", "utility"))
     domain = _section(table, "domain")
-    _check_keys(domain, "domain", ("interval",))
+    _check_keys(domain, "domain", ("interval", "cuts"))
     with _inside("domain"):
-        interval = Interval.of(domain["interval"])
-    nothing = Domain.range(1)  # no label is looked up: no notion of an interval has any
+        ends = Interval.of(domain["interval"])
+        interval = Interval(ends.low, ends.high, domain.get("cuts", ()))
     return ContinuousProblem(
         interval,
-        _privacy(table["privacy"], nothing, folder),
-        _utility(_section(table, "utility"), nothing, None, folder),
+        _privacy(table["privacy"], interval.regions, folder),
+        _utility(_section(table, "utility"), interval.regions, None, folder),
         prior=_law(_section(table, "prior"), folder) if "prior" in table else None,
         title=_text(table, "title"),
         source=_text(table, "source"),

@@ -43,8 +43,10 @@ class Notion(ABC):
 
     on_interval: str = ""
     """How it carries over to an interval, if it does: ``"mixture"`` where rows may be mixed: then
-    any rounding to private nodes is private, and all averages of private rows are; ``"distance"``
-    where the budget is that of the distance of two numbers."""
+    any rounding to private nodes is private, and all averages of private rows are; ``"regions"``
+    where its labels are the regions between the cuts of the interval, and ``"masses"`` where its
+    priors are laws of the region; ``"distance"`` where the budget is that of the distance of two
+    numbers."""
 
     title: ClassVar[str] = ""
     """A few words for tables and templates."""

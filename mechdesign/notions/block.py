@@ -46,6 +46,7 @@ class BlockLDP(BudgetNotion):
     """
 
     name = "block"
+    on_interval = "regions"
     title = "block-structured LDP"
     example = """
 epsilon = 1.0               # nats, inside a block

@@ -47,6 +47,7 @@ class BoundedPriorLIP(BudgetNotion):
 
     name = "bounded-prior-lip"
     allows_sensitive_attribute = False
+    on_interval = "masses"
     title = "LIP for every prior in a set"
     example = """
 epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways

@@ -47,6 +47,7 @@ class ContextAwareLDP(Notion):
     """
 
     name = "context-aware"
+    on_interval = "regions"
     title = "context-aware LDP, a budget for each pair"
     example = """
 # Row x, column x': Q(y|x) <= e^matrix[x][x'] Q(y|x'); inf leaves a pair free; no epsilon.

@@ -41,6 +41,7 @@ class HighLowLDP(BudgetNotion):
     """
 
     name = "high-low"
+    on_interval = "regions"
     title = "high-low LDP, some inputs sensitive"
     example = """
 epsilon = 1.0               # nats

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from mechdesign.certify.channel_file import (
@@ -23,6 +22,7 @@ from mechdesign.certify.channel_file import (
 from mechdesign.certify.continuous.even_bins import bin_moments, bins_of
 from mechdesign.certify.continuous.kernel import ESTIMATE, Kernel
 from mechdesign.certify.continuous.law import Continuous, moments_of
+from mechdesign.certify.continuous.regions import check_cuts, region_labels
 from mechdesign.certify.continuous.relaxation import (
     METRIC,
     metric_budget,
@@ -58,7 +58,7 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
         raise CertificateError("the objective claimed is not that of the problem")
     if "numeric" in certificate:
         raise CertificateError("the file carries no proof of its bound")
-    if document["cells"] != len(stated.cells):
+    if document["cells"] != stated.size:
         raise CertificateError("the cells claimed are not those between the points")
     columns, bits = _columns(stated, channel)
     kernel = Kernel(stated, columns, bits, _outputs(stated, channel["outputs"]))
@@ -78,7 +78,7 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
     claims.append(f"status {check_status(document)}")
     claims += _verify_decoder(kernel, objective, channel.get("decoder"))
     claims.append(
-        f"for every law with the moments of the {len(stated.cells)} cells"
+        f"for every law with the moments of the {stated.size} cells"
         f"{_origin(document['problem'], stated)}"
     )
     return Verified(tuple(claims), exact, bound)
@@ -93,14 +93,14 @@ def read_problem(problem: dict[str, Any], points: list[str]) -> Continuous:
         If it contradicts itself.
     """
     nodes = tuple(number(point) for point in points)
-    if any(low >= high for low, high in pairwise(nodes)):
-        raise CertificateError("the points do not rise")
+    domain = problem["domain"]
+    cuts, ends = domain.get("cuts", []), domain["interval"]
+    check_cuts(nodes, [number(cut) for cut in cuts])
     moments = problem["moments"]
     lists = ([number(x) for x in moments[key]] for key in ("masses", "first", "second"))
     below, *cells, above = moments_of(*lists)
     if len(cells) != len(nodes) - 1:
         raise CertificateError("there are not as many cells as between the points, and two beyond")
-    ends = problem["domain"]["interval"]
     for node, end, infinite, tail in (
         (nodes[0], ends[0], "-inf", below),
         (nodes[-1], ends[1], "inf", above),
@@ -113,7 +113,8 @@ def read_problem(problem: dict[str, Any], points: list[str]) -> Continuous:
     error = (errors[0], errors[1], errors[2])
     tails, is_bounded = (below, above), not {"-inf", "inf"} & set(ends)
     asked = (problem["privacy"], problem["utility"])
-    return Continuous(nodes, tuple(cells), tails, *asked, error, is_bounded)
+    labels = tuple(region_labels(list(map(str, ends)), list(map(str, cuts))))
+    return Continuous(nodes, tuple(cells), tails, *asked, error, is_bounded, labels)
 
 
 def _columns(stated: Continuous, channel: dict[str, Any]) -> tuple[list[list[int]], int]:
@@ -145,7 +146,7 @@ def _verify_privacy(stated: Continuous, claimed: list[dict[str, Any]], kernel: K
     if len(claimed) != len(stated.privacy):
         raise CertificateError("the file does not claim every notion of its problem")
     statement, found = node_statement(stated), []
-    for claim, table in zip(claimed, stated.privacy, strict=True):
+    for claim, table in zip(claimed, stated.on_nodes, strict=True):
         if table["notion"] != METRIC:
             said = verify_privacy(statement, table, claim, kernel.columns)
             found.append(f"{said}: on the nodes, and so on the interval")

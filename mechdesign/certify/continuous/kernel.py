@@ -63,7 +63,8 @@ class Kernel:
         squared = objective == SQUARED
         cells = self._cells(squared)
         if self.stated.utility["worst_case"]:
-            return max(_highest(*cell) for cell in cells)
+            kept = zip(cells, self.stated.widths, strict=True)
+            return max(_highest(*cell) for cell, width in kept if width)
         mean = total(
             [
                 left * low + both * across + right * high
@@ -89,7 +90,7 @@ class Kernel:
             return sum(q * abs(here - place) ** power for q, place in zip(rows[i], y, strict=True))
 
         found = []
-        at_node = loss(0, 0)
+        at_node = loss(0, 0)  # between the two nodes of a cut is a cell too, of width 0
         for c, width in enumerate(self.stated.widths):
             across = Fraction(loss(c, c + 1) + loss(c + 1, c), scale)
             low, at_node = at_node, loss(c + 1, c + 1)

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from mechdesign.certify.continuous.regions import on_nodes, regions_of
 from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -41,6 +42,8 @@ class Continuous:
         What masses and integrals may be off by, each summed over the cells.
     is_bounded
         Whether the interval ends at the first node and at the last.
+    labels
+        The regions that the cuts, nodes that come twice, divide the interval into.
     """
 
     nodes: tuple[Fraction, ...]
@@ -50,6 +53,23 @@ class Continuous:
     utility: dict[str, Any]
     error: Moments = NOTHING
     is_bounded: bool = True
+    labels: tuple[str, ...] = ("all",)
+
+    @cached_property
+    def size(self) -> int:
+        """How many cells there are; what lies between the two nodes of a cut is none."""
+        return sum(width > 0 for width in self.widths)
+
+    @cached_property
+    def on_nodes(self) -> list[dict[str, Any]]:
+        """The tables of the notions, about nodes in the place of regions."""
+        regions = regions_of(self.nodes)
+        return [on_nodes(t, list(self.labels), regions, self.prior) for t in self.privacy]
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        """The nodes that differ as numbers."""
+        return [i for i, t in enumerate(self.nodes) if i == 0 or t > self.nodes[i - 1]]
 
     @cached_property
     def widths(self) -> list[Fraction]:
@@ -73,6 +93,11 @@ class Continuous:
         spend(10 * len(self.cells) * fraction_steps(length), "the moments of the cells")
         ends = zip(self.cells, self.nodes, self.widths, strict=False)
         for (mass, first, second), low, width in ends:
+            if not width:
+                if mass or first or second:
+                    raise CertificateError("a cut has mass: it is in the cell above it")
+                found.append(NOTHING)
+                continue
             mean = (first - low * mass) / width
             square = (second - 2 * low * first + low * low * mass) / (width * width)
             found.append((mass - 2 * mean + square, mean - square, square))

@@ -53,6 +53,7 @@ the cost is at least the square of that, and (s' - s)**2 / 4 is taken off as abo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -60,6 +61,7 @@ from typing import Any
 
 from mechdesign.certify.continuous.kernel import ESTIMATE, SQUARED
 from mechdesign.certify.continuous.law import Continuous
+from mechdesign.certify.continuous.regions import MASSES
 from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.certify.privacy.check import lift_limits
 from mechdesign.certify.problem import Statement, number, statement_of
@@ -80,7 +82,7 @@ __all__ = [
 
 METRIC = "metric"
 LIFTS = ("lip", "pml", "lift")
-OF_LAW = (*LIFTS, "approximate-lip", "mutual-information")
+OF_LAW = (*LIFTS, MASSES, "approximate-lip", "mutual-information")
 """The notions that depend on the law of the input."""
 
 LOSSES = "the losses of the relaxation"
@@ -135,7 +137,7 @@ def is_on_averages(stated: Continuous) -> bool:
 
 def node_statement(stated: Continuous) -> Statement:
     """Return the nodes with their law and the notions that are not by distance."""
-    privacy = [table for table in stated.privacy if table["notion"] != METRIC]
+    privacy = [table for table in stated.on_nodes if table["notion"] != METRIC]
     values = list(range(len(stated.nodes)))
     domain = {"values": values}
     utility = {"objective": "hamming", "worst_case": False}
@@ -152,13 +154,15 @@ def relaxation(stated: Continuous) -> Relaxation:
         If no bound is known for such a problem.
     """
     objective, metric = stated.utility["objective"], is_metric(stated)
+    if metric and len(stated.labels) > 1:
+        raise CertificateError("no bound is known by distance on an interval with cuts")
     spend(len(stated.nodes) ** 2 * fraction_steps(longest(stated.nodes)), LOSSES)
     if objective == ESTIMATE:
         if metric or not stated.is_bounded:
             raise CertificateError("no bound is known for the best estimate of such a number")
         values = {"objective": ESTIMATE, "values": list(stated.nodes)}
         inputs = list(range(len(stated.nodes)))
-        return Relaxation(inputs, stated.prior, stated.privacy, values, None, stated.variance)
+        return Relaxation(inputs, stated.prior, stated.on_nodes, values, None, stated.variance)
     if stated.utility["worst_case"]:
         return _worst_case(stated)
     return _hard_cells(stated) if metric else _nodes(stated)
@@ -167,10 +171,10 @@ def relaxation(stated: Continuous) -> Relaxation:
 def _nodes(stated: Continuous) -> Relaxation:
     """Return the program on averages with the weights of the nodes."""
     squared = stated.utility["objective"] == SQUARED
-    taken, own = _between(stated) if squared else _inside_cells(stated)
-    losses = _distances(stated.nodes, stated.nodes, squared)
-    for j, h in enumerate(own):
-        losses[j][j] -= h
+    taken, own = (_between(stated), []) if squared else _inside_cells(stated)
+    losses = _distances(stated, squared)
+    for row, h, t in zip(losses, own, stated.nodes, strict=False):
+        row[bisect_left(stated.outputs, t, key=stated.nodes.__getitem__)] -= h
     inputs = list(range(len(stated.nodes)))
     shift = stated.variance if squared else Fraction(0)
     return _program(stated, inputs, stated.prior, losses, taken, shift)
@@ -183,8 +187,8 @@ def _worst_case(stated: Continuous) -> Relaxation:
     if is_on_averages(stated) and is_metric(stated):
         raise CertificateError("no bound is known for the worst case by distance and by the law")
     squared = stated.utility["objective"] == SQUARED
-    taken = _between(stated)[0] if squared else [Fraction(0)] * len(stated.nodes)
-    losses = _distances(stated.nodes, stated.nodes, squared)
+    taken = _between(stated) if squared else [Fraction(0)] * len(stated.outputs)
+    losses = _distances(stated, squared)
     if is_on_averages(stated):
         losses = _losses_of_averages(stated, squared)
     inputs: list[Any] = list(range(len(stated.nodes)))
@@ -203,7 +207,7 @@ def _losses_of_averages(stated: Continuous, squared: bool) -> Losses:
     losses = []
     for t, p, h in zip(stated.nodes, stated.prior, moved, strict=True):
         less = h if p else Fraction(0)  # without mass the row is K(.|t_i)
-        row = [abs(t - s) - less for s in stated.nodes]
+        row = [abs(t - stated.nodes[j]) - less for j in stated.outputs]
         losses.append([max(loss, Fraction(0)) ** 2 for loss in row] if squared else row)
     return losses
 
@@ -222,16 +226,15 @@ def _program(
     matrix = [[cost + added for cost in row] for row in costs]
     worst = stated.utility["worst_case"]
     utility = {"objective": "distortion", "worst_case": worst, "matrix": matrix}
-    outputs = list(range(len(stated.nodes)))
-    return Relaxation(inputs, prior, stated.privacy, utility, outputs, shift + added)
+    return Relaxation(inputs, prior, stated.on_nodes, utility, stated.outputs, shift + added)
 
 
-def _distances(
-    inputs: tuple[Fraction, ...], outputs: tuple[Fraction, ...], squared: bool
-) -> Losses:
+def _distances(stated: Continuous, squared: bool) -> Losses:
+    """Return the losses of the outputs at the nodes."""
+    outputs = [stated.nodes[j] for j in stated.outputs]
     if squared:
-        return [[(t - s) * (t - s) for s in outputs] for t in inputs]
-    return [[abs(t - s) for s in outputs] for t in inputs]
+        return [[(t - s) * (t - s) for s in outputs] for t in stated.nodes]
+    return [[abs(t - s) for s in outputs] for t in stated.nodes]
 
 
 def _larger_beside(of_cells: list[Fraction]) -> list[Fraction]:
@@ -239,26 +242,34 @@ def _larger_beside(of_cells: list[Fraction]) -> list[Fraction]:
     return [of_cells[0], *map(max, pairwise(of_cells)), of_cells[-1]]
 
 
-def _between(stated: Continuous) -> tuple[list[Fraction], list[Fraction]]:
+def _beside_outputs(stated: Continuous, of_cells: list[Fraction]) -> list[Fraction]:
+    """Return for each output the larger number of the cells beside it."""
+    kept = zip(of_cells, stated.widths, strict=True)
+    return _larger_beside([number for number, width in kept if width])
+
+
+def _between(stated: Continuous) -> list[Fraction]:
     """Return what outputs between nodes take off a squared error."""
-    return _larger_beside([h * h / 4 for h in stated.widths]), [Fraction(0)] * len(stated.nodes)
+    return _beside_outputs(stated, [h * h / 4 for h in stated.widths])
 
 
 def _inside_cells(stated: Continuous) -> tuple[list[Fraction], list[Fraction]]:
-    """Return what is taken off an absolute error: off each output, and off its own node more."""
-    nothing = [Fraction(0)] * len(stated.nodes)
+    """Return what is taken off an absolute error: off each output, and off each own node more."""
+    nothing = [Fraction(0)] * len(stated.outputs), [Fraction(0)] * len(stated.nodes)
     wide = _larger_beside(stated.widths)
     factor = _largest_lift(stated)
     if factor is None:
-        return nothing, wide
+        return nothing[0], wide
     parts = zip(stated.products, stated.widths, strict=True)
-    inside = _larger_beside([2 * width * both for (_, both, _), width in parts])
-    taken = [_short(factor * loss) for loss in inside]
+    inside = [_short(factor * 2 * width * both) for (_, both, _), width in parts]
+    at_nodes = zip(stated.prior, _larger_beside(inside), strict=True)
     # outputs near their inputs, as likely as the notion allows
     likely = [mass * min(Fraction(1), factor * mass) for mass in stated.prior]
-    by_lift = total([mass * loss for mass, loss in zip(stated.prior, taken, strict=True)])
+    by_lift = total([mass * loss for mass, loss in at_nodes])
     by_width = total([mass * loss for mass, loss in zip(likely, wide, strict=True)])
-    return (taken, nothing) if by_lift <= by_width else (nothing, wide)
+    if by_lift <= by_width:
+        return _beside_outputs(stated, inside), nothing[1]
+    return nothing[0], wide
 
 
 def _largest_lift(stated: Continuous) -> Fraction | None:
@@ -305,7 +316,7 @@ def _hard_cells(stated: Continuous) -> Relaxation:
         row = [max(low - s, s - high, abs(center - s) - drift) for s in nodes]
         row[c] = row[c + 1] = Fraction(0)
         losses.append([loss * loss for loss in row] if squared else row)
-    taken = _between(stated)[0] if squared else [Fraction(0)] * len(nodes)
+    taken = _between(stated) if squared else [Fraction(0)] * len(nodes)
     gaps = [
         _log_ratio(epsilon, centers[c : c + 2], widths[c : c + 2], nodes[c + 1]) / epsilon
         for c in range(len(centers) - 1)

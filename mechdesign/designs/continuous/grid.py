@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,12 +45,16 @@ def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
         h = float(width)
         return h if problem.utility.worst_case else mass * mass * h + EVENLY * h**3
 
-    whole = (Fraction(0), Fraction(1))
-    cells = [(-weight(Fraction(1), 1.0), *whole, below(whole[0]), below(whole[1]))]
+    inside = [(cut - low) / length for cut in interval.cuts]
+    cells = []
+    for left, right in pairwise([Fraction(0), *inside, Fraction(1)]):
+        under, over = below(left), below(right)
+        cells.append((-weight(right - left, over - under), left, right, under, over))
+    heapq.heapify(cells)
     finest = Fraction(1, 1 << MOST_HALVINGS)
 
     def are_enough() -> bool:
-        if problem.utility.worst_case and cells[0][0] < cells[-1][0]:
+        if not inside and problem.utility.worst_case and cells[0][0] < cells[-1][0]:
             return False  # halves of one width: a mirror image of the problem stays one
         return len(cells) >= wanted - 1 or cells[0][2] - cells[0][1] <= finest
 
@@ -59,7 +64,7 @@ def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
         at = below(middle)
         heapq.heappush(cells, (-weight(middle - left, at - under), left, middle, under, at))
         heapq.heappush(cells, (-weight(right - middle, over - at), middle, right, at, over))
-    ends = sorted({end for cell in cells for end in cell[1:3]})
+    ends = sorted([*{end for cell in cells for end in cell[1:3]}, *inside])
     return tuple(low + length * end for end in ends)
 
 
@@ -72,13 +77,16 @@ def _range(problem: ContinuousProblem, least: float, most: float) -> tuple[Fract
     size = Fraction(2) ** (math.frexp(max(most - least, abs(least), abs(most), 1e-9))[1] - 8)
     low = interval.low if isinstance(interval.low, Fraction) else math.floor(least / size) * size
     high = interval.high if isinstance(interval.high, Fraction) else math.ceil(most / size) * size
+    if interval.cuts:
+        low = min(low, interval.cuts[0] - size) if interval.low != low else low
+        high = max(high, interval.cuts[-1] + size) if interval.high != high else high
     return low, max(high, low + size)
 
 
 def stated_on(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> Continuous:
     """Return the problem as the checker reads it, with the moments of the cells between nodes."""
     interval = problem.interval
-    edges = list[Fraction | float](nodes)
+    edges = list[Fraction | float](dict.fromkeys(nodes))
     starts, ends = interval.low < nodes[0], nodes[-1] < interval.high
     edges = [interval.low] * starts + edges + [interval.high] * ends
     found = problem.prior.cells(edges)
@@ -86,12 +94,17 @@ def stated_on(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> Contin
     nothing = (Fraction(0),) * 3
     below = cells.pop(0) if starts else nothing
     above = cells.pop() if ends else nothing
+    for i in range(len(nodes) - 1):
+        if nodes[i] == nodes[i + 1]:
+            cells.insert(i, nothing)
+    regions = problem.interval.regions
     return Continuous(
         nodes,
         tuple(cells),
         (below, above),
-        [notion.to_table() for notion in problem.privacy],
+        [notion.aligned(regions).to_table() for notion in problem.privacy],
         problem.utility_table,
         found.error,
         interval.is_bounded,
+        tuple(map(str, regions.labels)),
     )

@@ -28,6 +28,7 @@ from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
+from mechdesign.notions import Notion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
@@ -127,10 +128,11 @@ def _designed(
     channel, kernel = _kernel(stated, upper.channel, numbered=estimates)
     continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
     privacy = [
-        PrivacyClaim(claim.notion, _upward(kernel.slope()))
-        if claim.notion.on_interval == "distance"
-        else claim
-        for claim in upper.privacy
+        PrivacyClaim(
+            notion,
+            _upward(kernel.slope()) if notion.on_interval == "distance" else claim.leakage,
+        )
+        for notion, claim in zip(problem.privacy, upper.privacy, strict=True)
     ]
     return ContinuousSolution(
         problem=problem,
@@ -154,13 +156,21 @@ def _finite(problem: ContinuousProblem, program: Relaxation) -> Problem:
     else:
         matrix = ExactTable.of(program.utility["matrix"], "matrix")
         utility = Distortion(matrix, worst_case=program.utility["worst_case"])
+    tables = zip(problem.privacy, program.privacy, strict=True)
     return Problem(
         Domain(program.places),
-        problem.privacy,
+        [_about_nodes(notion, table) for notion, table in tables],
         utility,
         prior=Prior(program.prior),
         outputs=program.outputs,
     )
+
+
+def _about_nodes(notion: Notion, table: dict[str, Any]) -> Notion:
+    """Return the notion of a table: the same one, unless it is about regions."""
+    if table == notion.to_table():
+        return notion
+    return type(notion)(**{key: given for key, given in table.items() if key != "notion"})
 
 
 def _on_nodes(stated: Continuous) -> Relaxation:
@@ -173,11 +183,10 @@ def _on_nodes(stated: Continuous) -> Relaxation:
     utility = {
         "objective": "distortion",
         "worst_case": stated.utility["worst_case"],
-        "matrix": [[abs(s - t) ** power for s in nodes] for t in nodes],
+        "matrix": [[abs(nodes[j] - t) ** power for j in stated.outputs] for t in nodes],
     }
-    outputs = list(range(len(nodes)))
-    places = node_places(stated) if is_metric(stated) else outputs
-    return Relaxation(places, stated.prior, stated.privacy, utility, outputs, Fraction(0))
+    places = node_places(stated) if is_metric(stated) else list(range(len(nodes)))
+    return Relaxation(places, stated.prior, stated.on_nodes, utility, stated.outputs, Fraction(0))
 
 
 def _kernel(stated: Continuous, channel: Channel, numbered: bool) -> tuple[Channel, Kernel]:

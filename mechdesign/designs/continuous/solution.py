@@ -71,7 +71,7 @@ class ContinuousSolution:
     @property
     def cells(self) -> int:
         """How many cells the interval was divided into."""
-        return len(self.stated.cells)
+        return self.stated.size
 
     @property
     def gap(self) -> float:
