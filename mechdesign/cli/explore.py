@@ -27,6 +27,9 @@ LIBRARY = Path(__file__).parents[1]
 PLACES = (LIBRARY / "explorer_page", LIBRARY.parent / "docs" / "explorer" / "dist")
 """Where the built page may lie: in an installed package, and in a checkout."""
 
+PARTS = ("design", "prove", "cone", "atlas", "collect")
+"""What the page has, by the names in its address."""
+
 GIVEN = "/given.json"
 """What the page asks for the problem or the channel named on the command line."""
 
@@ -49,6 +52,9 @@ def add_commands(commands: Commands) -> None:
         "the problem or the channel given. Ctrl-C ends it.",
     )
     explore.add_argument("file", metavar="PROBLEM.toml|CHANNEL.json", nargs="?")
+    explore.add_argument(
+        "--part", choices=PARTS, help="what to open; default: design, or prove for a channel"
+    )
     explore.add_argument("--port", type=int, default=0, metavar="N", help="default: any free one")
     explore.add_argument(
         "--no-browser", action="store_true", help="print the address, and open nothing"
@@ -59,7 +65,7 @@ def add_commands(commands: Commands) -> None:
 
 def _explore(options: argparse.Namespace) -> int:
     given = None if options.file is None else _given(Path(options.file))
-    server = PageServer(page_folder(), given, options.port)
+    server = PageServer(page_folder(), given, options.port, options.part)
     print(f"explorer at {server.address}; Ctrl-C ends it", flush=True)
     if not options.no_browser:
         threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
@@ -119,6 +125,8 @@ class PageServer(ThreadingHTTPServer):
         What ``given.json`` holds; None for nothing.
     port
         0 for any that is free.
+    part
+        Which of `PARTS` opens; None leaves that to the page.
 
     Raises
     ------
@@ -128,8 +136,10 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder: Path, given: bytes | None = None, port: int = 0) -> None:
-        self.given = given
+    def __init__(
+        self, folder: Path, given: bytes | None = None, port: int = 0, part: str | None = None
+    ) -> None:
+        self.given, self.part = given, part
         try:
             super().__init__(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
         except (OSError, OverflowError) as error:
@@ -139,7 +149,8 @@ class PageServer(ThreadingHTTPServer):
     def address(self) -> str:
         """Where the page is."""
         query = "" if self.given is None else "?given"
-        return f"http://{self.host}/{query}"
+        fragment = "" if self.part is None else f"#part={self.part}"
+        return f"http://{self.host}/{query}{fragment}"
 
     @property
     def host(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -63,6 +64,20 @@ def test_what_was_given_is_read_by_the_page_alone(server: PageServer) -> None:
     assert asked(server, "/given.json").body == b'{"title": "t"}'  # type: ignore[attr-defined]
     assert asked(server, "/given.json", host="evil.example").status == 403
     assert asked(server, "/", host="evil.example:80").status == 403
+
+
+def test_the_address_names_the_part_that_opens(page: Path) -> None:
+    with PageServer(page, b"{}", part="cone") as server:
+        assert server.address.endswith("/?given#part=cone")
+    with PageServer(page, part="atlas") as server:
+        assert server.address.endswith(f":{server.server_port}/#part=atlas")
+
+
+def test_the_parts_are_those_of_the_page() -> None:
+    source = Path(__file__).resolve().parents[2] / "docs" / "explorer" / "src" / "state.ts"
+    line = re.search(r"export const PARTS = \[(.*)\] as const", source.read_text())
+    assert line is not None
+    assert tuple(re.findall(r'"(\w+)"', line[1])) == explore.PARTS
 
 
 @pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "//../secret.txt"])

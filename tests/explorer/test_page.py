@@ -425,9 +425,12 @@ def test_a_given_channel_is_verified_as_it_stands(chromium: Any, server: PageSer
             thread.join()
 
 
-def test_the_command_gives_the_page_its_problem(chromium: Any, server: PageServer) -> None:
+@pytest.mark.parametrize("part", [None, "cone"])
+def test_the_command_gives_the_page_its_problem(
+    chromium: Any, server: PageServer, part: str | None
+) -> None:
     given = json.dumps({"title": "given", "problem": THREE.to_table()}).encode()
-    with PageServer(EXPLORER / "dist", given) as own:
+    with PageServer(EXPLORER / "dist", given, part=part) as own:
         thread = threading.Thread(target=own.serve_forever)
         thread.start()
         with Visit(chromium, own) as visit:
@@ -437,5 +440,6 @@ def test_the_command_gives_the_page_its_problem(chromium: Any, server: PageServe
             visit.page.wait_for_function(
                 "v => Math.abs(document.body.dataset.value - v) < 1e-9", arg=wanted
             )
+            assert visit.page.is_visible(f"#{part or 'design'}")
         own.shutdown()
         thread.join()

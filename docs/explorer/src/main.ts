@@ -158,7 +158,7 @@ function sayUnknown(error: unknown): void {
 }
 
 /** What `mechdesign explore FILE` gives: a problem, or a channel file. */
-async function given(): Promise<void> {
+async function given(part: Part | undefined): Promise<void> {
   const response = await fetch("given.json");
   if (!response.ok) throw new Error("nothing was given");
   const text = await response.text();
@@ -166,7 +166,7 @@ async function given(): Promise<void> {
   const isChannel = document.format !== undefined;
   try {
     const problem = problemOf(document.problem!, document.title ?? "");
-    await show({ part: isChannel ? "prove" : "design", problem });
+    await show({ part: part ?? (isChannel ? "prove" : "design"), problem });
   } catch (error) {
     if (!isChannel) throw error; // what the page cannot design it can prove
     open("prove");
@@ -175,14 +175,16 @@ async function given(): Promise<void> {
 }
 
 listen();
+let asked: State | null = null; // what the address says, before the page says it anew
 try {
-  void show(stateOf(location.hash) ?? state);
+  asked = stateOf(location.hash);
+  void show(asked ?? state);
 } catch (error) {
   void show(state);
   sayUnknown(error);
 }
 if (new URLSearchParams(location.search).has("given")) {
-  void given().catch((error: Error) => {
+  void given(asked?.part).catch((error: Error) => {
     byId("status").textContent = `The file could not be shown: ${error.message}`;
   });
 }
