@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from mechdesign.cli import explore, main
+from mechdesign.files.problems import load_problem_on_labels
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what Jupyter's own packages say when they are imported
     import nbformat
@@ -36,6 +39,10 @@ def read(path: Path) -> Any:
 
 def code_cells(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def code_cells_from(notebook: Any, at: int) -> list[Any]:
+    return [cell for cell in notebook.cells[at:] if cell.cell_type == "code"]
 
 
 def printed(cell: Any) -> str:
@@ -81,7 +88,7 @@ def test_a_difference_is_noticed() -> None:
 
 
 def test_there_is_a_course() -> None:
-    assert 6 <= len(NOTEBOOKS) <= 9
+    assert 6 <= len(NOTEBOOKS) <= 12
     assert sum(path.stat().st_size for path in NOTEBOOKS) < MOST_BYTES
 
 
@@ -110,7 +117,7 @@ def test_saved_file_names_no_machine_and_no_time(path: Path) -> None:
         "language_info": {"name": "python"},
     }
     assert {tag for cell in notebook.cells for tag in cell.metadata.get("tags", [])} <= {"varies"}
-    assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in notebook.cells)
     text = in_the_open(path)
     assert ABSOLUTE_PATH.search(text) is None
     assert TIMING.search("\n".join(map(printed, code_cells(notebook)))) is None
@@ -126,12 +133,31 @@ def test_notebook_teaches(path: Path) -> None:
     assert course.count("\n## Exercises\n") == course.count("\n## Solutions\n") == 1
     exercises, solutions = course.split("\n## Exercises\n")[1].split("\n## Solutions\n")
     asked = re.findall(r"^(\d+)\. ", exercises, re.MULTILINE)
-    solved = re.findall(r"^\*\*(\d+)\.\*\* ", solutions, re.MULTILINE)
+    solved = re.findall(r"^<summary><b>(\d+)\.</b> Solution</summary>$", solutions, re.MULTILINE)
     assert len(asked) >= 3
     assert asked == solved == [str(n + 1) for n in range(len(asked))]
     assert "$" in course
     at = next(n for n, cell in enumerate(notebook.cells) if "## Solutions" in cell.source)
-    assert any(cell.cell_type == "code" for cell in notebook.cells[at:])
+    folded = [cell.metadata.get("jupyter") for cell in code_cells_from(notebook, at)]
+    assert folded
+    assert all(how == {"source_hidden": True, "outputs_hidden": True} for how in folded)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_notebook_opens_the_explorer_at_its_subject(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that it names is one that the command line takes, with a problem that exists."""
+    opened: list[Any] = []
+    monkeypatch.setattr(explore, "_explore", lambda options: opened.append(options) or 0)
+    named = re.search(
+        r"\*\*In the explorer\*\*[^`]*`mechdesign (explore[^`]*)`", read(path).cells[0].source
+    )
+    assert named is not None
+    assert main(named[1].split()) == 0
+    (options,) = opened
+    if options.file is not None:
+        assert load_problem_on_labels(FOLDER / options.file).title
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -146,6 +172,7 @@ def test_notebook_runs_and_says_what_the_file_says(
     path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("STATIC_PICTURES", "1")  # of sliders, as they are saved
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # nobody's own settings
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
