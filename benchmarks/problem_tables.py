@@ -27,6 +27,10 @@ BUSY = 1.3
 """A load from which on other programs are mentioned: ours is one process at a time."""
 
 INTRODUCTION = """\
+---
+description: Values, gaps and times of every solver on every problem, and the privacy of its answers
+---
+
 # Problems by solvers
 
 Written by `python -m benchmarks.problems_by_solvers`; all figures are in

@@ -108,7 +108,7 @@ def test_the_tests_mirror_the_library() -> None:
     folders = [library, *(path.parent for path in library.rglob("*/__init__.py"))]
     rooms = {folder.relative_to(library) for folder in folders}
     tested = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
-    assert tested - {Path("benchmarks"), Path("explorer")} <= rooms
+    assert tested - {Path("benchmarks"), Path("docs"), Path("explorer")} <= rooms
     assert {room for room in rooms if modules_of(library / room)} <= tested
     at_the_top = {path.stem.removeprefix("test_") for path in tests.glob("test_*.py")}
     assert at_the_top - OF_THE_WHOLE == modules_of(library) - {"_typing"}

@@ -19,7 +19,11 @@ PAPERS = {
 }
 """By the first word of a row's place."""
 
-HEAD = """# Published numbers
+HEAD = """---
+description: Numbers of the papers beside those of this library, with what differs and why
+---
+
+# Published numbers
 
 Every number of the five papers that can be checked, beside ours. This page is written by
 `python -m benchmarks.papers`; its pictures are in `benchmarks/pictures/`, the same table as JSON in

@@ -80,7 +80,7 @@ class Notion(ABC):
         """
         return self
 
-    def stated(self, _domain: Domain, _prior: Prior | None) -> Notion:
+    def stated(self, domain: Domain, prior: Prior | None) -> Notion:
         """Return the notion as a file states it: itself, if its table says all of it.
 
         Parameters

@@ -1,0 +1,151 @@
+"""Pages of the course: every notebook as it was saved, with its pictures and its mathematics."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from latex2mathml.converter import convert
+
+import mechdesign
+
+DOCS = Path(__file__).resolve().parents[1]
+NOTEBOOKS = DOCS.parent / "notebooks"
+
+INLINE = re.compile(
+    r"(?P<fence>^```.*?^```$)|(?P<code>`[^`\n]+`)|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$]+?)\$"
+    r"|\]\((?P<link>[^)\s]+)\)|\b[Nn]otebook (?P<number>\d+)\b",
+    re.MULTILINE | re.DOTALL,
+)
+"""What means something else in a notebook than on a page."""
+
+MARKUP = re.compile(r">([^<>]+)<")
+
+
+def mathematics(tex: str, display: str) -> str:
+    """Return TeX as MathML, in which Markdown finds nothing to do."""
+
+    def spelled(match: re.Match[str]) -> str:
+        text = html.unescape(match[1])
+        return ">" + "".join(c if c.isalnum() else f"&#{ord(c)};" for c in text) + "<"
+
+    written = MARKUP.sub(spelled, convert(tex.strip(), display=display))
+    return written if display == "block" else f'<span class="math">{written}</span>'
+
+
+def linked(target: str, source: Path) -> str:
+    """Return the end of a link: what leads to a notebook or a page leads to a page of the site."""
+    if re.match(r"https://|#", target):
+        return f"]({target})"
+    path, _, anchor = target.partition("#")
+    file = (source.parent / path).resolve()
+    if not file.exists():
+        raise SystemExit(f"{source.name}: a link leads to {target}, which is not there")
+    if file.parent == NOTEBOOKS:
+        name = "index.md" if file.name == "README.md" else f"{file.stem}.md"
+    elif file.is_relative_to(DOCS):
+        name = os.path.relpath(file, DOCS / "course")
+    else:
+        raise SystemExit(f"{source.name}: a link leads to {target}, which is not on the site")
+    return f"]({name}{'#' if anchor else ''}{anchor})"
+
+
+def on_page(text: str, source: Path) -> str:
+    """Return the Markdown of a notebook as that of a page."""
+    pages = {int(path.name[:2]): f"{path.stem}.md" for path in NOTEBOOKS.glob("*.ipynb")}
+
+    def change(match: re.Match[str]) -> str:
+        if name := re.fullmatch(r"`(?:md|mechdesign)\.(\w+)`", match["code"] or ""):
+            home = mechdesign._MODULE_OF.get(name[1], "mechdesign")
+            return match[0] if home == "mechdesign" else f"[{match[0]}][mechdesign.{name[1]}]"
+        if match["block"]:
+            return mathematics(match["block"], "block")
+        if match["inline"]:
+            return mathematics(match["inline"], "inline")
+        if match["link"]:
+            return linked(match["link"], source)
+        page = pages.get(int(match["number"] or 0))
+        return f"[{match[0]}]({page})" if page and page != f"{source.stem}.md" else match[0]
+
+    return INLINE.sub(change, text)
+
+
+def fenced(text: str, kind: str) -> str:
+    return f"```{{ .{kind} }}\n{text.rstrip()}\n```"
+
+
+def shown(cell: Any, heading: str, keep: Callable[[bytes], str]) -> list[str]:
+    """Return a cell of code and what came out of it."""
+    parts = [fenced(cell.source, "python")]
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            parts.append(fenced(output.text, "text .output"))
+        elif "image/png" in output.data:
+            picture = keep(base64.b64decode(output.data["image/png"]))
+            parts.append(f"![{heading}: what the code above draws]({picture})")
+        else:
+            parts.append(fenced(output.data["text/plain"], "text .output"))
+    return parts
+
+
+def page_of(path: Path, question: str, folder: Path) -> str:
+    """Write the pictures of a notebook into a folder, and return its page."""
+    pictures = folder / path.stem
+    pictures.mkdir()
+
+    def keep(picture: bytes) -> str:
+        file = pictures / f"{len(list(pictures.iterdir())) + 1}.png"
+        file.write_bytes(picture)
+        return f"{path.stem}/{file.name}"
+
+    shutil.copy(path, folder)
+    parts, heading = [], title_of(path)
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            parts += shown(cell, heading, keep)
+            continue
+        heading = (re.findall(r"^#+ (?:\d+\. )?(.+)$", cell.source, re.MULTILINE) or [heading])[-1]
+        heading = re.sub(r"[$\\\[\]{}`]", "", heading)
+        parts.append(on_page(cell.source, path))
+    text = "\n\n".join(parts)
+    course, mark, solutions = text.partition("\n## Solutions\n")
+    hidden = f"\n## Solutions\n\n/// details | Show them\n{solutions}\n\n///\n" if mark else ""
+    title, _, rest = course.partition("\n")
+    return (
+        f"---\ntitle: {title_of(path)}\ndescription: {question}\n---\n\n{title}\n\n"
+        f"[Download this notebook]({path.name}){{ download }} to run and change it."
+        f"\n{rest}\n{hidden}"
+    )
+
+
+def title_of(path: Path) -> str:
+    first = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+    return re.sub(r"^# \d+\. ", "", first)
+
+
+def write(folder: Path = DOCS / "course") -> None:
+    """Write the pages of all notebooks, their index and their order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    readme = (NOTEBOOKS / "README.md").read_text(encoding="utf-8")
+    questions = dict(re.findall(r"^\| \[\w+\]\((\w+)\.ipynb\) \| (.+) \|$", readme, re.MULTILINE))
+    order = ["* [The course](index.md)"]
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        page = page_of(path, questions[path.stem], folder)
+        (folder / f"{path.stem}.md").write_text(page, encoding="utf-8")
+        order.append(f"* [{int(path.name[:2])}. {title_of(path)}]({path.stem}.md)")
+        readme = readme.replace(f"[{path.stem}](", f"[{int(path.name[:2])}. {title_of(path)}](")
+    head = (
+        "---\ndescription: A course in local privacy, from the first channel to its proof\n---\n\n"
+    )
+    readme = head + readme.replace("# Notebooks", "# The course", 1)
+    (folder / "index.md").write_text(on_page(readme, NOTEBOOKS / "README.md"), encoding="utf-8")
+    order.append("* [Gallery](../gallery/index.md)")
+    (folder / "SUMMARY.md").write_text("\n".join(order), encoding="utf-8")
