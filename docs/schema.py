@@ -24,6 +24,7 @@ GROUPS = {
     "losses, worst case": proof.WORST_LOSSES,
     "risks": proof.RISKS,
     "risks, worst case": proof.WORST_RISKS,
+    "divergences": proof.DIVERGENCES,
 }
 """Objectives that the page names together."""
 

@@ -167,16 +167,22 @@ from mechdesign.reports import (
 )
 from mechdesign.utilities import (
     BayesAccuracy as BayesAccuracy,
+    ChiSquared as ChiSquared,
     ColumnUtility as ColumnUtility,
     ConvexUtility as ConvexUtility,
     Distortion as Distortion,
     EuclideanDistance as EuclideanDistance,
+    FisherInformation as FisherInformation,
+    GVulnerability as GVulnerability,
     HammingLoss as HammingLoss,
+    KullbackLeibler as KullbackLeibler,
     L2Risk as L2Risk,
     MeanAbsoluteError as MeanAbsoluteError,
     MeanSquaredDistance as MeanSquaredDistance,
     MutualInformation as MutualInformation,
     PosteriorMeanSquaredError as PosteriorMeanSquaredError,
+    SquaredHellinger as SquaredHellinger,
+    TotalVariation as TotalVariation,
     TVRisk as TVRisk,
     UnbiasedVariance as UnbiasedVariance,
 )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from mechdesign.domain import Domain, Label, clean_label, plain_label
 from mechdesign.errors import (
     InfeasibleError,
@@ -18,6 +20,7 @@ from mechdesign.errors import (
     shown_kind,
 )
 from mechdesign.notions import Cone, MetricPrivacy, Notion
+from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
 from mechdesign.text import html_lines, shortened
 from mechdesign.utilities import LinearUtility, Utility
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["Expected", "Problem"]
 
 MOST_INPUTS = 4096
+
+POSSIBLE = 1e-6
+"""A linear program whose optimum is above this finds a column, up to its tolerance."""
 
 N = TypeVar("N", bound=Notion)
 
@@ -115,6 +121,7 @@ class Problem:
         if self.is_written_out:
             self._cone = self._compile()
             self._check_classes()
+            self._check_finite()
         self.channel_constraints = tuple(
             None if notion.is_conic else notion.channel_constraint(self.domain, self.prior)
             for notion in self.privacy
@@ -258,6 +265,37 @@ class Problem:
                 f"dependent, so that none lets {utility.impossible}"
             )
 
+    def _check_finite(self) -> None:
+        """Refuse a gain that some private column makes infinite.
+
+        The columns that are 0 on one set of inputs form a cone; a linear program finds the one with
+        the largest entries on the other set, none above 1.
+        """
+        sets = self.utility.infinite_without(self.domain)
+        if sets is None:
+            return
+        from scipy import optimize
+
+        solve: Any = optimize.linprog
+        needed, freed = sets
+        rows = self.cone.matrix().tocsc()[:, np.flatnonzero(~needed)].tocsr()
+        size = abs(rows).max(axis=1).toarray().ravel()  # a tolerance is relative to the largest
+        rows = rows[size > 0].multiply(1 / size[size > 0][:, None]).tocsr()
+        left = freed[~needed]
+        found = called(
+            "HiGHS",
+            solve,
+            -left.astype(float),
+            rows if rows.shape[0] else None,
+            np.zeros(rows.shape[0]) if rows.shape[0] else None,
+            bounds=(0, 1),
+        )
+        if found.x is None or float(left @ found.x) > POSSIBLE:
+            one = shown(self.domain.labels[int(np.argmax(freed))])
+            expected = "notions under which each report of the first mixture may come of the second"
+            given = f"a report that tells {one}, say, for sure: {self.utility.name} is infinite"
+            raise InputError("utility.objective", expected, given)
+
     def sole_notion(self, kind: type[N]) -> N | None:
         """Return the notion of the problem if there is only one and it is of a kind."""
         notion = self.privacy[0]
@@ -268,6 +306,13 @@ class Problem:
         """The utility, if it is the expectation of a loss between X and Y; else None."""
         utility = self.utility
         return utility if isinstance(utility, LinearUtility) and not utility.worst_case else None
+
+    @property
+    def guesses(self) -> tuple[Label, ...]:
+        """The outputs of the linear form of the utility: those allowed, or what may be guessed."""
+        form = self.utility.linear_form
+        guessed = None if form is None else form.default_outputs(self.domain)
+        return self.outputs or guessed or self.domain.labels
 
     def at(self, epsilon: Any) -> Problem:
         """Return the problem with another budget.

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
     BayesAccuracy,
+    Divergence,
+    FisherInformation,
+    GVulnerability,
     MutualInformation,
     PosteriorMeanSquaredError,
     Utility,
@@ -22,6 +26,7 @@ from solvers.base import FloatArray
 from solvers.definitions import posterior_values
 
 __all__ = [
+    "DIVERGENCES",
     "accuracy",
     "error_left",
     "gain",
@@ -31,7 +36,7 @@ __all__ = [
     "squared_mean",
 ]
 
-MAXIMISED = (MutualInformation, BayesAccuracy)
+MAXIMISED = (MutualInformation, BayesAccuracy, GVulnerability, FisherInformation, Divergence)
 
 
 def gain(problem: Problem, rays: FloatArray) -> FloatArray:
@@ -65,8 +70,32 @@ def _worth(problem: Problem) -> Callable[[FloatArray], float]:
         return lambda q: accuracy(P, q)
     if isinstance(utility, PosteriorMeanSquaredError) and utility.histogram:
         return lambda q: histogram_gain(P, q)
+    table = utility.to_table(problem.domain)
+    if isinstance(utility, GVulnerability):
+        gains = _numbers(table["gain_matrix"])
+        return lambda q: max(math.fsum(g * P * q) for g in gains)
+    if isinstance(utility, FisherInformation):
+        scores = _numbers(table["scores"]).T
+        return lambda q: math.fsum(squared_mean(P, s, q) for s in scores)
+    if isinstance(utility, Divergence):
+        first, second = _numbers([table["first"], table["second"]])
+        between = DIVERGENCES[utility.name]
+        return lambda q: between(math.fsum(first * q), math.fsum(second * q))
     f = posterior_values(problem)
     return lambda q: squared_mean(P, f, q)
+
+
+def _numbers(rows: list[list[str]]) -> FloatArray:
+    return np.array([[float(Fraction(entry)) for entry in row] for row in rows])
+
+
+DIVERGENCES: dict[str, Callable[[float, float], float]] = {
+    "total-variation": lambda a, b: max(a, b) - (a + b) / 2,
+    "kullback-leibler": lambda a, b: a * (math.log(a) - math.log(b)) if a else 0.0,
+    "chi-squared": lambda a, b: a * a / b - 2 * a + b if b else 0.0,
+    "squared-hellinger": lambda a, b: (a + b) / 2 - math.sqrt(a) * math.sqrt(b),
+}
+"""What one report adds to a divergence of a from b."""
 
 
 def information(P: FloatArray, q: FloatArray) -> float:

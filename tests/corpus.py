@@ -23,14 +23,18 @@ from mechdesign import (
     BlockLDP,
     BoundedPriorLIP,
     Channel,
+    ChiSquared,
     ColumnUtility,
     ContextAwareLDP,
     DifferentialIdentifiability,
     Distortion,
     Domain,
     EuclideanDistance,
+    FisherInformation,
+    GVulnerability,
     HammingLoss,
     HighLowLDP,
+    KullbackLeibler,
     L2Risk,
     LinearNotion,
     MaximalLeakage,
@@ -42,6 +46,8 @@ from mechdesign import (
     PosteriorMeanSquaredError,
     Prior,
     Problem,
+    SquaredHellinger,
+    TotalVariation,
     TVRisk,
     UnbiasedVariance,
     UnsupportedError,
@@ -119,6 +125,15 @@ GAINS: dict[str, Utility] = {
     "accuracy": BayesAccuracy(),
     "l2": L2Risk(),
     "tv": TVRisk(),
+}
+PURPOSES: dict[str, Utility] = {
+    "guess": GVulnerability([[1, "0.5", 0], [0, 1, 1], ["0.3", 0, 2], [0, 0, 0]]),
+    "score": FisherInformation([-1, -1, 1]),
+    "scores": FisherInformation([[-1, 1], [-1, 1], [1, -1]]),
+    "variation": TotalVariation(0, ["0.25", "0.25", "0.5"]),
+    "divergence": KullbackLeibler(["0.5", "0.5", 0], ["0.25", "0.25", "0.5"]),
+    "chi": ChiSquared([0, "0.5", "0.5"], ["0.2", "0.2", "0.6"]),
+    "Hellinger": SquaredHellinger(0, {1: "0.5", 2: "0.5"}),
 }
 WORST_READING = UnbiasedVariance([1, 3, 2], worst_case=True)
 WORST_RISKS: dict[str, Utility] = {"l2 worst": L2Risk(True), "tv worst": TVRisk(True)}
@@ -244,8 +259,24 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     for name, notion in CONIC.items():
         for aim, utility in {**LOSSES, **GAINS}.items():
             yield f"{name}: {aim}", _solved(three, notion, utility, prior=PRIOR)
+    for name in ("ldp", "lip", "matrix", "secret", "linear", "priors"):
+        for aim, utility in PURPOSES.items():
+            yield f"{name}: {aim}", _solved(three, CONIC[name], utility, prior=PRIOR)
+    single = {"divergence": KullbackLeibler(0, 2), "chi": ChiSquared(2, 1)}
+    for aim, utility in single.items():
+        yield f"single: {aim}", _solved(three, LDP(2), utility, prior=PRIOR)
+    yield (
+        "by rays: score",
+        _solved(three, LIP(1), PURPOSES["score"], route="extreme-rays", prior=PRIOR),
+    )
+    yield "two: score", _solved([0, 1], LDP(1), FisherInformation([9, -1]), prior=["0.1", "0.9"])
+    yield (
+        "nothing: score",
+        _solved(three, ContextAwareLDP([["inf"] * 3] * 3), PURPOSES["score"], prior=PRIOR),
+    )
     for name, notion in WHOLE_CHANNEL.items():
-        for aim, utility in {**LOSSES, "accuracy": BayesAccuracy()}.items():
+        guess = PURPOSES["guess"]
+        for aim, utility in {**LOSSES, "accuracy": BayesAccuracy(), "guess": guess}.items():
             yield f"{name}: {aim}", _solved(three, notion, utility, prior=PRIOR)
     for name in ("ldp", "lip", "metric"):
         for aim, utility in WORST_RISKS.items():
@@ -315,8 +346,8 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
         _as_if_large(range(4), LDP(1), GAINS["histogram"], prior=["0.1", "0.3", "0.3", "0.3"]),
     )
     for name in ("ldp", "lip", "pml", "metric", "high-low"):
-        for aim in ("absolute", "worst", "accuracy"):
-            stated = (three, CONIC[name], (LOSSES | GAINS)[aim])
+        for aim in ("absolute", "worst", "accuracy", "guess"):
+            stated = (three, CONIC[name], (LOSSES | GAINS | PURPOSES)[aim])
             yield f"multipliers {name}: {aim}", _by_multipliers(*stated, prior=PRIOR)
     for aim, utility in {"l2": L2Risk(), "tv": TVRisk(), **WORST_RISKS}.items():
         yield f"products matrix: {aim}", _as_if_many(three, CONIC["matrix"], utility, prior=PRIOR)

@@ -26,7 +26,8 @@ NAMES = {
     "maximal-leakage",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
     "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk "
-    "unbiased-variance custom mine",
+    "unbiased-variance g-vulnerability fisher-information total-variation kullback-leibler "
+    "chi-squared squared-hellinger custom mine",
     "search": "rays sums sets boxes chain one-budget lifts decoders classes products "
     "one-budget-readings",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
@@ -63,6 +64,10 @@ SPARE: dict[str, Any] = {
     "rows": [],
     "title": "a title",
     "decoders": ["0", "1"],
+    "scores": [["1"], ["1"], ["-1"]],
+    "gain_matrix": [["1", "0", "0"], ["0", "2", "0.5"]],
+    "first": ["1", "0", "0"],
+    "second": ["0.2", "0.3", "0.5"],
     "levels": [0.0, 0.0, 0.0],
     "potential": [0.1, 0.1, 0.1],
     "search": "rays",

@@ -17,12 +17,13 @@ from typing import Any, TypeAlias
 from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
 from mechdesign.certify.forms import exact_number as number
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
-from mechdesign.certify.schema import KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
+from mechdesign.certify.schema import DIVERGENCES, KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
 from mechdesign.errors import CertificateError
 from mechdesign.resources import entries_of, spend
 
 __all__ = [
     "ACCURACY",
+    "FISHER",
     "INFORMATION",
     "L2_RISK",
     "LINEAR",
@@ -30,6 +31,7 @@ __all__ = [
     "POSTERIOR",
     "READINGS",
     "SECRET",
+    "VULNERABILITY",
     "Statement",
     "check_different",
     "check_indices",
@@ -54,6 +56,8 @@ MOST_INPUTS = 10**6
 POSTERIOR = "posterior-mean-squared-error"
 INFORMATION = "mutual-information"
 ACCURACY = "bayes-accuracy"
+VULNERABILITY = "g-vulnerability"
+FISHER = "fisher-information"
 L2_RISK = "l2-risk"
 READINGS = "unbiased-variance"
 
@@ -110,7 +114,8 @@ class Statement:
     @property
     def is_maximized(self) -> bool:
         """Whether more of the objective is better."""
-        return self.utility["objective"] in (INFORMATION, ACCURACY)
+        named = (INFORMATION, ACCURACY, VULNERABILITY, FISHER, *DIVERGENCES)
+        return self.utility["objective"] in named
 
     @property
     def is_known(self) -> bool:
@@ -142,13 +147,68 @@ class Statement:
         """Whether the objective is the error of the estimate of X's indicators."""
         return self.utility.get("histogram") is True
 
+    @property
+    def is_divergence(self) -> bool:
+        """Whether the objective is a divergence between the reports of two mixtures of inputs."""
+        return self.utility["objective"] in DIVERGENCES
+
     @cached_property
     def values(self) -> list[Fraction]:
-        """The value f(x) at each input, for the error or the variance of a scalar."""
+        """The value f(x) at each input, for the error or the variance of a scalar, or one score."""
+        if self.utility["objective"] == FISHER:
+            (values, *more), unit = self.scores
+            if more:
+                raise CertificateError("decoders are for the scores of one parameter")
+            return [Fraction(value, unit) for value in values]
         found = [number(value) for value in self.utility["values"]]
         if len(found) != len(self.prior):
             raise CertificateError("the objective in the file has not one value for each input")
         return found
+
+    @cached_property
+    def scores(self) -> tuple[list[list[int]], int]:
+        """The scores of every parameter at the inputs, as integers over one denominator."""
+        rows = self.utility["scores"]
+        spend(10 * entries_of(rows), "scores")
+        found = [[number(s) for s in row] for row in rows]
+        widths = {len(row) for row in found}
+        if len(found) != len(self.prior) or len(widths) != 1 or widths == {0}:
+            raise CertificateError(
+                "the objective in the file has not as many scores for each input"
+            )
+        flat, unit = over_one_denominator([s for row in found for s in row])
+        width = len(found[0])
+        return [flat[j::width] for j in range(width)], unit
+
+    @cached_property
+    def mixtures(self) -> tuple[list[int], list[int], int]:
+        """The weights of the inputs in two mixtures, as integers over one denominator.
+
+        What they weigh must occur, as bounds on their divergence are for the reports that do.
+        """
+        k = len(self.prior)
+        both = [distribution(self.utility[key], k) for key in ("first", "second")]
+        if any(w and not p for side in both for w, p in zip(side, self.prior, strict=True)):
+            raise CertificateError("a mixture in the file has an input of prior 0")
+        flat, unit = over_one_denominator([w for side in both for w in side])
+        return flat[:k], flat[k:], unit
+
+    @cached_property
+    def guesses(self) -> tuple[list[list[int]], int]:
+        """The gain of every guess at the inputs, as integers over one denominator."""
+        rows = self.utility["gain_matrix"]
+        table = table_of(rows, (len(rows), len(self.prior)))
+        flat, unit = over_one_denominator([entry for row in table for entry in row])
+        k = len(self.prior)
+        return [flat[n : n + k] for n in range(0, len(flat), k)], unit
+
+    @cached_property
+    def ceiling(self) -> Fraction:
+        """What the gain of a guess is, and its loss, together: the largest gain; 1 for accuracy."""
+        if self.utility["objective"] != VULNERABILITY:
+            return Fraction(1)
+        gains, unit = self.guesses
+        return Fraction(max(map(max, gains)), unit)
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -178,6 +238,11 @@ class Statement:
         objective, outputs = self.utility["objective"], self.outputs
         if objective == ACCURACY:  # one less the accuracy is the Hamming loss of the best guess
             objective, outputs = "hamming", self.labels
+        if objective == VULNERABILITY:
+            gains, unit = self.guesses
+            most = max(map(max, gains))
+            lost = [[Fraction(most - g, unit) for g in each] for each in zip(*gains, strict=True)]
+            return TableLosses(lost)
         if outputs is None:
             raise CertificateError(f"objective {objective!r} needs the outputs that were allowed")
         if objective == "distortion":

@@ -20,6 +20,7 @@ from mechdesign.certify.bounds.prices.lifts import lifts_bound
 from mechdesign.certify.bounds.prices.one_budget import one_budget_bound
 from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.bounds.representatives import representatives_bound
+from mechdesign.certify.bounds.sums.gains import is_unbounded
 from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
     binary,
@@ -37,11 +38,13 @@ from mechdesign.certify.privacy.non_conic import EXCESS_SIDES
 from mechdesign.certify.privacy.sensitive_attribute import SIDE
 from mechdesign.certify.problem import (
     ACCURACY,
+    FISHER,
     INFORMATION,
     LINEAR,
     POSTERIOR,
     READINGS,
     SECRET,
+    VULNERABILITY,
     Statement,
     check_indices,
 )
@@ -50,6 +53,7 @@ from mechdesign.certify.schema import (
     BOXES_DUAL,
     CERTIFICATES,
     DECODERS_DUAL,
+    DIVERGENCES,
     DUALS,
     LOSSES,
     PRICE_DUALS,
@@ -83,7 +87,8 @@ HISTOGRAM = "histogram"
 
 WORST = ", worst case"
 WORST_LOSSES = tuple(name + WORST for name in LOSSES)
-GAINS = (POSTERIOR, HISTOGRAM, INFORMATION, ACCURACY)
+GAINS = (POSTERIOR, HISTOGRAM, INFORMATION, ACCURACY, VULNERABILITY, FISHER, *DIVERGENCES)
+GUESSES = (ACCURACY, VULNERABILITY)
 SPLIT_GAINS = (HISTOGRAM, INFORMATION)
 SYMMETRIC_GAINS = (HISTOGRAM, INFORMATION, ACCURACY)
 WORST_RISKS = tuple(name + WORST for name in RISKS)
@@ -170,15 +175,15 @@ PRICES: dict[str, tuple[Callable[..., Fraction], tuple[str, ...], bool]] = {
 """What completes potentials for a linear loss, for which notions, and whether for one alone."""
 
 BOUNDS = _by_name(
-    Kind(ROWS_DUAL.says, (*LOSSES, ACCURACY), dual_bound),
+    Kind(ROWS_DUAL.says, (*LOSSES, *GUESSES), dual_bound),
     Kind(WEIGHTED_DUAL.says, WORST_LOSSES, dual_bound),
     Kind(REPRESENTATIVES_DUAL.says, LOSSES, representatives_bound, RATIOS),
     *(
-        Kind(table.says, WORST_LOSSES if worst else (*LOSSES, ACCURACY), *PRICES[search])
+        Kind(table.says, WORST_LOSSES if worst else (*LOSSES, *GUESSES), *PRICES[search])
         for (search, worst), table in PRICE_DUALS.items()
     ),
-    Kind(DECODERS_DUAL.says, (POSTERIOR,), decoder_bound),
-    Kind(BAND_DUAL.says, (POSTERIOR,), band_bound, (*RATIOS, *LIFTS), alone=True),
+    Kind(DECODERS_DUAL.says, (POSTERIOR, FISHER), decoder_bound),
+    Kind(BAND_DUAL.says, (POSTERIOR, FISHER), band_bound, (*RATIOS, *LIFTS), alone=True),
     Kind(RAYS_DUAL.says, GAINS, potentials_bound),
     Kind(SUMS_DUAL.says, SPLIT_GAINS, potentials_bound, LIFTS, alone=True),
     Kind(SETS_DUAL.says, SPLIT_GAINS, potentials_bound, RATIOS, alone=True),
@@ -303,7 +308,7 @@ def bound_of(statement: Statement, certificate: dict[str, Any]) -> Fraction:
     """
     CERTIFICATES.find(certificate, "certificate")
     theorem, dual = certificate["theorem"], certificate["dual"]
-    bounds = [nothing_constrained(statement)]
+    bounds = [] if is_unbounded(statement) else [nothing_constrained(statement)]
     if theorem is not None:
         data = [certificate["facets"]] if "facets" in certificate else []
         bounds.append(THEOREMS[theorem](statement, *data))
@@ -312,4 +317,6 @@ def bound_of(statement: Statement, certificate: dict[str, Any]) -> Fraction:
         dual = {**dual, "rows": [unpacked_block(block) for block in dual["rows"]]}
         check_multipliers(statement, dual)
         bounds.append(kind(statement, dual))
+    if not bounds:
+        raise CertificateError("the certificate proves no bound, and there is none without data")
     return min(bounds) if statement.is_maximized else max(bounds)

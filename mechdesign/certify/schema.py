@@ -42,6 +42,7 @@ __all__ = [
     "CHANNEL_FILE",
     "CONTINUOUS_FILE",
     "DECODERS_DUAL",
+    "DIVERGENCES",
     "DUALS",
     "KNOWN_OBJECTIVES",
     "LOSSES",
@@ -138,9 +139,18 @@ LOSSES = (
 )
 """The objectives that are linear in the channel, on average or in the worst case over inputs."""
 
-GAINS = ("posterior-mean-squared-error", "mutual-information", "bayes-accuracy")
+GAINS = (
+    "posterior-mean-squared-error",
+    "mutual-information",
+    "bayes-accuracy",
+    "g-vulnerability",
+    "fisher-information",
+)
+DIVERGENCES = ("total-variation", "kullback-leibler", "chi-squared", "squared-hellinger")
+"""The objectives that compare the reports of two mixtures of inputs."""
+
 RISKS = ("l2-risk", "tv-risk")
-KNOWN_OBJECTIVES = (*LOSSES, *GAINS, *RISKS, "unbiased-variance")
+KNOWN_OBJECTIVES = (*LOSSES, *GAINS, *DIVERGENCES, *RISKS, "unbiased-variance")
 
 
 def _objective(name: str, **keys: Form) -> Table:
@@ -159,6 +169,9 @@ OBJECTIVES = Variants(
         _objective("unbiased-variance", worst_case=TRUTH, values=ListOf(EXACT)),
         _objective("mutual-information"),
         _objective("bayes-accuracy"),
+        _objective("g-vulnerability", gain_matrix=ListOf(ZERO_OR_MORE, least=1)),
+        _objective("fisher-information", scores=ListOf(ListOf(EXACT, least=1))),
+        *(_objective(name, first=ZERO_OR_MORE, second=ZERO_OR_MORE) for name in DIVERGENCES),
         Table("objective of the user's own", {"objective": OWN_NAME}, {"expression": TEXT}),
     ],
 )

@@ -137,7 +137,7 @@ class Candidate:
                 readings=self.readings,
             )
             found = float(exact)
-            loss = 1 - found if self.maximized else found
+            loss = float(problem.utility.ceiling) - found if self.maximized else found
             bound = multiplier_bound(problem, dual)
             return SPARE * max(self.limits.gap * loss, 0.0 if bound is None else loss - bound)
 
@@ -280,7 +280,7 @@ def _exact(decoder: Sequence[Fraction]) -> Readings:
 
 def _dual_table(problem: Problem, dual: Dual, spare: Callable[[], float]) -> dict[str, Any]:
     """Return dual variables as a saved file has them; `spare` is for `multiplier_tables`."""
-    counted_by = dual.decoders or problem.outputs or problem.domain.labels
+    counted_by = dual.decoders or problem.guesses
     rows = multiplier_tables(problem, dual.families, len(counted_by), spare)
     on_inputs = dual.input_multipliers
     weights = None if on_inputs is None else (on_inputs / on_inputs.sum()).tolist()

@@ -36,6 +36,13 @@ objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclide
 # values = [0, 0, 0, 1]             # f(x), here a survey; default: the inputs themselves
 # histogram = true                  # instead of values: the error of the whole posterior
 # objective = "mutual-information"  # in nats, maximized; bayes-accuracy likewise
+# objective = "g-vulnerability"     # gain of the best guess, maximized; any number of guesses
+# gain_matrix = [[1, 1, 0, 0], [0, 0, 1, 1]]    # a row for each guess, a number for each input
+# objective = "fisher-information"  # about a parameter of the law of the inputs, maximized
+# scores = [-1, -1, 1, 1]           # d/dtheta ln p(x), or a list of them for each input
+# objective = "total-variation"     # between two mixtures of inputs, maximized; likewise
+# first = 0                         # kullback-leibler, chi-squared, squared-hellinger
+# second = {{ 1 = 0.5, 2 = 0.5 }}
 # objective = "l2-risk"             # of estimating the distribution of X from reports; or tv-risk
 # objective = "unbiased-variance"   # of readings of the reports that have the mean f(X), as values
 

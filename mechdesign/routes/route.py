@@ -141,7 +141,7 @@ class LinearRoute(Route):
         if loss is None:
             return Verdict(False, f"{problem.utility.name} is not linear in the channel")
         if loss is not problem.utility:
-            return Verdict(True, "releasing the best guess itself makes the accuracy linear")
+            return Verdict(True, "releasing the best guess itself makes the gain linear")
         return Verdict(True, "the loss and the notion are linear in the channel")
 
     @abstractmethod
@@ -151,15 +151,16 @@ class LinearRoute(Route):
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the problem, or that of the best guess in its place.
 
-        The value of a guess is its accuracy, 1 - loss, at least the largest probability of the
-        prior. So the gap of the loss is to be that much smaller than the gap of the accuracy.
+        The value of a guess is its gain, a ceiling less its loss, at least that without a report.
+        So the gap of the loss, which is at most the ceiling, is to be that much smaller.
         """
         loss = problem.utility.linear_form
         if loss is None or loss is problem.utility:
             return self.solve_linear(problem, limits)
         guesses = Problem(problem.domain, problem.privacy, loss, prior=problem.prior)
         within = limits.part(unit=1.0)
-        within.gap = limits.gap * float(max(problem.prior))
+        utility = problem.utility
+        within.gap = limits.gap * float(utility.blind_gain(problem.prior) / utility.ceiling)
         raw = self.solve_linear(guesses, within)
         matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
         return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))

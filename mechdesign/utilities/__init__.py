@@ -15,6 +15,15 @@ from mechdesign.utilities.distances import (
     MeanSquaredDistance,
 )
 from mechdesign.utilities.estimation import EstimationRisk
+from mechdesign.utilities.gains.divergences import (
+    ChiSquared,
+    Divergence,
+    KullbackLeibler,
+    SquaredHellinger,
+    TotalVariation,
+)
+from mechdesign.utilities.gains.fisher_information import FisherInformation
+from mechdesign.utilities.gains.g_vulnerability import GVulnerability
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.l2_risk import L2Risk
 from mechdesign.utilities.mutual_information import MutualInformation
@@ -25,20 +34,27 @@ from mechdesign.utilities.unbiased_variance import UnbiasedVariance
 __all__ = [
     "UTILITIES",
     "BayesAccuracy",
+    "ChiSquared",
     "ColumnUtility",
     "ConvexUtility",
     "Distortion",
+    "Divergence",
     "EstimationRisk",
     "EuclideanDistance",
     "ExpressionUtility",
+    "FisherInformation",
+    "GVulnerability",
     "HammingLoss",
+    "KullbackLeibler",
     "L2Risk",
     "LinearUtility",
     "MeanAbsoluteError",
     "MeanSquaredDistance",
     "MutualInformation",
     "PosteriorMeanSquaredError",
+    "SquaredHellinger",
     "TVRisk",
+    "TotalVariation",
     "UnbiasedVariance",
     "Utility",
     "placed",
@@ -55,6 +71,12 @@ UTILITIES: dict[str, type[Utility]] = {
         PosteriorMeanSquaredError,
         MutualInformation,
         BayesAccuracy,
+        GVulnerability,
+        FisherInformation,
+        TotalVariation,
+        KullbackLeibler,
+        ChiSquared,
+        SquaredHellinger,
         L2Risk,
         TVRisk,
         UnbiasedVariance,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
@@ -81,6 +81,22 @@ class Utility(ABC):
 
         For a linear loss it is the loss itself. Any other stands for a release of the best guess
         of the input, as good as the reports that the guess is made from.
+        """
+        return None
+
+    @property
+    def ceiling(self) -> Fraction:
+        """What a gain with another :attr:`linear_form` is more than, by the loss of that form."""
+        return Fraction(1)
+
+    def blind_gain(self, prior: Prior) -> Fraction:
+        """Return what a gain with another :attr:`linear_form` is at least: that of no report."""
+        return max(prior)
+
+    def infinite_without(self, domain: Domain) -> tuple[BoolArray, BoolArray] | None:
+        """Return two sets of inputs, or None where it is finite on every channel.
+
+        It is infinite on a column that is 0 on all of the first set and not on all of the second.
         """
         return None
 

@@ -56,8 +56,17 @@ def of_notion(name: str) -> Problem:
     return Problem(range(4), ALL_NOTIONS[name](**keys), MeanAbsoluteError(), prior=prior)
 
 
+DIVERGENCES = ("total-variation", "kullback-leibler", "chi-squared", "squared-hellinger")
+
+
 def of_utility(name: str) -> Problem:
-    keys: dict[str, Any] = {"distortion": {"matrix": [[0, 1, 0.25], [2, 0, 0.25]]}}.get(name, {})
+    both = {"first": 0, "second": [0.25, 0.75]}
+    keys: dict[str, Any] = {
+        "distortion": {"matrix": [[0, 1, 0.25], [2, 0, 0.25]]},
+        "g-vulnerability": {"gain_matrix": [[0, 1], [2, 0], [0.5, "1/3"]]},
+        "fisher-information": {"scores": [3, -2]},
+        **dict.fromkeys(DIVERGENCES, both),
+    }.get(name, {})
     return Problem([0, 1], LIP(1), UTILITIES[name](**keys), prior=[0.4, 0.6], title=name)
 
 

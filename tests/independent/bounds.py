@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from tests.independent.privacy import LIFTS, RATIOS, SUMS, Notion, Row, information, information_of
+from tests.independent.purposes import GUESS, PURPOSES, SCORES, gain_of, is_infinite, losses_of
 from tests.independent.rationals import (
     BITS,
     ONE,
@@ -43,7 +44,7 @@ from tests.independent.reading import (
 
 LOSSES = {"mean-absolute-error", "mean-squared-distance", "hamming", "euclidean", "distortion"}
 RISKS = {"l2-risk", "tv-risk"}
-MAXIMIZED = {"mutual-information", "bayes-accuracy"}
+MAXIMIZED = {"mutual-information", "bayes-accuracy"} | PURPOSES
 READ = "unbiased-variance"
 OBJECTIVES = LOSSES | RISKS | MAXIMIZED | {"posterior-mean-squared-error", READ}
 
@@ -61,6 +62,7 @@ class Problem:
     f: Vector | None
     outputs: list[Any] | None
     losses: list[list[Interval]] | None
+    terms: list[Vector] | None = None
 
     @property
     def k(self) -> int:
@@ -106,6 +108,9 @@ def value(problem: Problem, columns: list[Vector], used: Sequence[int] = ()) -> 
     if name in RISKS:
         return risk(name, columns, p)
     need(name != READ, "readings")
+    if problem.terms is not None:
+        found = [gain(problem, q) for q in columns]
+        return sum((low for low, _ in found), ZERO), sum((high for _, high in found), ZERO)
     gained = sum((gain(problem, q)[0] for q in columns), ZERO)
     return exactly(gained if name == "bayes-accuracy" else without_report(problem) - gained)
 
@@ -130,6 +135,8 @@ def gain(problem: Problem, q: Vector) -> Interval:
     p, law = problem.prior, dot(problem.prior, q)
     if problem.objective == "mutual-information":
         return information_of(q, p)
+    if problem.terms is not None:
+        return gain_of(problem.objective, problem.terms, p, q)
     if problem.objective == "bayes-accuracy":
         return exactly(max(a * b for a, b in zip(p, q, strict=True)))
     if law == 0:
@@ -373,6 +380,8 @@ class Prover:
             return ZERO
         if problem.losses is not None and problem.worst:
             return max(min(low for low, _ in row) for row in problem.losses)
+        if is_infinite(problem.objective, problem.terms):
+            return None
         return self.at([tuple(unit_row(x, self.k)) for x in range(self.k)])
 
     def nothing_told(self, _: Any) -> Fraction | None:
@@ -511,14 +520,14 @@ class Prover:
             must |= {"potential", "search"}
             more = {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}
             must |= more.get(search, {"surplus", "intervals"} if search == "sets" else set())
-        elif self.kind == "posterior":
+        elif self.kind in DECODED:
             must |= {"decoders"}
         elif "representatives" in stated:
             need(self.kind in LOSSES, "an expected loss")
             need(self.names & (RATIOS | SUMS), "pairs of inputs")
             must |= {"representatives", "mixtures"}
         else:
-            need(self.kind in LOSSES | {"worst loss", "bayes-accuracy"}, "a search")
+            need(self.kind in LOSSES | {"worst loss", "bayes-accuracy", GUESS}, "a search")
             may |= {"information"}
         may |= {"priors"} if search in ("rays", "boxes") else set()
         dual = keys(stated, must, may)
@@ -601,7 +610,9 @@ class Prover:
 
     def row_bound(self, dual: dict[str, Any]) -> Fraction:
         problem, k = self.problem, self.k
-        losses, weights = problem.losses, [*self.p]
+        losses, weights, most = problem.losses, [*self.p], ONE
+        if problem.objective == GUESS:
+            losses, most = losses_of(problem.terms or [])
         if losses is None:
             losses = [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
         scale = ONE
@@ -621,7 +632,7 @@ class Prover:
                 for x in range(k)
             ]
             found.append((self.least(c, dual.get("information")) - spent) / share)
-        return 1 - max(found) if problem.objective == "bayes-accuracy" else max(found)
+        return most - max(found) if self.maximized else max(found)
 
     def least(self, c: list[list[Fraction]], stated: Any) -> Fraction:
         """Bound sum_xy Q[x, y] c[x, y] from below."""
@@ -645,8 +656,11 @@ class Prover:
 
     def prices(self, dual: dict[str, Any], u: Vector) -> Fraction:
         """Bound a linear loss by potentials, and one less an accuracy by that of the best guess."""
-        problem, k, mass = self.problem, self.k, self.p
-        losses = problem.losses or [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
+        problem, k, mass, most = self.problem, self.k, self.p, ONE
+        losses = problem.losses
+        if problem.objective == GUESS:
+            losses, most = losses_of(problem.terms or [])
+        losses = losses or [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
         if problem.worst:
             weights = [number(v) for v in sequence(dual["weights"], k)]
             need(min(weights) >= 0 and sum(weights) > 0, "weights of inputs")
@@ -664,7 +678,7 @@ class Prover:
             u = tuple(v + less for v, less in zip(u, least, strict=True))
         prove = {"chain": self.chain, "one-budget": self.one_budget, "lifts": self.lifts}
         found = sum(u) + prove[dual["search"]](costs())
-        return 1 - found if problem.objective == "bayes-accuracy" else found
+        return most - found if self.maximized else found
 
     def chain(self, costs: list[Vector]) -> Fraction:
         """Bound c . q >= W q_x for private q, at the root x of an output."""
@@ -738,7 +752,7 @@ class Prover:
     def decoder_bound(self, dual: dict[str, Any]) -> Fraction:
         """Interpolate multipliers between decoders s: the loss at s is P_x (f_x - s)^2."""
         f = self.problem.f
-        need(self.problem.objective == "posterior-mean-squared-error" and f is not None, "decoders")
+        need(self.kind in DECODED and f is not None, "decoders")
         assert f is not None
         s = self.decoders(dual)
         need(s[0] <= min(f) and max(f) <= s[-1], "decoders around all values")
@@ -756,7 +770,8 @@ class Prover:
                 )
                 least += [d, c + (d - c) * (at - a) / (b - a) - self.p[x] * (at - a) * (b - at)]
             found.append(min(least))
-        return sum(found) - spent
+        error = sum(found) - spent
+        return without_report(self.problem) - error if self.maximized else error
 
     def reading_bound(self, dual: dict[str, Any]) -> Fraction:
         """Bound the costs of parabolas c_x(v) = P_x v^2 - m_x v, in units in which |f| <= 1."""
@@ -835,6 +850,8 @@ class Prover:
             self.check_intervals(dual["intervals"])
             most.append(number(dual["surplus"]))
         found = sum(u) + max(most)
+        if search == "decoders" and self.maximized:
+            return without_report(self.problem) - (offset - found)
         return found if self.maximized else offset - found
 
     def check_intervals(self, stated: Any) -> None:
@@ -932,7 +949,8 @@ def value_at_any(problem: Problem, columns: list[Vector]) -> Fraction:
     return risk(problem.objective, columns, (Fraction(1, problem.k),) * problem.k)[0]
 
 
-GAINS = {"posterior", "histogram", "mutual-information", "bayes-accuracy"}
+GAINS = {"posterior", "histogram", "mutual-information", "bayes-accuracy"} | PURPOSES
+DECODED = {"posterior", SCORES}
 ALL = LOSSES | RISKS | {"worst risk"} | GAINS
 LIFT_BOUNDS = LIFTS | {"approximate-lip"}
 ALIKE = {"histogram", "mutual-information", "bayes-accuracy"}
@@ -950,7 +968,7 @@ THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | N
 }
 """What proves a bound, for which objectives, and one of which notions there has to be."""
 
-PRICED = LOSSES | {"worst loss", "bayes-accuracy"}
+PRICED = LOSSES | {"worst loss", "bayes-accuracy", GUESS}
 PRICES = ("chain", "one-budget", "lifts")
 SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
     "chain": (PRICED, RATIOS | SUMS),
@@ -960,5 +978,5 @@ SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
     "sums": ({"histogram", "mutual-information"}, LIFT_BOUNDS),
     "sets": ({"histogram", "mutual-information"}, RATIOS | SUMS),
     "boxes": ({"histogram", "mutual-information"}, None),
-    "decoders": ({"posterior"}, RATIOS | SUMS | LIFT_BOUNDS),
+    "decoders": (DECODED, RATIOS | SUMS | LIFT_BOUNDS),
 }

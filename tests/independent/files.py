@@ -22,6 +22,7 @@ from tests.independent.bounds import (
     worst_risk,
 )
 from tests.independent.privacy import Notion, leaks
+from tests.independent.purposes import PURPOSES, SCORES, read_terms
 from tests.independent.rationals import ONE, ZERO, RefusedError, Unable, Vector, dot, exactly, need
 from tests.independent.reading import (
     LEAST_DOUBLE,
@@ -194,7 +195,7 @@ def read_problem(stated: Any) -> tuple[Problem, bool]:
         need(all(text(c) or True for c in sequence(table["constraints"])), "constraints")
         need(table["constraints"], "constraints")
     outputs = None if table["outputs"] is None else labels(table["outputs"])
-    worst, f, losses = False, None, None
+    worst, f, losses, terms = False, None, None, None
     if name in LOSSES | RISKS | {READ}:
         more = {"distortion": ["matrix"], READ: ["values"]}.get(name, [])
         keys(utility, ["objective", "worst_case", *more])
@@ -209,6 +210,10 @@ def read_problem(stated: Any) -> tuple[Problem, bool]:
         else:
             keys(utility, ["objective", "values"])
             f = tuple(fraction(v, signed=True) for v in sequence(utility["values"], len(inputs)))
+    elif name in PURPOSES:
+        terms = read_terms(utility, prior)
+        if name == SCORES and len(terms) == 1:
+            f = terms[0]
     elif name in OBJECTIVES:
         keys(utility, ["objective"])
     else:
@@ -217,7 +222,7 @@ def read_problem(stated: Any) -> tuple[Problem, bool]:
     if name in LOSSES:
         need(outputs is not None, "outputs")
         losses = costs(utility, inputs, outputs or [])
-    return Problem(inputs, prior, notions, name, worst, f, outputs, losses), own
+    return Problem(inputs, prior, notions, name, worst, f, outputs, losses, terms), own
 
 
 def read_channel(stated: Any, inputs: Inputs, bare: bool = False) -> tuple[list[Vector], list[Any]]:
@@ -292,7 +297,7 @@ def check_decoder(
 ) -> list[Vector]:
     """Check what the aggregator reads from each output; return an estimator."""
     name, p = problem.objective, problem.prior
-    if name in LOSSES | {"mutual-information"}:
+    if name in LOSSES | PURPOSES | {"mutual-information"}:
         need(stated is None, "no decoder")
         return []
     entries = sequence(stated, len(columns))

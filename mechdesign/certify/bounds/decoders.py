@@ -36,6 +36,7 @@ from itertools import pairwise
 from typing import Any
 
 from mechdesign.certify.bounds.outward import bounded_pairs, lift_range
+from mechdesign.certify.bounds.sums.gains import error_or_gain
 from mechdesign.certify.fixed_point import BITS, SCALE, scaled_down, scaled_up
 from mechdesign.certify.privacy.check import is_for_own_prior, ratio_limits
 from mechdesign.certify.problem import Statement, number, read_potentials
@@ -62,7 +63,7 @@ def band_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     support = [x for x, p in enumerate(statement.prior) if p]
     low, high = min(f[x] for x in support), max(f[x] for x in support)
     if low == high:
-        return Fraction(0)
+        return error_or_gain(statement, Fraction(0))
     u = [potentials[x] for x in support]
     band = _ColumnBand(
         statement,
@@ -73,7 +74,7 @@ def band_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     intervals = zip(pairwise(decoders), pairwise(costs), strict=True)
     # d**2 is rounded up, as it is taken away
     worst = min(least_on_interval(a, b, -(-((t - s) ** 2) >> BITS)) for (s, t), (a, b) in intervals)
-    return Fraction(sum(u) + worst, SCALE) * (high - low) ** 2
+    return error_or_gain(statement, Fraction(sum(u) + worst, SCALE) * (high - low) ** 2)
 
 
 def least_on_interval(a: int, b: int, curvature: int) -> int:

@@ -22,7 +22,7 @@ from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.estimation_risk import estimator, reference_prior, risk_value
 from mechdesign.certify.bounds.outward import lift_exponent
 from mechdesign.certify.bounds.readings import Readings, variance
-from mechdesign.certify.bounds.sums.gains import has_gain, total_gain
+from mechdesign.certify.bounds.sums.gains import error_or_gain, has_gain, total_gain
 from mechdesign.certify.fixed_point import (
     dot,
     fraction_steps,
@@ -157,7 +157,7 @@ def _decoder(
 def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     """Return the bound that multipliers prove; negative multipliers are refused.
 
-    For the accuracy of a guess it is one less the bound on the Hamming loss.
+    For the gain of a guess it is the largest gain less the bound on the loss of the guess.
 
     ``dual["weights"]``: for a worst case over x, weights of the inputs that sum to 1, since the
     worst case is at least any mean. ``dual["rows"]``: multipliers of rows of the notions, by
@@ -180,7 +180,7 @@ def dual_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
     least = least_reduced_cost(statement, dual.get("information"), reduced, BITS) - Fraction(
         owed, SCALE
     )
-    return 1 - least if statement.utility["objective"] == ACCURACY else least
+    return statement.ceiling - least if statement.is_maximized else least
 
 
 def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
@@ -215,7 +215,7 @@ def decoder_bound(statement: Statement, dual: dict[str, Any]) -> Fraction:
         curvatures = [scaled_up(p * (b - a) ** 2, BITS) for a, b in pairwise(decoders)]
         ends = zip(pairwise(row), curvatures, strict=True)
         total += min(least_on_interval(a, b, curvature) for (a, b), curvature in ends)
-    return Fraction(total, SCALE)
+    return error_or_gain(statement, Fraction(total, SCALE))
 
 
 def add_rows(statement: Statement, block: dict[str, Any], reduced: list[list[int]]) -> None:

@@ -103,8 +103,8 @@ class _Optimum(NamedTuple):
 
 
 def _outputs(problem: Problem) -> tuple[Label, ...]:
-    """Return the outputs that are allowed: those of a best guess are the inputs."""
-    return problem.outputs or problem.domain.labels
+    """Return the outputs that are allowed, or what may be guessed."""
+    return problem.guesses
 
 
 def _order(problem: Problem) -> IntArray:

@@ -108,6 +108,6 @@ def _costs(problem: Problem, weights: FloatArray | None) -> FloatArray:
     loss = problem.utility.linear_form
     if loss is None:
         raise UnsupportedError("objective", "a loss that is linear", problem.utility.name)
-    table = loss.loss(problem.domain, problem.outputs or problem.domain.labels).array
+    table = loss.loss(problem.domain, problem.guesses).array
     mass = problem.prior.array if weights is None else weights / weights.sum()
     return np.asarray(mass[:, None] * table)

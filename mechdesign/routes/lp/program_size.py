@@ -42,7 +42,7 @@ def program_size(problem: Problem) -> ProgramSize:
     from mechdesign.routes.lp.column_rows import ColumnRows  # scipy on demand
 
     loss = problem.utility.linear_form
-    n_outputs = len(problem.outputs or problem.domain)  # a guess is one of the inputs
+    n_outputs = len(problem.guesses)
     (first, *more) = problem.cone.families
     pairs = first.ratio_rows()
     try:

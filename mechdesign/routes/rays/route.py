@@ -20,13 +20,15 @@ class ExtremeRays(Route):
     def check(self, problem: Problem) -> Verdict:
         """Ask for a sum over outputs; for the error of a scalar the search over decoders is better.
 
-        A convex and homogeneous gain is largest at extreme rays.
+        A convex and homogeneous gain is largest at extreme rays. A gain that is a constant less
+        such an error may be so small that the search leaves a gap: then rays come after it.
         """
         utility = problem.utility
         if not isinstance(utility, ColumnUtility):
             return Verdict(False, f"{utility.name} is not a sum over outputs")
         reason = "the objective is a sum over outputs, best at extreme rays of the cone"
-        return Verdict(True, reason, utility.scalar_values(problem.domain) is None)
+        own = utility.is_maximized or utility.scalar_values(problem.domain) is None
+        return Verdict(True, reason, own)
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the linear program over rays."""

@@ -18,7 +18,7 @@ from operator import sub
 from typing import Any
 
 from mechdesign.certify.fixed_point import product_steps
-from mechdesign.certify.problem import ACCURACY, Statement, read_masses, scaled_numbers
+from mechdesign.certify.problem import Statement, read_masses, scaled_numbers
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
@@ -36,8 +36,8 @@ class ReducedCosts:
     Parameters
     ----------
     statement
-        A problem with a linear loss, or the accuracy of a guess, which is one less the Hamming loss
-        of the best guess.
+        A problem with a linear loss, or the gain of a guess, which is its ceiling less the loss of
+        the best guess.
     dual
         The prices; for a worst case with weights of the inputs.
 
@@ -55,7 +55,7 @@ class ReducedCosts:
     def __init__(self, statement: Statement, dual: dict[str, Any]) -> None:
         if len(dual["potential"]) != len(statement.prior):
             raise CertificateError("the certificate has not one potential for each input")
-        self._is_accuracy = statement.utility["objective"] == ACCURACY
+        self._ceiling = statement.ceiling if statement.is_maximized else None
         self._losses = losses = statement.losses
         self.prices = scaled_numbers(dual["potential"], BITS)
         masses, whole = read_masses(statement, dual)
@@ -81,4 +81,4 @@ class ReducedCosts:
     def bound(self, rest: int) -> Fraction:
         """Return the bound on the objective, where Sum_y c_y . q_y is at least ``rest``."""
         least = Fraction(sum(self.prices) + rest, SCALE)
-        return 1 - least if self._is_accuracy else least
+        return least if self._ceiling is None else self._ceiling - least

@@ -1,6 +1,7 @@
 """Objectives that are sums of gains: Sum_y g(q_y) with g convex and positively homogeneous.
 
-Mutual information and the accuracy of the Bayes guess are such sums. A posterior-mean squared error
+Mutual information, the accuracy of the Bayes guess, the gain of any guess, Fisher information and
+divergences (`divergences`) are such sums. A posterior-mean squared error
 is its value without any report less such a sum. No post-processing raises a sum of gains, since
 g(q + q') <= g(q) + g(q').
 """
@@ -11,12 +12,28 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from mechdesign.certify.bounds.sums.divergences import divergence, is_infinite
 from mechdesign.certify.fixed_point import fraction_steps, product_steps
-from mechdesign.certify.problem import ACCURACY, INFORMATION, POSTERIOR, Statement
+from mechdesign.certify.problem import (
+    ACCURACY,
+    FISHER,
+    INFORMATION,
+    POSTERIOR,
+    VULNERABILITY,
+    Statement,
+)
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.resources import spend
 
-__all__ = ["coordinate_gain", "gain", "has_gain", "offset", "total_gain"]
+__all__ = [
+    "coordinate_gain",
+    "error_or_gain",
+    "gain",
+    "has_gain",
+    "is_unbounded",
+    "offset",
+    "total_gain",
+]
 
 ZERO = Fraction(0)
 
@@ -25,7 +42,13 @@ Column: TypeAlias = Sequence[Any]
 
 def has_gain(statement: Statement) -> bool:
     """Return whether the objective is a sum of gains."""
-    return statement.utility["objective"] in (POSTERIOR, INFORMATION, ACCURACY)
+    named = (POSTERIOR, INFORMATION, ACCURACY, VULNERABILITY, FISHER)
+    return statement.utility["objective"] in named or statement.is_divergence
+
+
+def is_unbounded(statement: Statement) -> bool:
+    """Return whether the objective is infinite where every input has its own report."""
+    return statement.is_divergence and is_infinite(statement)
 
 
 def offset(statement: Statement) -> Fraction:
@@ -41,13 +64,31 @@ def offset(statement: Statement) -> Fraction:
     return Fraction(squares, whole * unit * unit)
 
 
+def error_or_gain(statement: Statement, error: Fraction) -> Fraction:
+    """Return the objective at an error of the best estimate of f(X).
+
+    Fisher information is the second moment of the score s(X) less the error of its estimate.
+    """
+    if statement.utility["objective"] != FISHER:
+        return error
+    masses, whole = statement.masses
+    values, unit = statement.whole_values
+    spend(len(masses) * (product_steps(whole) + product_steps(unit)), "a second moment")
+    squares = sum(p * f * f for p, f in zip(masses, values, strict=True))
+    return Fraction(squares, whole * unit * unit) - error
+
+
 def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     """Return g(q), rounded up or down where it is irrational.
 
     With t = P . q, the probability of the output: (Sum_x P_x f_x q_x)**2 / t for the error of
     E[f(X)|Y] with f scalar; Sum_x (P_x q_x)**2 / t for that of the histogram;
-    Sum_x P_x q_x ln(q_x / t) for information; max_x P_x q_x for the accuracy of the Bayes guess.
+    Sum_x P_x q_x ln(q_x / t) for information; max_x P_x q_x for the accuracy of the Bayes guess;
+    max_w Sum_x g(w, x) P_x q_x for the gain of any; the sum of (Sum_x P_x s_x q_x)**2 / t over the
+    scores s for Fisher information.
     """
+    if statement.is_divergence:
+        return divergence(statement, q, up=up)
     objective, (masses, whole) = statement.utility["objective"], statement.masses
     are_whole = type(q[0]) is int
     spend(len(q) * (2 * product_steps(whole) if are_whole else 100), "a gain")
@@ -58,6 +99,16 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     spend(50 + 2 * fraction_steps(total.numerator.bit_length()), "a gain")
     if objective == ACCURACY:
         return Fraction(max(joint.values())) / whole
+    if objective == VULNERABILITY:
+        gains, unit = statement.guesses
+        spend(len(gains) * len(joint) * (1 + product_steps(unit)), "a gain")
+        best = max(sum(j * g[x] for x, j in joint.items()) for g in gains)
+        return Fraction(best) / (whole * unit)
+    if objective == FISHER:
+        scores, unit = statement.scores
+        spend(len(scores) * len(joint) * (1 + product_steps(unit)), "a gain")
+        moments = (sum(j * s[x] for x, j in joint.items()) for s in scores)
+        return _ratio(sum(m * m for m in moments), total * whole * unit * unit)
     if objective == INFORMATION:
         log, by_value = log_upper if up else log_lower, dict[Any, Any]()
         for x, j in joint.items():  # equal entries have one logarithm

@@ -1,0 +1,251 @@
+"""f-divergences between what two mixtures of inputs send: how well a report tells them apart."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.channel import Channel, as_channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.exact import fraction_text, log_lower, sqrt_upper
+from mechdesign.prior import Prior
+from mechdesign.utilities.column import ColumnUtility
+from mechdesign.utilities.gains.mixtures import Mixture
+
+__all__ = ["ChiSquared", "Divergence", "KullbackLeibler", "SquaredHellinger", "TotalVariation"]
+
+
+class Divergence(ColumnUtility):
+    """Sum_y f(a_y, b_y) of the laws a and b of the report under two mixtures of inputs, maximized.
+
+    Under the first hypothesis the input has the law ``first``, under the second ``second``; a and b
+    are what a channel makes of them. Each f is convex and homogeneous, so that extreme rays are
+    best.
+
+    Parameters
+    ----------
+    first, second
+        An input by its label, or weights of inputs that sum to 1: a list or an array for all of
+        them, or a dict or a Series by label, where inputs that are left out have weight 0.
+
+    Raises
+    ------
+    InputError
+        If they are no such weights.
+    """
+
+    sense = "maximize"
+    may_be_infinite = False
+    """Whether it is infinite where only the first hypothesis sends a report."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self.first, self.second = Mixture.of(first, "first"), Mixture.of(second, "second")
+
+    def weights(self, domain: Domain) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """Return the weights of both mixtures on the inputs, exact."""
+        return self.first.on(domain, "first"), self.second.on(domain, "second")
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Look the inputs up."""
+        first, second = self.weights(domain)
+        if first == second:
+            raise InputError("second", "another mixture than first", "the same")
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Divergence:
+        """Return the divergence with weights for all inputs, in the order of the domain."""
+        both = (self.first, self.second)
+        return (
+            self
+            if all(m.is_aligned for m in both)
+            else type(self)(*map(list, self.weights(domain)))
+        )
+
+    def on(self, domain: Domain) -> Divergence:
+        """Return the divergence with weights for all inputs, in the order of the domain."""
+        return self.aligned(domain, None)
+
+    def check_prior(self, prior: Prior) -> None:
+        """Ask for a prior above 0 at the inputs of both mixtures: bounds are found per report."""
+        for key, mixture in (("first", self.first), ("second", self.second)):
+            pairs = zip(mixture.given, prior, strict=True)
+            if mixture.is_aligned and any(w and not p for w, p in pairs):
+                raise InputError("prior", f"probabilities above 0 at the inputs of {key}", "0")
+
+    def infinite_without(self, domain: Domain) -> tuple[BoolArray, BoolArray] | None:
+        """Return the inputs one of which must stay possible, and those that need it."""
+        if not self.may_be_infinite:
+            return None
+        first, second = (np.array([bool(w) for w in side]) for side in self.weights(domain))
+        return (second, first & ~second) if (first & ~second).any() else None
+
+    @abstractmethod
+    def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return f(a, b) for each report, in floats."""
+
+    @abstractmethod
+    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
+        """Return f(a, b), rounded down where it is irrational; b is above 0 where it has to be."""
+
+    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return f(first . q, second . q).
+
+        Raises
+        ------
+        UnsupportedError
+            If the weights are not written out: see :meth:`on`.
+        """
+        if not (self.first.is_aligned and self.second.is_aligned):
+            raise UnsupportedError("first", "weights in the order of the domain", "others")
+        a, b = (np.array(list(map(float, m.given))) @ columns for m in (self.first, self.second))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.term(a, b)
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the divergence at an exact channel, rounded down where it is irrational.
+
+        Raises
+        ------
+        InputError
+            If it is infinite.
+        """
+        first, second = self.weights(as_channel(channel).inputs)
+        total, whole = Fraction(0), channel.denominator
+        for q in channel.columns():
+            a, b = (
+                sum((w * v for w, v in zip(side, q, strict=True)), Fraction(0)) / whole
+                for side in (first, second)
+            )
+            if a and not b and self.may_be_infinite:
+                expected = "reports of the first mixture that the second sends too"
+                raise InputError("channel", expected, f"one that makes {self.name} infinite")
+            total += self.exact_term(a, b)
+        return total
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table, weights for all inputs."""
+        first, second = (list(map(fraction_text, side)) for side in self.weights(domain))
+        return {"objective": self.name, "first": first, "second": second}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.first!r}, {self.second!r})"
+
+
+class TotalVariation(Divergence):
+    """Sum_y |a_y - b_y| / 2: one less both errors of the best test, added.
+
+    Notes
+    -----
+    The least mean error of a test, at even odds, is (1 - TV) / 2. Under LDP the binary mechanism
+    is best (Kairouz, Oh and Viswanath 2014, Theorem 7 and Corollary 11).
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
+    >>> TotalVariation("a", "b").value(warner, Prior([0.5, 0.5]))
+    Fraction(1, 2)
+    >>> TotalVariation("a", {"a": "1/2", "b": "1/2"}).value(warner, Prior([0.5, 0.5]))
+    Fraction(1, 4)
+    """
+
+    name = "total-variation"
+    title = "total variation between the reports of two mixtures of inputs"
+    exact = True
+
+    def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return |a - b| / 2."""
+        return np.asarray(np.abs(a - b) / 2)
+
+    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
+        """Return |a - b| / 2."""
+        return abs(a - b) / 2
+
+
+class KullbackLeibler(Divergence):
+    """Sum_y a_y ln(a_y / b_y) in nats: how fast the error of a test falls with more reports.
+
+    Notes
+    -----
+    Source: Kairouz, Oh and Viswanath 2014, with the lemma of Chernoff and Stein.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(float(KullbackLeibler([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))), 6)  # ln(3)/2
+    0.549306
+    """
+
+    name = "kullback-leibler"
+    title = "Kullback-Leibler divergence between the reports of two mixtures of inputs, in nats"
+    exact = True
+    may_be_infinite = True
+
+    def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return a ln(a / b)."""
+        return np.asarray(np.where(a > 0, a * np.log(a / b), 0.0))
+
+    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
+        """Return a ln(a / b), rounded down."""
+        return a * log_lower(a / b) if a else Fraction(0)
+
+
+class ChiSquared(Divergence):
+    """Sum_y (a_y - b_y)**2 / b_y.
+
+    Notes
+    -----
+    Source: Kairouz, Oh and Viswanath 2014, as one of the f-divergences.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> ChiSquared([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))
+    Fraction(4, 3)
+    """
+
+    name = "chi-squared"
+    title = "chi-squared divergence between the reports of two mixtures of inputs"
+    exact = True
+    may_be_infinite = True
+
+    def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return (a - b)**2 / b."""
+        return np.asarray(np.where((a > 0) | (b > 0), (a - b) ** 2 / b, 0.0))
+
+    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
+        """Return (a - b)**2 / b."""
+        return (a - b) ** 2 / b if b else Fraction(0)
+
+
+class SquaredHellinger(Divergence):
+    """Sum_y (sqrt(a_y) - sqrt(b_y))**2 / 2, from 0 to 1: 1 - Sum_y sqrt(a_y b_y).
+
+    Notes
+    -----
+    Source: Kairouz, Oh and Viswanath 2014, as one of the f-divergences.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["4/5", "1/5"], ["1/5", "4/5"]])
+    >>> round(float(SquaredHellinger([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))), 12)
+    0.2
+    """
+
+    name = "squared-hellinger"
+    title = "squared Hellinger distance between the reports of two mixtures of inputs"
+    exact = True
+
+    def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return (sqrt(a) - sqrt(b))**2 / 2."""
+        return np.asarray((np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
+
+    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
+        """Return (a + b) / 2 - sqrt(a b), rounded down."""
+        return (a + b) / 2 - sqrt_upper(a * b)

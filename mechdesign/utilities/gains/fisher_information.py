@@ -1,0 +1,165 @@
+"""Fisher information about the parameter of a family of laws of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel, as_channel
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.exact import as_fraction, fraction_text, short_text
+from mechdesign.labels import Labels, aligned, by_label, split, split_matrix
+from mechdesign.prior import Prior
+from mechdesign.utilities.column import ColumnUtility, joint_columns
+
+__all__ = ["FisherInformation"]
+
+Row = tuple[Fraction, ...]
+
+MEAN_TOLERANCE = 1e-6
+"""How far from 0 the mean of a score may be, relative to the root of its mean square."""
+
+
+class FisherInformation(ColumnUtility):
+    """Sum_y |Sum_x P_x s(x) Q[x,y]|**2 / lambda_y, the Fisher information in Y, maximized.
+
+    The prior P is a member of a family of laws p(x; theta), and s(x) = d/dtheta ln p(x; theta)
+    there. Then d/dtheta lambda_y = Sum_x P_x s(x) Q[x,y], so that the sum is the Fisher information
+    about theta in one report: by the bound of Cramer and Rao no unbiased estimate of theta from n
+    reports has a variance below 1/n of its inverse. For several parameters it is the trace of the
+    information matrix.
+
+    Parameters
+    ----------
+    scores
+        ``(n_inputs,)`` numbers s(x), or ``(n_inputs, n_parameters)``; a dict, a Series or a frame
+        counts by label. Their mean at the prior is 0, as that of every score is.
+
+    Raises
+    ------
+    InputError
+        If the scores are no such numbers, or all 0.
+
+    Notes
+    -----
+    It is E |s(X)|**2 less the posterior-mean squared error of s(X), so that the two are best for
+    the same channels. Source: Barnes, Chen and Ozgur 2020 (Fisher information under privacy);
+    Kalinin and Steinberger 2024 for the location of a Gaussian law.
+
+    Examples
+    --------
+    The probability of "yes" in Warner's survey, at 1/2: the score is 1/p or -1/(1 - p).
+
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> FisherInformation([2, -2]).value(warner, Prior([0.5, 0.5]))
+    Fraction(1, 1)
+    """
+
+    name = "fisher-information"
+    title = "Fisher information in Y about the parameter of a family of laws"
+    sense = "maximize"
+    exact = True
+
+    def __init__(self, scores: Any) -> None:
+        rows, labels = _read(scores)
+        if not any(map(any, rows)):
+            raise InputError("scores", "numbers that are not all 0", "only zeros")
+        self._rows, self._labels = rows, labels
+
+    def rows(self, domain: Domain) -> list[Row]:
+        """Return the scores of each input, exact, one for each parameter."""
+        return aligned(self._rows, self._labels, domain.labels, "scores")
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Look the scores up."""
+        self.rows(domain)
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> FisherInformation:
+        """Return the information with its scores in the order of the domain."""
+        return self if self._labels is None else FisherInformation(self.rows(domain))
+
+    def on(self, domain: Domain) -> FisherInformation:
+        """Return the information with its scores in the order of the domain."""
+        return self.aligned(domain, None)
+
+    def check_prior(self, prior: Prior) -> None:
+        """Ask for scores of mean 0, as P sums to 1 at every parameter."""
+        for score in zip(*self._rows, strict=True):
+            mean, square = prior.mean(score), prior.mean([s * s for s in score])
+            if abs(mean) > MEAN_TOLERANCE * sqrt(square):
+                expected = "scores d/dtheta ln p(x), whose mean at the prior is 0"
+                raise InputError("scores", expected, f"a mean of {short_text(mean)}")
+
+    def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
+        """Return s(x) for one parameter: what is best for their estimate is best here."""
+        rows = self.rows(domain)
+        return tuple(s for (s,) in rows) if len(rows[0]) == 1 else None
+
+    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
+        """Return |Sum_x P_x s(x) q_x|**2 / (P . q).
+
+        Raises
+        ------
+        UnsupportedError
+            If the scores count by label: see :meth:`on`.
+        """
+        if self._labels is not None:
+            raise UnsupportedError("scores", "scores in the order of the domain", "others")
+        scores = np.array([[float(s) for s in row] for row in self._rows])
+        law = prior @ columns
+        square = (((prior[:, None] * scores).T @ columns) ** 2).sum(axis=0)
+        return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
+
+    def value(
+        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Fraction:
+        """Return the exact information in one report of a channel."""
+        scores, total = self.rows(as_channel(channel).inputs), Fraction(0)
+        for joint in joint_columns(channel, prior):
+            output = sum(joint, Fraction(0))
+            if output:
+                parts = (
+                    sum((j * s for j, s in zip(joint, score, strict=True)), Fraction(0))
+                    for score in zip(*scores, strict=True)
+                )
+                total += sum(part * part for part in parts) / output
+        return total / channel.denominator
+
+    def to_table(self, domain: Domain) -> dict[str, Any]:
+        """Return the ``[utility]`` table: a list of scores for each input."""
+        rows = [list(map(fraction_text, row)) for row in self.rows(domain)]
+        return {"objective": self.name, "scores": rows}
+
+    def __repr__(self) -> str:
+        rows = [
+            short_text(row[0]) if len(row) == 1 else f"[{', '.join(map(short_text, row))}]"
+            for row in self._rows
+        ]
+        return f"{type(self).__name__}({by_label(rows, self._labels)})".replace("'", "")
+
+
+def _read(scores: Any) -> tuple[list[Row], Labels | None]:
+    """Return rows of scores, and the labels of the inputs that they belong to."""
+    expected = "a list of numbers, one for each input, or a list of them for several parameters"
+    if not hasattr(scores, "columns"):
+        entries, labels = split(scores, "scores", expected)
+        if entries and not any(isinstance(e, (list, tuple, np.ndarray)) for e in entries):
+            names = range(len(entries)) if labels is None else labels
+            return [
+                (as_fraction(s, f"scores[{shown(n)}]"),)
+                for n, s in zip(names, entries, strict=True)
+            ], labels
+    listed, labels, _ = split_matrix(scores, "scores", expected, "a list of numbers")
+    rows = [
+        tuple(as_fraction(s, f"scores[{x}][{j}]") for j, s in enumerate(row))
+        for x, row in enumerate(listed)
+    ]
+    if not rows or len(set(map(len, rows))) > 1 or not rows[0]:
+        raise InputError("scores", "as many scores for each input", "lists of other lengths")
+    return rows, labels

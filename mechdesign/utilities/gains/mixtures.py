@@ -1,0 +1,92 @@
+"""A law on the inputs as the user gives it: one input, or weights by position or by label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.domain import Domain, Label, clean_label
+from mechdesign.errors import InputError
+from mechdesign.exact import short_text
+from mechdesign.labels import Labels, by_label
+from mechdesign.prior import SUM_TOLERANCE, labeled_numbers
+
+__all__ = ["Mixture"]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Weights of inputs that sum to 1, exact.
+
+    Attributes
+    ----------
+    given
+        The weights.
+    labels
+        The inputs that they belong to; None where there is one for each, in their order.
+    """
+
+    given: tuple[Fraction, ...]
+    labels: Labels | None = None
+
+    @classmethod
+    def of(cls, mixture: Any, key: str) -> Mixture:
+        """Read a label, a list of weights, or weights by label, normalized exactly.
+
+        Raises
+        ------
+        InputError
+            If they are no weights, or sum to another number than 1.
+
+        Examples
+        --------
+        >>> Mixture.of("a", "first")
+        'a'
+        >>> Mixture.of({"a": 0.5, "b": 0.5}, "first").on(Domain(["b", "c", "a"]), "first")
+        (Fraction(1, 2), Fraction(0, 1), Fraction(1, 2))
+        """
+        if isinstance(mixture, str | int | float | tuple):
+            return cls((Fraction(1),), (clean_label(mixture, key),))
+        numbers, labels = labeled_numbers(mixture, key)
+        total = sum(numbers, Fraction(0))
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise InputError(key, "weights that sum to 1", f"weights that sum to {float(total):g}")
+        return cls(tuple(w / total for w in numbers), labels)
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether there is a weight for each input, by position."""
+        return self.labels is None
+
+    def on(self, domain: Domain, key: str) -> tuple[Fraction, ...]:
+        """Return the weight of each input of a domain, in its order.
+
+        Raises
+        ------
+        InputError
+            If a label is none of its inputs, or the weights are not one for each.
+        """
+        if self.labels is None:
+            if len(self.given) != len(domain):
+                expected = f"{len(domain)} weights, one for each input"
+                raise InputError(key, expected, f"{len(self.given)} weights")
+            return self.given
+        found = [Fraction(0)] * len(domain)
+        for label, weight in zip(self.labels, self.given, strict=True):
+            found[_place(domain, label, key)] += weight
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        if self.labels is not None and len(self.labels) == 1:
+            return repr(self.labels[0])
+        return str(by_label(list(map(short_text, self.given)), self.labels)).replace("'", "")
+
+
+def _place(domain: Domain, label: Label, key: str) -> int:
+    """Return the place of a label; the keys of a table in a file are text."""
+    if isinstance(label, str):
+        place = domain.find_text(label)
+        if place is not None:
+            return place
+    return domain.index(label, key)

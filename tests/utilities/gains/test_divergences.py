@@ -1,0 +1,242 @@
+"""Divergences between mixtures of inputs: definitions, closed forms, all rays, refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    Channel,
+    ChiSquared,
+    ContextAwareLDP,
+    Domain,
+    HighLowLDP,
+    InputError,
+    KullbackLeibler,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    SquaredHellinger,
+    TotalVariation,
+    design,
+    save,
+)
+from mechdesign.certify import verify
+from mechdesign.certify.bounds.sums.divergences import divergence
+from mechdesign.errors import CertificateError
+from mechdesign.utilities import Divergence
+from solvers import SOLVERS
+from tests.strategies import DIGITS, channels, decimal, examples, simplex, statement_of
+
+ALL = [TotalVariation, KullbackLeibler, ChiSquared, SquaredHellinger]
+PRIOR = Prior([0.4, 0.3, 0.2, 0.1])
+MIXED = {1: "0.5", 3: "0.5"}
+
+
+def term(name: str, a: Decimal, b: Decimal) -> Decimal:
+    with localcontext(DIGITS):
+        return _term(name, a, b)
+
+
+def _term(name: str, a: Decimal, b: Decimal) -> Decimal:
+    if name == "total-variation":
+        return abs(a - b) / 2
+    if name == "squared-hellinger":
+        return (DIGITS.sqrt(a) - DIGITS.sqrt(b)) ** 2 / 2
+    if name == "chi-squared":
+        return (a - b) ** 2 / b if b else Decimal(0)
+    return a * DIGITS.ln(a / b) if a else Decimal(0)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@examples(25)
+@given(st.data())
+def test_values_are_those_of_the_definitions(kind: type[Divergence], data: st.DataObject) -> None:
+    channel, first, second = data.draw(channels(3)), data.draw(simplex(3)), data.draw(simplex(3))
+    if first == second:
+        return
+    utility, total, infinite = kind(first, second), Decimal(0), False
+    for q in channel.columns():
+        a, b = (
+            sum((w * v for w, v in zip(side, q, strict=True)), Fraction(0)) / channel.denominator
+            for side in (first, second)
+        )
+        infinite |= utility.may_be_infinite and bool(a) and not b
+        if not infinite:
+            total += term(utility.name, decimal(a), decimal(b))
+    if infinite:
+        with pytest.raises(InputError, match="infinite"):
+            utility.value(channel, Prior.uniform(3))
+        return
+    found = utility.value(channel, Prior.uniform(3))
+    assert math.isclose(found, total, rel_tol=1e-12, abs_tol=1e-14)
+    floats = utility.gain(channel.matrix, np.full(3, 1 / 3)).sum()
+    assert math.isclose(floats, total, rel_tol=1e-6, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@examples(25)
+@given(st.data())
+def test_the_checker_rounds_outward(kind: type[Divergence], data: st.DataObject) -> None:
+    first, second = data.draw(simplex(3, 1)), data.draw(simplex(3))
+    q = data.draw(st.lists(st.integers(1, 9), min_size=3, max_size=3))
+    if first == second:
+        return
+    statement = statement_of(Problem(3, LDP(1), kind(first, second)))
+    low, high = (divergence(statement, q, up=up) for up in (False, True))
+    a, b = (decimal(sum(w * v for w, v in zip(side, q, strict=True))) for side in (first, second))
+    exact = term(kind.name, a, b)
+    with localcontext(DIGITS):
+        slack = Decimal("1e-50")
+        assert decimal(low) <= exact + slack
+        assert decimal(high) >= exact - slack
+    assert high - low <= Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(
+    "notion",
+    [LDP(1), LIP("0.8"), MetricPrivacy("0.6", "absolute")],
+    ids=lambda n: n.name,
+)
+@pytest.mark.parametrize("second", [3, MIXED], ids=["input", "mixture"])
+def test_the_optimum_is_that_of_all_rays(
+    kind: type[Divergence], notion: Any, second: Any, tmp_path: Path
+) -> None:
+    problem = Problem(range(4), notion, kind(0, second), prior=PRIOR)
+    solution = design(problem)
+    assert solution.status == "optimal"
+    assert math.isclose(solution.value, SOLVERS["vertices"](problem).value, rel_tol=1e-9)
+    save(solution, tmp_path / "channel.json")
+    verified = verify(json.loads((tmp_path / "channel.json").read_text()))
+    assert verified.value == solution.value
+    assert verified.bound is not None
+    assert verified.value <= verified.bound <= verified.value + Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1, 2.5])
+def test_two_inputs_are_warners(epsilon: float) -> None:
+    """Kairouz et al. 2014, Theorem 7: variation (e - 1) / (e + 1), divergence eps times it."""
+    e = math.exp(epsilon)
+    tanh = (e - 1) / (e + 1)
+    expected = {
+        TotalVariation: tanh,
+        KullbackLeibler: epsilon * tanh,
+        ChiSquared: (e - 1) ** 2 / e,
+        SquaredHellinger: (math.sqrt(e) - 1) ** 2 / (e + 1),
+    }
+    for kind, value in expected.items():
+        found = design(Problem(["a", "b"], LDP(epsilon), kind("a", "b")))
+        assert math.isclose(found.value, value, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
+def test_the_binary_mechanism_is_best_for_total_variation(epsilon: str) -> None:
+    """Under LDP the most is tanh(eps / 2) times that of the mixtures (Theorem 7)."""
+    first, second = [Fraction(n, 20) for n in (8, 6, 4, 2)], [Fraction(n, 20) for n in (3, 5, 7, 5)]
+    solution = design(Problem(4, LDP(epsilon), TotalVariation(first, second)))
+    apart = sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2
+    assert math.isclose(solution.value, apart * math.tanh(float(epsilon) / 2), rel_tol=1e-12)
+
+
+def test_the_optimum_does_not_depend_on_the_prior() -> None:
+    for kind in ALL:
+        found = [
+            design(Problem(3, LDP(1), kind(0, 2), prior=prior)).value
+            for prior in ([0.2, 0.3, 0.5], [0.8, 0.1, 0.1])
+        ]
+        assert math.isclose(*found, rel_tol=1e-9)
+
+
+FREE = ContextAwareLDP([[0, "inf", "inf"], ["inf", 0, "inf"], [1, 1, 0]])
+
+
+@pytest.mark.parametrize("kind", [KullbackLeibler, ChiSquared])
+@pytest.mark.parametrize(
+    ("notion", "first", "second", "is_infinite"),
+    [
+        (HighLowLDP(1, [0]), 0, 1, False),
+        (HighLowLDP(1, [1]), 0, 1, True),
+        (FREE, 2, 1, False),
+        (FREE, 1, 2, True),
+        (FREE, {0: 0.5, 2: 0.5}, {1: 0.5, 2: 0.5}, True),
+        (FREE, {0: 0.5, 2: 0.5}, {1: 0.5, 0: 0.5}, False),
+        (LDP(30), 0, 1, False),
+        (PML(3), 0, 1, True),
+    ],
+)
+def test_an_infinite_divergence_is_refused(
+    kind: type[Divergence], notion: Any, first: Any, second: Any, is_infinite: bool
+) -> None:
+    def make() -> Problem:
+        return Problem(3, notion, kind(first, second), prior=[0.3, 0.3, 0.4])
+
+    if is_infinite:
+        with pytest.raises(InputError, match="infinite"):
+            make()
+    else:
+        solution = design(make())
+        assert solution.bound is not None
+        assert solution.value <= solution.bound
+
+
+def test_mixtures_of_labels() -> None:
+    grid = Domain.grid(1, 3)
+    by_label = Problem(grid, LDP(1), TotalVariation((0, 0), {(0, 1): 0.25, (0, 2): 0.75}))
+    by_place = Problem(grid, LDP(1), TotalVariation([1, 0, 0], [0, 0.25, 0.75]))
+    assert by_label.to_table() == by_place.to_table()
+    series = pd.Series({"c": 0.75, "b": 0.25})
+    named = Problem(["a", "b", "c"], LDP(1), TotalVariation("a", series))
+    assert named.to_table()["utility"] == by_place.to_table()["utility"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "prior", "message"),
+    [
+        ("d", "a", None, "first: expected labels of the domain"),
+        ("a", "a", None, "second: expected another mixture than first, given the same"),
+        ("a", [0.5, 0.5], None, "second: expected 3 weights"),
+        ("a", [0.5, 0.5, 0.5], None, "weights that sum to 1.5"),
+        ("a", {"b": -1, "c": 2}, None, "second"),
+        ("a", [0.5, float("nan"), 0.5], None, "second"),
+        ("a", {}, None, "second"),
+        ("a", "b", [0.5, 0, 0.5], "prior: expected probabilities above 0 at the inputs of second"),
+        (None, "a", None, "first"),
+    ],
+)
+def test_wrong_mixtures_get_one_line(first: Any, second: Any, prior: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Problem(["a", "b", "c"], LDP(1), ChiSquared(first, second), prior=prior)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_checker_believes_no_file(tmp_path: Path) -> None:
+    solution = design(Problem(3, LDP(2), KullbackLeibler(0, 1)))
+    statement = statement_of(solution.problem)
+    with pytest.raises(CertificateError, match="infinite"):
+        divergence(statement, [1, 0, 5], up=True)
+    zero = statement_of(Problem(3, LDP(2), TotalVariation(0, 1), prior=[0.5, 0.5, 0]))
+    zero.prior[:] = [Fraction(1), Fraction(0), Fraction(0)]
+    with pytest.raises(CertificateError, match="prior 0"):
+        divergence(zero, [1, 2, 3], up=True)
+
+
+def test_more_data_processing_tells_less() -> None:
+    """What a channel after a channel sends is closer together, for each of them."""
+    one = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    two = Channel.from_matrix([["5/8", "3/8"], ["3/8", "5/8"]])
+    for kind in ALL:
+        found = [kind(0, 1).value(channel, Prior.uniform(2)) for channel in (one, two)]
+        assert found[0] > found[1] > 0
