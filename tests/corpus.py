@@ -26,6 +26,7 @@ from mechdesign import (
     ChiSquared,
     ColumnUtility,
     ContextAwareLDP,
+    ContinuousProblem,
     DifferentialIdentifiability,
     Distortion,
     Domain,
@@ -34,6 +35,8 @@ from mechdesign import (
     GVulnerability,
     HammingLoss,
     HighLowLDP,
+    Histogram,
+    Interval,
     KullbackLeibler,
     L2Risk,
     LinearNotion,
@@ -43,6 +46,7 @@ from mechdesign import (
     MetricPrivacy,
     MutualInformation,
     MutualInformationPrivacy,
+    NamedLaw,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
@@ -367,10 +371,55 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
 CASES: dict[str, Callable[[], Document]] = dict([*_mechanisms(), *_problems()])
 
 
+UNIT = Interval(0, 1, cuts=["1/4", "1/2"])
+LOW, MIDDLE, HIGH = UNIT.regions.labels
+BETA = NamedLaw("beta", [2, 3])
+BEST = PosteriorMeanSquaredError()
+ON_INTERVALS: dict[str, tuple[Any, Any, Utility, Any]] = {
+    "ldp": ([0, 1], LDP(1), LOSSES["absolute"], None),
+    "ldp worst": ([0, 1], LDP(1), LOSSES["worst"], BETA),
+    "lip": ([0, 1], LIP(1), LOSSES["squared"], Histogram([0, "1/2", 1], ["1/3", "2/3"])),
+    "lip worst": ([0, 1], LIP(1), LOSSES["worst"], BETA),
+    "lift": (["-inf", 1], AsymmetricLift("0.7", 1), LOSSES["absolute"], NamedLaw("normal")),
+    "pml and ldp": ([0, 1], [PML(1), LDP(2)], LOSSES["absolute"], BETA),
+    "metric": ([0, 1], MetricPrivacy(3, "absolute"), LOSSES["absolute"], BETA),
+    "metric worst": ([0, 1], MetricPrivacy(3, "absolute"), LOSSES["worst"], BETA),
+    "estimate": ([0, 1], LIP(1), BEST, BETA),
+    "approximate-ldp": ([0, 1], ApproximateLDP(1, "0.05"), LOSSES["squared"], BETA),
+    "approximate-lip": ([0, 1], ApproximateLIP("0.8", "0.02"), LOSSES["absolute"], BETA),
+    "information": ([0, 1], MutualInformationPrivacy("0.1"), LOSSES["squared"], BETA),
+    "leakage": ([0, 1], MaximalLeakage("0.3"), LOSSES["absolute"], BETA),
+    "high-low": (UNIT, HighLowLDP(1, [MIDDLE]), LOSSES["absolute"], BETA),
+    "block": (UNIT, BlockLDP(1, [[LOW, HIGH], [MIDDLE]]), LOSSES["squared"], BETA),
+    "matrix": (UNIT, ContextAwareLDP([[1, 2, "inf"], [1, 1, 1], [2, 1, 0]]), LOSSES["worst"], BETA),
+    "priors": (UNIT, TWO_PRIORS, LOSSES["squared"], BETA),
+    "box": (UNIT, CONIC["box"], LOSSES["absolute"], BETA),
+    "ball": (UNIT, CONIC["ball"], BEST, BETA),
+}
+"""Interval, notion, loss and law."""
+
+
+def _on_interval(domain: Any, notion: Any, utility: Utility, law: Any) -> Callable[[], Document]:
+    """Design on few nodes, so that the file is short."""
+
+    def solve() -> Document:
+        with mock.patch("mechdesign.designs.continuous.search.FIRST", 6):
+            problem = ContinuousProblem(domain, notion, utility, prior=law)
+            return design(problem, gap=9.0).document()
+
+    return solve
+
+
+CONTINUOUS: dict[str, Callable[[], Document]] = {
+    f"on an interval, {name}": _on_interval(*stated) for name, stated in ON_INTERVALS.items()
+}
+"""Files of numbers on an interval, of which the second checker of channels knows nothing."""
+
+
 @functools.cache
 def text_of(name: str) -> str:
     """Return the saved file of a case, as JSON."""
-    return json.dumps(CASES[name]())
+    return json.dumps((CASES | CONTINUOUS)[name]())
 
 
 def document_of(name: str) -> Document:

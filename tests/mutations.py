@@ -37,7 +37,8 @@ NAMES = {
     "distance": "absolute euclidean manhattan",
     "status": "optimal bounded infeasible",
     "sense": "minimize maximize",
-    "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel",
+    "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel "
+    "mechdesign-continuous",
     "mechanism": "randomized-response hadamard-response optimized-unary-encoding "
     "symmetric-unary-encoding subset-selection by-component high-low lip-randomized-response "
     "in-clear geometric-noise planar-laplace",
@@ -93,6 +94,7 @@ SPARE: dict[str, Any] = {
     "margins": ["0", "1"],
     "size": 3,
     "grid": {"rows": 1, "columns": 3, "spacing": "1"},
+    "cuts": ["1/2"],
     "spare": None,
 }
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|-?[0-9]+/[0-9]+")
@@ -142,8 +144,13 @@ def places(tree: Any, path: Path = ()) -> Iterator[Path]:
 class Mutator:
     """Draws changed files from a pool of honest ones."""
 
-    def __init__(self, pool: Sequence[Document], seed: int) -> None:
-        self.pool = pool
+    def __init__(
+        self,
+        pool: Sequence[Document],
+        seed: int,
+        claims: Callable[[Document], Document] = claims_of,
+    ) -> None:
+        self.pool, self.claims = pool, claims
         self.random = random.Random(seed)
 
     def tree(self) -> Document:
@@ -306,7 +313,8 @@ class Mutator:
     def statement(self, document: Document) -> None:
         """Ask for something else, in the problem."""
         problem = document["problem"]
-        part = self.random.choice(["prior", "privacy", "utility", "outputs", "domain"])
+        on_labels = ["prior", "privacy", "utility", "outputs", "domain"]
+        part = self.random.choice(on_labels if "prior" in problem else list(problem))
         if part == "privacy":
             entry = self.random.choice(problem["privacy"])
             key = self.random.choice(list(entry))
@@ -338,7 +346,7 @@ class Mutator:
             channel = document["channel"]
             whole = 1 << channel["bits"]
             channel["matrix"] = [[int(v) / whole for v in row] for row in channel["numerators"]]
-            document.update(claims_of(document))
+            document.update(self.claims(document))
             if self.random.random() < 0.3:
                 document["bound"] = document["value"]  # the boldest claim
             gap = abs(document["value"] - document["bound"]) / max(1e-12, abs(document["value"]))

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 import mechdesign as md
-from mechdesign.accounting import GaussianMechanism, NormalMixture
+from mechdesign import GaussianMixture
+from mechdesign.accounting import GaussianMechanism
 
 __all__ = ["Designed", "corollary_10", "designed", "mean_difference", "rough_delta"]
 
@@ -71,13 +72,15 @@ def mean_difference(sample: Array) -> float:
 
 
 @cache
-def corollary_10(law: NormalMixture, x: float, epsilon: float, delta: float) -> float:
+def corollary_10(law: GaussianMixture, x: float, epsilon: float, delta: float) -> float:
     """Return the least noise at x by Corollary 10, where Y has the law of X + s N for that s.
 
     In floats, by bisection; the divergences are sums over 4,000 cells.
     """
-    weights = np.array([float(w) for w in law.weights])[:, None]
-    means, deviations = np.array(law.means)[:, None], np.array(law.deviations)[:, None]
+    weights, means, deviations = (
+        np.array(list(map(float, column)))[:, None]
+        for column in (law.weights, law.means, law.deviations)
+    )
     low, high = 0.0, 1000 * float(deviations.max())
     while high - low > 1e-4 * high:
         s = (low + high) / 2
@@ -109,7 +112,7 @@ def rough_delta(mechanism: GaussianMechanism, epsilon: float) -> float:
     y = np.linspace(edges[0] - 7 * widest, edges[-1] + 7 * widest, 1601)
     own = np.diff(norm.cdf(y, inputs[:, None], noise), axis=1)
     weights = sum(
-        float(w) * norm.pdf(inputs, m, s)
+        float(w) * norm.pdf(inputs, float(m), float(s))
         for w, m, s in zip(
             mechanism.law.weights, mechanism.law.means, mechanism.law.deviations, strict=True
         )

@@ -20,6 +20,7 @@ from mechdesign import (
     LIP,
     BoundedPriorLIP,
     Channel,
+    GaussianMixture,
     HammingLoss,
     Prior,
     compose,
@@ -29,7 +30,6 @@ from mechdesign import (
 from mechdesign.accounting import (
     GaussianMechanism,
     LaplaceMechanism,
-    NormalMixture,
     laplace_scale,
     lip_composition_bound,
 )
@@ -158,7 +158,7 @@ def uncertain() -> list[Row]:
 def continuous() -> list[Row]:
     """Return the mechanisms for continuous data."""
     border = (1 - math.exp(-2)) / (math.exp(2) - math.exp(-2))
-    law, values = NormalMixture.normal(0, 5), (0, 1, 2)
+    law, values = GaussianMixture.normal(0, 5), (0, 1, 2)
     wide, far = (
         GaussianMechanism(law, [-reach, reach], 10, truncated=False).delta(1).high
         for reach in (10, 1000)

@@ -25,9 +25,9 @@ from benchmarks.papers.continuous_data import (
     mean_difference,
     rough_delta,
 )
+from mechdesign import GaussianMixture
 from mechdesign.accounting import (
     GaussianMechanism,
-    NormalMixture,
     SamplingMechanism,
     analytic_gaussian_deviation,
     least_deviation,
@@ -49,23 +49,23 @@ def salaries() -> Array:
     return np.sort([float(pay) / 1000 for pay in paid if pay])
 
 
-def fitted(sample: Array, parts: int) -> NormalMixture:
+def fitted(sample: Array, parts: int) -> GaussianMixture:
     """Return a mixture of normal laws fitted by EM, with four digits."""
-    from sklearn.mixture import GaussianMixture
+    from sklearn.mixture import GaussianMixture as Fitted
 
-    found = GaussianMixture(parts, random_state=0, n_init=2).fit(sample[:, None])
+    found = Fitted(parts, random_state=0, n_init=2).fit(sample[:, None])
     order = np.argsort(found.means_[:, 0])
     weights = [round(float(w), 4) for w in found.weights_[order]]
     weights[-1] = round(1 - sum(weights[:-1]), 4)
     deviations = np.sqrt(found.covariances_[order, 0, 0])
     means = [round(float(m), 4) for m in found.means_[order, 0]]
-    return NormalMixture(weights, means, [round(float(s), 4) for s in deviations])
+    return GaussianMixture(weights, means, [round(float(s), 4) for s in deviations])
 
 
-def density(law: NormalMixture, x: Array) -> Array:
+def density(law: GaussianMixture, x: Array) -> Array:
     """Return the density of a mixture."""
     parts = zip(law.weights, law.means, law.deviations, strict=True)
-    return sum((float(w) * norm.pdf(x, m, s) for w, m, s in parts), np.zeros_like(x))
+    return sum((float(w) * norm.pdf(x, float(m), float(s)) for w, m, s in parts), np.zeros_like(x))
 
 
 def run(quick: bool) -> Pair:
@@ -84,7 +84,7 @@ def run(quick: bool) -> Pair:
     return ours, published
 
 
-def fits(sample: Array, laws: dict[str, NormalMixture]) -> Panel:
+def fits(sample: Array, laws: dict[str, GaussianMixture]) -> Panel:
     """Return the histogram and the two fitted densities."""
     counts, edges = np.histogram(sample, 60, density=True)
     x = (edges[1:] + edges[:-1]) / 2
@@ -95,7 +95,7 @@ def fits(sample: Array, laws: dict[str, NormalMixture]) -> Panel:
 
 
 def noises(
-    sample: Array, laws: dict[str, NormalMixture], x: list[float], delta: float, quick: bool
+    sample: Array, laws: dict[str, GaussianMixture], x: list[float], delta: float, quick: bool
 ) -> tuple[Panel, Panel]:
     """Return (ours, published) at one delta."""
     law, top = laws[MIXED], float(sample[-1])
@@ -125,7 +125,7 @@ def noises(
     )
 
 
-def fresh_error(sample: Array, law: NormalMixture) -> float:
+def fresh_error(sample: Array, law: GaussianMixture) -> float:
     """Return E|X - X'| for X of the data and X' of a fitted law on the range, in floats."""
     grid = np.linspace(sample[0], sample[-1], 2001)
     weights = density(law, grid)

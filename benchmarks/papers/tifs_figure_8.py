@@ -14,15 +14,15 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks.papers.base import SAME, Experiment, Pair, Panel, Row
+from mechdesign import GaussianMixture
 from mechdesign.accounting import (
     GaussianMechanism,
-    NormalMixture,
     analytic_gaussian_delta,
     vanilla_gaussian_delta,
 )
 
 SPREAD, NOISE, REACH = 5.0, 10.0, 20.0
-LAW = NormalMixture.normal(0, SPREAD)
+LAW = GaussianMixture.normal(0, SPREAD)
 LIP, CONFINED = "LIP at ε", "LIP at ε, X confined"
 ANALYTIC, VANILLA = "LDP at 2ε, analytic", "LDP at 2ε, vanilla"
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from benchmarks.papers.base import Experiment, Pair, Panel, Row
 from benchmarks.papers.continuous_data import corollary_10
+from mechdesign import GaussianMixture
 from mechdesign.accounting import (
     GaussianMechanism,
-    NormalMixture,
     analytic_gaussian_deviation,
     least_deviation,
 )
 
-LAW, DELTA = NormalMixture.normal(0, 5), 1e-4
+LAW, DELTA = GaussianMixture.normal(0, 5), 1e-4
 INPUTS = (2.0, 5.0, 10.0)
 LDP = "LDP, |x| ≤ 10"
 BY_INPUT = "noise by the input"

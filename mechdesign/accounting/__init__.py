@@ -26,7 +26,6 @@ from mechdesign.accounting.continuous.laplace import (
     laplace_scale,
     least_laplace_scale,
 )
-from mechdesign.accounting.continuous.normal_mixture import NormalMixture
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
@@ -73,7 +72,6 @@ __all__ = [
     "LaplaceMechanism",
     "Leakage",
     "Leakages",
-    "NormalMixture",
     "OptimalPiecewiseMechanism",
     "PiecewiseMechanism",
     "PriorMismatch",

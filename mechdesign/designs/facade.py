@@ -143,7 +143,8 @@ def design(
     if isinstance(problem, ContinuousProblem):
         own_terms = {"constraints": tuple(constraints), "objective": objective}
         others = {"symmetries": symmetries, **own_terms}
-        return _continuous(problem, route, gap, time_limit, memory_limit, others)
+        with _limits(gap, time_limit, memory_limit, progress) as limits:
+            return _continuous(problem, route, gap, limits, others)
     check_problem(problem)
     own = _own_terms(problem, constraints, objective)
     if own is None and symmetries is None and _asks_for_noise(problem, route):
@@ -174,8 +175,7 @@ def _continuous(
     problem: ContinuousProblem,
     route: str,
     gap: float | None,
-    time_limit: float | None,
-    memory_limit: float | None,
+    limits: Limits,
     others: dict[str, Any],
 ) -> ContinuousSolution:
     """Design for a continuous input: finite programs are designed as any other problem."""
@@ -187,10 +187,10 @@ def _continuous(
 
     def finite(program: Problem, gap: float, seconds: float) -> Solution:
         limit = None if math.isinf(seconds) else max(seconds, 0.1)
-        return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory_limit)
+        memory = limits.memory if math.isfinite(limits.memory) else None
+        return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory)
 
-    check_limits(gap, time_limit, memory_limit)
-    return design_continuous(problem, Limits(OPTIMAL, time_limit or math.inf), gap, finite)
+    return design_continuous(problem, limits, gap, finite)
 
 
 def check_limits(

@@ -177,7 +177,8 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
             outputs=saved["outputs"],
             bits=saved["bits"],
         )
-        interval = Interval.of(document["problem"]["domain"]["interval"])
+        domain = document["problem"]["domain"]
+        interval = Interval(*domain["interval"], cuts=domain.get("cuts", ()))
         channel = ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
     except LimitError:
         raise

@@ -18,8 +18,9 @@ import numpy as np
 from mechdesign.accounting.continuous.arguments import below_one, finite, limited, positive
 from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, between, exp_of
 from mechdesign.accounting.continuous.hockey_stick import Excess, excess, hockey_stick
+from mechdesign.accounting.continuous.mixture_parts import mass_between, parts_of
 from mechdesign.accounting.continuous.normal_laws import CELLS, BinnedNormals, Law, Normals
-from mechdesign.accounting.continuous.normal_mixture import NormalMixture
+from mechdesign.continuous.laws import GaussianMixture
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import Exact
 
@@ -77,34 +78,34 @@ class GaussianMechanism:
     --------
     Fig. 8 of the paper, for inputs up to two standard deviations from the mean:
 
-    >>> gaussian = GaussianMechanism(NormalMixture.normal(0, 5), [-10, 10], 10, truncated=False)
+    >>> gaussian = GaussianMechanism(GaussianMixture.normal(0, 5), [-10, 10], 10, truncated=False)
     >>> gaussian.delta(1, width=1e-6)
     Bounds(low=0.14687..., high=0.14687...)
 
     Salaries between 0 and 200 (thousand), with more noise where they are rare:
 
-    >>> law = NormalMixture([0.4, 0.6], [30, 60], [9, 15])
+    >>> law = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
     >>> binned = GaussianMechanism(law, [0, 80, 120, 200], [100, 150, 250])
     >>> bounds = binned.delta(1, width=1e-4)
     >>> bounds.high - bounds.low < 1e-4
     True
     """
 
-    law: NormalMixture
+    law: GaussianMixture
     edges: tuple[float, ...]
     deviations: tuple[float, ...]
     truncated: bool = True
 
     def __init__(
         self,
-        law: NormalMixture,
+        law: GaussianMixture,
         edges: Iterable[Any],
         deviations: Any,
         *,
         truncated: bool = True,
     ) -> None:
-        if not isinstance(law, NormalMixture):
-            raise InputError("law", "a NormalMixture", shown(law))
+        if not isinstance(law, GaussianMixture):
+            raise InputError("law", "a GaussianMixture", shown(law))
         given = listed(edges, "edges", "a list of numbers")
         marks = tuple(finite(edge, f"edges[{n}]") for n, edge in enumerate(given))
         if len(marks) < 2 or any(a >= b for a, b in itertools.pairwise(marks)):
@@ -112,7 +113,7 @@ class GaussianMechanism:
         noises = _noises(deviations, len(marks) - 1)
         if not truncated and len(set(noises)) > 1:
             raise InputError("truncated", "true where the noise depends on the input", "false")
-        if truncated and law.mass(marks[0], marks[-1]).low < 1e-9:
+        if truncated and mass_between(law, marks[0], marks[-1]).low < 1e-9:
             expected = "an interval that has 1e-9 of the mass of the law, or more"
             raise InputError("edges", expected, shown([marks[0], marks[-1]]))
         object.__setattr__(self, "law", law)
@@ -123,16 +124,16 @@ class GaussianMechanism:
     @cached_property
     def output_law(self) -> Law:
         """The law of Y."""
-        weights, means, deviations = self.law.parts
+        weights, means, deviations = parts_of(self.law)
         if not self.truncated:
             noise = Enclosure.of(self.deviations[0])
             return Normals(weights, means, (deviations.square() + noise.square()).root())
-        bins, parts = len(self.deviations), len(self.law.means)
+        bins, parts = len(self.deviations), len(weights.low)
         cells = bins * parts * CELLS * (self.edges[-1] - self.edges[0]) / min(self.deviations)
         if cells > MOST_CELLS:
             expected = "fewer bins, or noise that is less small beside the interval"
             raise UnsupportedError("deviations", expected, shown(min(self.deviations)))
-        whole = self.law.mass(self.edges[0], self.edges[-1])
+        whole = mass_between(self.law, self.edges[0], self.edges[-1])
         return BinnedNormals(
             (weights / whole).repeated(bins),
             means.repeated(bins),
@@ -203,7 +204,7 @@ class GaussianMechanism:
 
         Examples
         --------
-        >>> law = NormalMixture.normal(0, 5)
+        >>> law = GaussianMixture.normal(0, 5)
         >>> GaussianMechanism(law, [-10, 10], 10).expected_error()
         Bounds(low=7.97884560802..., high=7.97884560802...)
         """
@@ -213,8 +214,8 @@ class GaussianMechanism:
             bins = zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True)
             mean = Enclosure.of(0.0)
             for start, end, noise in bins:
-                mean = mean + self.law.mass(start, end) * Enclosure.of(noise)
-            mean = mean / self.law.mass(self.edges[0], self.edges[-1])
+                mean = mean + mass_between(self.law, start, end) * Enclosure.of(noise)
+            mean = mean / mass_between(self.law, self.edges[0], self.edges[-1])
         return Bounds(*(mean * between(np.nextafter(ROOT, 0), np.nextafter(ROOT, 1))).ends)
 
     def _sides(self, epsilon: Exact) -> tuple[_Side, _Side]:
@@ -309,7 +310,7 @@ def _largest(
 
 
 def least_deviation(
-    law: NormalMixture,
+    law: GaussianMixture,
     interval: Sequence[float],
     epsilon: Exact,
     delta: float,
@@ -340,7 +341,7 @@ def least_deviation(
 
     Examples
     --------
-    >>> law = NormalMixture.normal(0, 5)
+    >>> law = GaussianMixture.normal(0, 5)
     >>> least_deviation(law, [-10, 10], 1, 1e-4, truncated=False)
     Bounds(low=35.27..., high=35.27...)
     """

@@ -25,7 +25,7 @@ from mechdesign.continuous.laws.enclosures import (
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.prior import Prior, exact_numbers
+from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 
 __all__ = ["GaussianMixture", "NamedLaw"]
 
@@ -87,6 +87,14 @@ class DensityLaw(Law):
             for row, found in zip(rows, enclosed, strict=True)
         ]
         return CellMoments.of(edges, rows, errors)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DensityLaw):
+            return NotImplemented
+        return self.to_table() == other.to_table()
+
+    def __hash__(self) -> int:
+        return hash(str(self.to_table()))
 
     def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
         """Return quantiles of the truncated law, in floating point."""
@@ -350,7 +358,11 @@ class GaussianMixture(DensityLaw):
     def __init__(
         self, weights: Iterable[Any], means: Iterable[Any], deviations: Iterable[Any]
     ) -> None:
-        self.weights = Prior(exact_numbers(weights, "mixture.weights")).probabilities
+        given = exact_numbers(weights, "mixture.weights")
+        if abs(sum(given) - 1) > SUM_TOLERANCE:
+            shown_sum = f"sum {float(sum(given)):.12g}"
+            raise InputError("mixture.weights", "numbers that sum to 1", shown_sum)
+        self.weights = Prior(given).probabilities
         centers = listed(means, "mixture.means", "a list of numbers")
         self.means = tuple(as_fraction(m, f"mixture.means[{n}]") for n, m in enumerate(centers))
         self.deviations = exact_numbers(deviations, "mixture.deviations")
@@ -360,6 +372,22 @@ class GaussianMixture(DensityLaw):
                 raise InputError(f"mixture.{key}", expected, f"{len(part)}")
         if min(self.deviations) <= 0:
             raise InputError("mixture.deviations", "numbers > 0", "0")
+
+    @classmethod
+    def normal(cls, mean: Any, deviation: Any) -> GaussianMixture:
+        """Return a single normal law.
+
+        Raises
+        ------
+        InputError
+            If the mean is no number, or the deviation none above 0.
+
+        Examples
+        --------
+        >>> GaussianMixture.normal(0, 5).deviations
+        (Fraction(5, 1),)
+        """
+        return cls([1], [mean], [deviation])
 
     @classmethod
     def fit(cls, samples: Iterable[Any], parts: int | None = None) -> GaussianMixture:

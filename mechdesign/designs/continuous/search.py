@@ -24,7 +24,7 @@ from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.continuous.grid import nodes_for, stated_on
 from mechdesign.designs.continuous.solution import ContinuousSolution
-from mechdesign.designs.solution import PrivacyClaim, Solution
+from mechdesign.designs.solution import PrivacyClaim, Solution, float_below
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
@@ -96,9 +96,13 @@ def design_continuous(
             notes.append(f"{count} nodes: {error}")
             break
         best = found if best is None or found.gap <= best.gap else best
+        limits.tell(count, float(best.value), float_below(best.bound))
         if found.ended:
             notes.append(found.ended)
         if found.gap <= wanted or found.ended:
+            break
+        if limits.interrupted:
+            notes.append(f"{ENDED}: interrupted")
             break
         factor = min(max(1.1 * math.sqrt(found.gap / wanted), GROWTH[0]), GROWTH[1])
         finer = min(math.ceil(count * factor), MOST)

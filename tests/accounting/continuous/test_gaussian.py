@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from mechdesign import GaussianMixture
 from mechdesign.accounting import (
     GaussianMechanism,
-    NormalMixture,
     analytic_gaussian_delta,
     analytic_gaussian_deviation,
     least_deviation,
@@ -23,8 +23,8 @@ from mechdesign.accounting import (
 from mechdesign.accounting.continuous.enclosures import Enclosure
 from mechdesign.errors import InputError, UnsupportedError
 
-PEAKS = NormalMixture([0.4, 0.6], [30, 60], [9, 15])
-FIGURE_8 = GaussianMechanism(NormalMixture.normal(0, 5), [-10, 10], 10, truncated=False)
+PEAKS = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
+FIGURE_8 = GaussianMechanism(GaussianMixture.normal(0, 5), [-10, 10], 10, truncated=False)
 BINNED = GaussianMechanism(PEAKS, [0, 40, 80, 200], [60, 40, 120])
 
 
@@ -36,7 +36,8 @@ def bounds(mechanism: GaussianMechanism, epsilon: float) -> tuple[float, float]:
 def density(mechanism: GaussianMechanism, y: float) -> mpmath.mpf:
     """Return the density of Y by its definition: the mean of f_x(y) over X inside the interval."""
     law, edges = mechanism.law, mechanism.edges
-    parts = list(zip(map(float, law.weights), law.means, law.deviations, strict=True))
+    rows = zip(law.weights, law.means, law.deviations, strict=True)
+    parts = [(float(w), float(m), float(s)) for w, m, s in rows]
 
     def own(x: mpmath.mpf) -> mpmath.mpf:
         return sum(w * mpmath.npdf(x, m, s) for w, m, s in parts)
@@ -94,7 +95,7 @@ def test_a_fine_discretization_has_the_same_delta_nearly() -> None:
     noise = np.array([BINNED.deviation_at(x) for x in inputs])
     own = np.diff(norm.cdf(np.linspace(-700, 900, 2001), inputs[:, None], noise[:, None]), axis=1)
     weights = sum(
-        float(w) * norm.pdf(inputs, m, s)
+        float(w) * norm.pdf(inputs, float(m), float(s))
         for w, m, s in zip(PEAKS.weights, PEAKS.means, PEAKS.deviations, strict=True)
     )
     law = weights / weights.sum() @ own
@@ -119,7 +120,7 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
 
     Here each bin keeps within delta that way, and the mechanism does not.
     """
-    law, edges, epsilon, delta = NormalMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
+    law, edges, epsilon, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
     by_bin = []
     for start, end in ((-2, -1), (-1, 1), (1, 2)):
         found = least_deviation(law, [start, end], epsilon, delta, truncated=False, relative=1e-3)
@@ -131,7 +132,7 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
 @pytest.mark.parametrize("deviation", [30])
 def test_over_all_inputs_delta_is_as_large_as_it_can_be(deviation: float) -> None:
     """Theorem 5 takes the supremum over all x: with any noise it is 1."""
-    law = NormalMixture.normal(0, 5)
+    law = GaussianMixture.normal(0, 5)
     far = GaussianMechanism(law, [-1000, 1000], deviation, truncated=False)
     assert far.delta(1).low > 1 - 1e-9
 
@@ -152,7 +153,7 @@ def test_the_law_of_reports_has_more_on_a_set_than_the_input_gives_it() -> None:
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 1e-3)])
 def test_the_least_noise_is_private_and_less_is_not(epsilon: float, delta: float) -> None:
-    law = NormalMixture.normal(0, 5)
+    law = GaussianMixture.normal(0, 5)
     low, high = least_deviation(law, [-10, 10], epsilon, delta, truncated=False)
     assert high <= low * 1.0002
     assert (
@@ -168,7 +169,7 @@ def test_the_least_noise_is_private_and_less_is_not(epsilon: float, delta: float
 
 
 def test_more_noise_and_a_larger_epsilon_have_a_smaller_delta() -> None:
-    law = NormalMixture.normal(0, 5)
+    law = GaussianMixture.normal(0, 5)
     made = [GaussianMechanism(law, [-10, 10], s, truncated=False) for s in (5, 10, 20)]
     deltas = [m.delta(1).high for m in made]
     assert deltas == sorted(deltas, reverse=True)
@@ -178,7 +179,10 @@ def test_more_noise_and_a_larger_epsilon_have_a_smaller_delta() -> None:
 
 def test_the_mean_error_is_that_of_the_noise() -> None:
     found = BINNED.expected_error()
-    parts = list(zip(map(float, PEAKS.weights), PEAKS.means, PEAKS.deviations, strict=True))
+    parts = [
+        (float(w), float(m), float(s))
+        for w, m, s in zip(PEAKS.weights, PEAKS.means, PEAKS.deviations, strict=True)
+    ]
     mass = [
         sum(w * (mpmath.ncdf(b, m, s) - mpmath.ncdf(a, m, s)) for w, m, s in parts)
         for a, b in ((0, 40), (40, 80), (80, 200))
@@ -222,7 +226,7 @@ def test_the_vanilla_bound_holds_below_one_and_not_everywhere() -> None:
 def test_lip_needs_no_more_than_ldp() -> None:
     """(epsilon, delta)-LDP implies (epsilon, delta)-LIP: the law of Y is a mixture of the f_x."""
     deviation = analytic_gaussian_deviation(1, 1e-3, 20).high
-    for law in (NormalMixture.normal(0, 5), NormalMixture.normal(9, 1)):
+    for law in (GaussianMixture.normal(0, 5), GaussianMixture.normal(9, 1)):
         assert GaussianMechanism(law, [-10, 10], deviation).delta(1, 1e-5).high <= 1e-3
 
 
@@ -232,12 +236,10 @@ def test_lip_needs_no_more_than_ldp() -> None:
 @pytest.mark.parametrize(
     ("call", "key"),
     [
-        (lambda: NormalMixture([0.5, 0.4], [0, 1], [1, 1]), "weights"),
-        (lambda: NormalMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
-        (lambda: NormalMixture([1], [0, 1], [1]), "mixture"),
-        (lambda: NormalMixture([1], [math.nan], [1]), "means"),
-        (lambda: NormalMixture([1], [0], [0]), "deviations"),
-        (lambda: NormalMixture([], [], []), "mixture"),
+        (lambda: GaussianMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
+        (lambda: GaussianMixture([1], [0, 1], [1]), "mixture"),
+        (lambda: GaussianMixture([1], [math.nan], [1]), "means"),
+        (lambda: GaussianMixture([1], [0], [0]), "deviations"),
         (lambda: GaussianMechanism(PEAKS, [0, 0], 1), "edges"),
         (lambda: GaussianMechanism(PEAKS, [5], 1), "edges"),
         (lambda: GaussianMechanism(PEAKS, [0, math.inf], 1), "edges"),

@@ -13,6 +13,7 @@ from scipy import optimize, sparse
 import mechdesign as md
 from mechdesign.continuous.laws import Law
 from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.routes.limits import Progress
 
 MAE, MSE = md.MeanAbsoluteError, md.MeanSquaredDistance
 LAWS: list[Law] = [
@@ -198,6 +199,18 @@ def test_a_time_limit_ends_the_search_with_what_there_is() -> None:
     assert solution.status == "bounded"
     assert any("ended early" in note for note in solution.notes)
     assert solution.bound <= solution.value
+
+
+def test_progress_is_told_after_each_program() -> None:
+    told = list[Progress]()
+    problem = md.ContinuousProblem([0, 1], md.LIP(1), MAE(), prior=LAWS[0])
+    solution = md.design(problem, gap=0.01, progress=told.append)
+    assert len(told) > 1
+    gaps = [progress.gap for progress in told]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] == pytest.approx(solution.gap)
+    with pytest.raises(ZeroDivisionError):
+        md.design(problem, progress=lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
 
 
 def test_terms_of_the_users_own_are_refused() -> None:
