@@ -13,14 +13,17 @@ import pytest
 from mechdesign import design
 from mechdesign.certify import verify
 from mechdesign.cli import main
+from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
-from mechdesign.files import data_folder, load_channel, load_problem, save
+from mechdesign.files import data_folder, load_channel, load_mechanism, load_problem, save
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk, UnbiasedVariance
 from solvers import SOLVERS, UnsuitableError
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "problems"
-FILES = sorted(path.relative_to(PROBLEMS).as_posix() for path in PROBLEMS.glob("*/*.toml"))
+EVERY = sorted(path.relative_to(PROBLEMS).as_posix() for path in PROBLEMS.glob("*/*.toml"))
+CONTINUOUS = [name for name in EVERY if name.startswith("continuous/")]
+FILES = [name for name in EVERY if name not in CONTINUOUS]
 INDEPENDENT = ("direct-lp", "vertices", "textbook")
 TEXTBOOK_UP_TO = 600  # k * k * m: its loops are slow
 
@@ -37,6 +40,22 @@ def missing_data(name: str) -> str | None:
     return None
 
 
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_a_continuous_problem_is_checked_and_proved(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(PROBLEMS / name)]) == 0
+    assert capsys.readouterr().out.startswith("ok ")
+    solution = design(load_problem(PROBLEMS / name), gap=0.1)
+    assert isinstance(solution, ContinuousSolution)
+    assert solution.problem.expected is not None
+    assert solution.bound <= solution.problem.expected.value * (1 + solution.problem.expected.rtol)
+    save(solution, tmp_path / "kernel.json")
+    saved = load_mechanism(tmp_path / "kernel.json")
+    assert saved.mechanism == solution.channel
+    assert saved.verified.value == solution.value
+
+
 @lru_cache
 def solved(name: str) -> Solution:
     return design(problem(name))
@@ -46,14 +65,16 @@ def problem(name: str) -> Problem:
     reason = missing_data(name)
     if reason:
         pytest.skip(reason)
-    return load_problem(PROBLEMS / name)
+    found = load_problem(PROBLEMS / name)
+    assert isinstance(found, Problem)
+    return found
 
 
 def test_there_are_problems() -> None:
     assert len(FILES) >= 20
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", EVERY)
 def test_is_documented(name: str) -> None:
     text = (PROBLEMS / name).read_text(encoding="utf-8")
     assert text.startswith("# ")
