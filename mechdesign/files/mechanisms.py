@@ -178,7 +178,8 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
             bits=saved["bits"],
         )
         domain = document["problem"]["domain"]
-        interval = Interval(*domain["interval"], cuts=domain.get("cuts", ()))
+        low, high = domain["interval"]
+        interval = Interval(low, high, cuts=domain.get("cuts", ()))
         channel = ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
     except LimitError:
         raise

@@ -359,8 +359,9 @@ class GaussianMixture(DensityLaw):
         self, weights: Iterable[Any], means: Iterable[Any], deviations: Iterable[Any]
     ) -> None:
         given = exact_numbers(weights, "mixture.weights")
-        if abs(sum(given) - 1) > SUM_TOLERANCE:
-            shown_sum = f"sum {float(sum(given)):.12g}"
+        whole = sum(given, Fraction(0))
+        if abs(whole - 1) > SUM_TOLERANCE:
+            shown_sum = f"sum {float(whole):.12g}"
             raise InputError("mixture.weights", "numbers that sum to 1", shown_sum)
         self.weights = Prior(given).probabilities
         centers = listed(means, "mixture.means", "a list of numbers")
