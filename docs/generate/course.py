@@ -114,14 +114,10 @@ def page_of(path: Path, question: str, folder: Path) -> str:
         heading = (re.findall(r"^#+ (?:\d+\. )?(.+)$", cell.source, re.MULTILINE) or [heading])[-1]
         heading = re.sub(r"[$\\\[\]{}`]", "", heading)
         parts.append(on_page(cell.source, path))
-    text = "\n\n".join(parts)
-    course, mark, solutions = text.partition("\n## Solutions\n")
-    hidden = f"\n## Solutions\n\n/// details | Show them\n{solutions}\n\n///\n" if mark else ""
-    title, _, rest = course.partition("\n")
+    title, _, rest = "\n\n".join(parts).partition("\n")
     return (
         f"---\ntitle: {title_of(path)}\ndescription: {question}\n---\n\n{title}\n\n"
-        f"[Download this notebook]({path.name}){{ download }} to run and change it."
-        f"\n{rest}\n{hidden}"
+        f"[Download this notebook]({path.name}){{ download }} to run and change it.\n{rest}\n"
     )
 
 
