@@ -58,14 +58,6 @@ from mechdesign.continuous import (
 from mechdesign.designs.facade import (
     design as design,
 )
-from mechdesign.designs.frontier import (
-    design_frontier as design_frontier,
-    trace_frontier as trace_frontier,
-)
-from mechdesign.designs.many import (
-    design_each as design_each,
-    design_many as design_many,
-)
 from mechdesign.designs.min_epsilon import (
     min_epsilon as min_epsilon,
 )
@@ -164,6 +156,14 @@ from mechdesign.problem import (
 from mechdesign.reports import (
     Reports as Reports,
     Tally as Tally,
+)
+from mechdesign.sweeps.frontier import (
+    design_frontier as design_frontier,
+    trace_frontier as trace_frontier,
+)
+from mechdesign.sweeps.many import (
+    design_each as design_each,
+    design_many as design_many,
 )
 from mechdesign.utilities import (
     BayesAccuracy as BayesAccuracy,

@@ -34,6 +34,7 @@ FLOORS: list[set[str]] = [
     {"estimation"},
     {"designs"},
     {"accounting", "files"},
+    {"sweeps"},
     {"plots", "collection"},
     {"cli"},
 ]
@@ -57,13 +58,13 @@ AT_HOME: dict[str, set[str]] = {
     "scs": set(),
     "cvxpy": {"notions", "utilities", "problem", "routes"},
     "matplotlib": {"plots"},
-    "joblib": {"designs"},
+    "joblib": {"sweeps"},
     "dask": set(),
     "cryptography": {"files", "sampling"},
     "pyarrow": {"collection"},
     "sklearn": {"collection", "continuous"},
     "dp_accounting": {"accounting"},
-    "tqdm": {"accounting", "cli", "collection", "designs", "estimation"},
+    "tqdm": {"accounting", "cli", "collection", "designs", "estimation", "sweeps"},
 }
 """Where a package may be named; none means nowhere."""
 

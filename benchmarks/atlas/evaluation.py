@@ -8,9 +8,9 @@ from benchmarks.atlas.base import Formula
 from benchmarks.atlas.cache import Cache
 from benchmarks.atlas.cell import NEAR, Cell
 from mechdesign.designs.facade import design
-from mechdesign.designs.many import design_each
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import MechdesignError, UnsupportedError
+from mechdesign.sweeps.many import design_each
 
 __all__ = ["evaluate"]
 

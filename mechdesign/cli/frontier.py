@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,9 @@ from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
-    from mechdesign.designs.frontier import Frontier
     from mechdesign.designs.min_epsilon import Reach
     from mechdesign.problem import Problem
+    from mechdesign.sweeps.frontier import Frontier
 
 __all__ = ["add_commands"]
 
@@ -68,9 +69,26 @@ def add_commands(commands: Commands) -> None:
         frontier,
         "for all budgets of a problem, and again for --reach; what is found is certified",
     )
+    frontier.add_argument(
+        "--jobs", type=_jobs, metavar="N", help="processes to use; -1 for as many as processors"
+    )
+    frontier.add_argument(
+        "--cache",
+        metavar="FOLDER",
+        help="keep each certificate here as soon as it is there, and take those that are there and "
+        "hold: what was interrupted goes on where it was",
+    )
     frontier.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_data(frontier)
     frontier.set_defaults(run=_frontier)
+
+
+def _jobs(text: str) -> int:
+    """Read a number of processes."""
+    number = int(text) if re.fullmatch(r"-?[0-9]{1,5}", text, re.ASCII) else 0
+    if number < -1 or number == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, or -1, given {text!r}")
+    return number
 
 
 @dataclass(frozen=True)
@@ -147,7 +165,10 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InputError("--spreadsheet-safe", "--csv with it", "none")
     if options.epsilon is None and options.reach is None:
         raise InputError("frontier", "--epsilon, --reach or both", "neither")
-    for needed, others in (("epsilon", ("plot", "csv", "logarithmic")), ("reach", ("precision",))):
+    for needed, others in (
+        ("epsilon", ("plot", "csv", "logarithmic", "jobs", "cache")),
+        ("reach", ("precision",)),
+    ):
         for other in others:
             if getattr(options, needed) is None and getattr(options, other):
                 raise InputError(f"--{other}", f"--{needed} with it", "none")
@@ -218,14 +239,15 @@ def _answered(
     path: str, problem: Problem, budgets: list[float], options: argparse.Namespace
 ) -> _Answer:
     """Trace the frontier of a problem, and find the least budget for a loss, as asked."""
-    from mechdesign.designs.frontier import Frontier, trace_frontier
     from mechdesign.designs.min_epsilon import min_epsilon
+    from mechdesign.sweeps.frontier import Frontier, trace_frontier
 
     curve, reach, failure, ended = Frontier(problem, ()), None, "", ""
     limits = {"gap": options.gap, "time_limit": options.time_limit}
     try:
         if budgets:
-            curve = trace_frontier(problem, budgets, **limits)
+            spread = {"n_jobs": options.jobs, "cache": options.cache}
+            curve = trace_frontier(problem, budgets, **limits, **spread)
         if curve.ended:
             ended = curve.ended
         elif options.reach is not None:

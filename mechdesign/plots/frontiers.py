@@ -13,8 +13,8 @@ from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.designs.frontier import Frontier
     from mechdesign.designs.min_epsilon import Reach
+    from mechdesign.sweeps.frontier import Frontier
 
 __all__ = ["plot_frontier", "save_frontier_plot"]
 
@@ -136,7 +136,7 @@ def save_frontier_plot(
 
 
 def _listed(frontiers: Frontier | Iterable[Frontier]) -> list[Frontier]:
-    from mechdesign.designs.frontier import Frontier
+    from mechdesign.sweeps.frontier import Frontier
 
     return [frontiers] if isinstance(frontiers, Frontier) else list(frontiers)
 

@@ -264,3 +264,20 @@ def test_an_old_file_stays_where_the_new_one_fails(
     assert main(["frontier", "ldp.toml", "--epsilon", "1", "--csv", "out.csv"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
     assert Path("out.csv").read_text(encoding="utf-8") == "old"
+
+
+def test_a_folder_of_certificates_is_filled_and_used(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("lip.toml", "--epsilon", "0.5,1", "--json", "--cache", "kept")
+    first = json.loads(printed(capsys, *arguments))
+    assert len(list(Path("kept").rglob("*.json.gz"))) == 2
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", None)  # nothing is designed
+    assert json.loads(printed(capsys, *arguments)) == first
+    Path("file").write_text("", encoding="utf-8")
+    told = refused(capsys, *arguments[:-1], "file")
+    assert told.startswith("lip.toml: cache: expected a folder")
+    assert "--epsilon" in refused(capsys, "lip.toml", "--reach", "0.1", "--cache", "kept")
+    with pytest.raises(SystemExit) as ended:
+        main(["frontier", "lip.toml", "--epsilon", "1,2", "--jobs", "0"])
+    assert ended.value.code == 2

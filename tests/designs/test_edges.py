@@ -37,8 +37,8 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.designs.many import design_many
 from mechdesign.routes.limits import Progress
+from mechdesign.sweeps.many import design_many
 from tests.strategies import lp_optimum
 
 ROUTES = ("auto", "linear-program", "linear-program:ipm", "cvxpy:CLARABEL")

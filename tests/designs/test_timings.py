@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
-from mechdesign.designs.frontier import design_frontier
-from mechdesign.designs.many import design_many
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.routes.stopwatch import PHASES
+from mechdesign.sweeps.frontier import design_frontier
+from mechdesign.sweeps.many import design_many
 
 
 def skewed(k: int) -> Problem:

@@ -38,10 +38,10 @@ from mechdesign import (
     trade_off,
 )
 from mechdesign.accounting import error_region
-from mechdesign.designs.frontier import Frontier, FrontierPoint
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.plots import polytope
+from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 from tests.strategies import channels, examples, priors
 
 WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["$yes$", "no"])

@@ -15,6 +15,7 @@ from mechdesign import (
     PML,
     AsymmetricLift,
     CertificateError,
+    ContinuousProblem,
     Domain,
     HammingLoss,
     InputError,
@@ -23,6 +24,7 @@ from mechdesign import (
     MechdesignError,
     MetricPrivacy,
     MutualInformation,
+    PosteriorMeanSquaredError,
     Prior,
     Problem,
     Solution,
@@ -33,9 +35,9 @@ from mechdesign import (
     design_many,
 )
 from mechdesign.certify import verify
-from mechdesign.designs import many, many_tasks as tasks
 from mechdesign.notions import Notion
 from mechdesign.routes.limits import Limits
+from mechdesign.sweeps import many, many_tasks as tasks
 
 
 def users(count: int, size: int = 5, seed: int = 0) -> list[Problem]:
@@ -224,6 +226,18 @@ def test_a_backend_that_is_none_is_refused_and_threads_are_one() -> None:
         design_many(problems, n_jobs=2, backend="threading"), problems, strict=True
     ):
         assert_same(solution, problem)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_noise_and_continuous_inputs_come_as_design_gives_them(n_jobs: int) -> None:
+    interval = ContinuousProblem((0, 1), LDP(1), PosteriorMeanSquaredError())
+    line = Problem(range(9), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+    (kernel,) = design_many([interval], gap=0.5, n_jobs=n_jobs)  # type: ignore[list-item]
+    (noise,) = design_many([line], route="noise", gap=0.5, n_jobs=n_jobs)
+    assert kernel.problem is interval
+    assert noise.problem is line
+    for found in (kernel, noise):
+        assert verify(found.document()).bound is not None
 
 
 def test_what_goes_between_processes_comes_back_as_it_was() -> None:

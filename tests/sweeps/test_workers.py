@@ -27,9 +27,9 @@ from mechdesign import (
     design_many,
 )
 from mechdesign.certify import verify
-from mechdesign.designs import many, many_tasks as tasks
 from mechdesign.designs.warm_starts import INTERRUPTED
-from mechdesign.designs.workers import in_processes
+from mechdesign.sweeps import many, many_tasks as tasks
+from mechdesign.sweeps.workers import in_processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
 """The process of the tests: those that it starts read the same."""

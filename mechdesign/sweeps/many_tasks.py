@@ -7,7 +7,7 @@ import pickle
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mechdesign.certify.channel_file import OPTIMAL_GAP
@@ -22,8 +22,9 @@ from mechdesign.routes.closed_form import ClosedForms
 from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.batching import most_together, shape
+from mechdesign.sweeps.finished import Cache, Finished
 
-__all__ = ["Options", "Parts", "Task", "divided", "run", "run_each"]
+__all__ = ["Options", "Task", "divided", "run", "run_each"]
 
 SINGLES = 8
 """How many problems that are solved one by one are sent to a process at a time."""
@@ -32,9 +33,6 @@ AIM = 1e-7
 """The default gap of a batch: below what counts as optimal, with room for the repair."""
 
 WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
-
-Parts: TypeAlias = dict[str, Any]
-"""A solution without its problem: what a process sends back."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +47,19 @@ class Options:
         When the time is over, by the clock of the system: all processes share it.
     returns_errors
         Whether what goes wrong with one problem is to stand in its place.
+    cache
+        A folder of finished certificates, which all processes can reach; None for none.
     """
 
     route: str
     gap: float | None
     deadline: float = math.inf
     returns_errors: bool = False
+    cache: Cache | None = None
+
+    def finished(self) -> Finished | None:
+        """Return the certificates that are finished, if there is a folder of them."""
+        return None if self.cache is None else Finished(self.cache, self.route, self.gap)
 
     @property
     def left(self) -> float:
@@ -67,8 +72,8 @@ class Options:
 
     def key(self, problem: Any) -> Hashable | None:
         """Return the shape that problems solved together share; None for one solved alone."""
-        together = self.route == "auto" and isinstance(problem, Problem)
-        return shape(problem) if together else None
+        is_small = isinstance(problem, Problem) and problem.is_written_out
+        return shape(problem) if is_small and self.route == "auto" else None
 
 
 Task: TypeAlias = tuple[Sequence[tuple[int, Problem]], Options]
@@ -89,8 +94,10 @@ def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[i
     return sorted(tasks)
 
 
-def run(task: Task) -> list[Parts | MechdesignError]:
+def run(task: Task) -> list[Solution | MechdesignError]:
     """Solve one task in a process of its own; what goes wrong can be sent back.
+
+    A solution comes without its problem, which whoever asked has.
 
     Raises
     ------
@@ -98,12 +105,16 @@ def run(task: Task) -> list[Parts | MechdesignError]:
         For an exception that is none of the library's, if it cannot be sent.
     """
     try:
-        return list(run_each(task))
+        return [_bare(answer) for answer in run_each(task)]
     except Exception as error:
         if _can_be_sent(error):
             raise
         told = "; ".join([f"{type(error).__name__}: {error}", *error.__notes__])
         raise SolverError(told) from None
+
+
+def _bare(answer: Solution | MechdesignError) -> Any:
+    return answer if isinstance(answer, MechdesignError) else replace(answer, problem=None)  # type: ignore[arg-type]
 
 
 def _can_be_sent(error: Exception) -> bool:
@@ -113,7 +124,7 @@ def _can_be_sent(error: Exception) -> bool:
     return False
 
 
-def run_each(task: Task) -> Iterator[Parts | MechdesignError]:
+def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     """Yield the answers to the problems of a task, all of one shape or each alone, in order.
 
     Raises
@@ -122,9 +133,11 @@ def run_each(task: Task) -> Iterator[Parts | MechdesignError]:
         If the user has interrupted: an answer that was cut short is none.
     """
     asked, options = task
-    found: dict[int, Solution] = {}
-    if len(asked) > 1 and options.left and options.key(asked[0][1]) is not None:
-        found = _solve_batch(asked, options)
+    finished = options.finished()
+    found = {} if finished is None else _kept(asked, finished)
+    missing, kept = [each for each in asked if each[0] not in found], set(found)
+    if len(missing) > 1 and options.left and options.key(missing[0][1]) is not None:
+        found |= _solve_batch(missing, options)
     for place, problem in asked:
         name = f"problems[{place}]"
         try:
@@ -143,8 +156,15 @@ def run_each(task: Task) -> Iterator[Parts | MechdesignError]:
             raise
         if INTERRUPTED in solution.notes:
             raise KeyboardInterrupt
-        parts = {field.name: getattr(solution, field.name) for field in fields(solution)}
-        yield {name: part for name, part in parts.items() if name != "problem"}
+        if finished is not None and place not in kept:
+            finished.keep(solution)
+        yield solution
+
+
+def _kept(asked: Sequence[tuple[int, Problem]], finished: Finished) -> dict[int, Solution]:
+    """Return the solutions that are finished, by place."""
+    found = {n: finished.find(each) for n, each in asked}
+    return {n: solution for n, solution in found.items() if solution is not None}
 
 
 def _solve(problem: Problem, options: Options) -> Solution:

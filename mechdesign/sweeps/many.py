@@ -9,23 +9,25 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Sized
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pickle import PicklingError
 from typing import Any, Literal, TypeAlias, overload
 
 from mechdesign.designs.facade import check_limits
-from mechdesign.designs.many_tasks import Options, Parts, Task, divided, run, run_each
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.workers import in_processes
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
+from mechdesign.sweeps.finished import Cache
+from mechdesign.sweeps.many_tasks import Options, Task, divided, run, run_each
+from mechdesign.sweeps.workers import in_processes
 
-__all__ = ["design_each", "design_many"]
+__all__ = ["are_several", "design_each", "design_many"]
 
 WINDOW = 4096
 """How many problems are read ahead to find those of the same shape."""
@@ -47,6 +49,7 @@ def design_many(
     errors: Literal["raise"] = ...,
     time_limit: float | None = ...,
     progress: bool | None = ...,
+    cache: Cache | None = ...,
 ) -> list[Solution]: ...
 
 
@@ -61,6 +64,7 @@ def design_many(
     errors: Literal["return"],
     time_limit: float | None = ...,
     progress: bool | None = ...,
+    cache: Cache | None = ...,
 ) -> list[Answer]: ...
 
 
@@ -74,6 +78,7 @@ def design_many(
     errors: Literal["raise", "return"] = "raise",
     time_limit: float | None = None,
     progress: bool | None = None,
+    cache: Cache | None = None,
 ) -> list[Any]:
     """Design the best private channel for each of many problems, and prove them all.
 
@@ -103,6 +108,11 @@ def design_many(
         best bound so far, as in :func:`~mechdesign.design`; a problem that was not started fails.
     progress
         Whether to show a bar; default if standard error is a terminal.
+    cache
+        A folder in which each certificate is kept as soon as it is there, and looked up by the
+        digest of its problem: what was interrupted or killed goes on where it was. A file is
+        verified before it is believed. Several runs may share a folder; on a cluster it must be one
+        that all machines see. Answers that a limit of time has cut short are not kept.
 
     Returns
     -------
@@ -131,7 +141,7 @@ def design_many(
     [0.360458, 0.276518]
     """
     early: dict[int, Answer] = {}
-    options = _options(problems, route, gap, n_jobs, errors, time_limit)
+    options = _options(problems, route, gap, n_jobs, errors, time_limit, cache)
     found, raises = list[Answer](), errors == "raise"
     answers = _each(problems, options, (n_jobs, backend), progress, early)
     try:
@@ -161,7 +171,8 @@ def design_each(
     errors: Literal["raise", "return"] = "raise",
     time_limit: float | None = None,
     progress: bool | None = None,
-) -> Iterator[Answer]:
+    cache: Cache | None = None,
+) -> Generator[Answer, None, None]:
     """Yield the solutions in the order of the problems, each as soon as it and all before are done.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
@@ -175,7 +186,7 @@ def design_each(
     >>> [round(float(solution.value), 6) for solution in design_each(budgets)]
     [0.423883, 0.213014]
     """
-    options = _options(problems, route, gap, n_jobs, errors, time_limit)
+    options = _options(problems, route, gap, n_jobs, errors, time_limit, cache)
     return _each(problems, options, (n_jobs, backend), progress, {})
 
 
@@ -186,18 +197,25 @@ def _options(
     n_jobs: int | None,
     errors: str,
     time_limit: float | None,
+    cache: Cache | None,
 ) -> Options:
     """Check what the user asks for; the time runs from now on."""
     if errors not in ("raise", "return"):
         raise InputError("errors", "'raise' or 'return'", shown(errors))
-    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
-        raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
+    _check_jobs(n_jobs)
     check_limits(gap, time_limit)
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
         raise InputError("problems", "a list of problems", shown_kind(problems))
     deadline = math.inf if time_limit is None else time.time() + time_limit
-    return Options(route, gap, deadline, errors == "return")
+    options = Options(route, gap, deadline, errors == "return", cache)
+    options.finished()  # the folder is looked at before the work
+    return options
+
+
+def _check_jobs(n_jobs: Any) -> None:
+    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
+        raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
 
 
 def _each(
@@ -227,7 +245,7 @@ def _each(
                     early[n] = (
                         answer
                         if isinstance(answer, MechdesignError)
-                        else Solution(problem=window[n - first], **answer)
+                        else replace(answer, problem=window[n - first])
                     )
                     while place in early:
                         bar.update()
@@ -239,8 +257,18 @@ def _each(
             first += len(window)
 
 
-Placed: TypeAlias = Generator[tuple[int, Parts | MechdesignError], None, None]
+Placed: TypeAlias = Generator[tuple[int, Answer], None, None]
 """Answers with the places of their problems."""
+
+
+def are_several(n_jobs: int | None, backend: str | None) -> bool:
+    """Return whether more than one process is to work, or what the user has chosen instead."""
+    from joblib import effective_n_jobs
+    from joblib.parallel import LokyBackend, get_active_backend
+
+    _check_jobs(n_jobs)
+    chosen = backend is not None or not isinstance(get_active_backend()[0], LokyBackend)
+    return chosen or effective_n_jobs(n_jobs) > 1
 
 
 def _workers(

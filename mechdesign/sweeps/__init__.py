@@ -1,0 +1,1 @@
+"""Many problems at once: in batches on processes or machines, and along rising budgets."""

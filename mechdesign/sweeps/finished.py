@@ -1,0 +1,129 @@
+"""A folder of finished certificates: a sweep that was ended goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from mechdesign.certify import canonical
+from mechdesign.designs.solution import PrivacyClaim, Solution
+from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.files import SavedChannel, load_channel, save
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.routes import Considered
+
+__all__ = ["Cache", "Finished"]
+
+Cache = str | os.PathLike[str]
+"""The name of a folder of certificates."""
+
+EARLY = "ended early"
+"""How the note begins of a search that a limit has cut short."""
+
+
+class Finished:
+    """Certificates in a folder, each in a file named after the digest of what was asked.
+
+    What is asked is a problem as a saved file states it, a route and a gap. A file is verified like
+    any file before it is believed, and its problem must be the one that is asked, whatever its
+    name. One that fails is no answer: the problem is designed again, and the file replaced.
+    Each file is written whole or not at all. Of two writers the last one wins, which is as good:
+    both have an answer to the same question.
+
+    Parameters
+    ----------
+    folder
+        It is made if it is not there.
+    route, gap
+        As for :func:`~mechdesign.design`.
+
+    Raises
+    ------
+    InputError
+        If it is no folder that can be written.
+    """
+
+    def __init__(self, folder: Cache, route: str, gap: float | None) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            raise InputError("cache", "the name of a folder", shown(folder))
+        self._folder, self._asked = Path(folder), [route, gap]
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            given = getattr(error, "strerror", None) or error
+            raise InputError("cache", "a folder that can be written", given) from None
+        if not os.access(self._folder, os.W_OK | os.X_OK):
+            raise InputError("cache", "a folder that can be written", "another")
+
+    def path(self, problem: Problem) -> Path:
+        """Return the file of a problem, in one of 256 folders."""
+        name = hashlib.sha256(canonical([problem.to_table(), *self._asked])).hexdigest()
+        return self._folder / name[:2] / f"{name}.json.gz"
+
+    def find(self, problem: object) -> Solution | None:
+        """Return the solution in the file of a problem; None if there is none to believe."""
+        if not isinstance(problem, Problem):  # whoever designs it says so
+            return None
+        path = self.path(problem)
+        if not path.exists():
+            return None
+        try:
+            saved = load_channel(path)
+        except (CertificateError, InputError):
+            return None
+        document, verified = saved.document, saved.verified
+        if verified.value is None or verified.bound is None or "numeric" in document["certificate"]:
+            return None
+        if canonical(document["problem"]) != canonical(problem.to_table()):
+            return None
+        certificate = document["certificate"]
+        return Solution(
+            problem=problem,
+            channel=saved.channel,
+            value=verified.value,
+            bound=verified.bound,
+            privacy=tuple(
+                PrivacyClaim(notion, claim["leakage"])
+                for notion, claim in zip(problem.privacy, document["privacy"], strict=True)
+            ),
+            route=document["route"],
+            why=document["why"],
+            considered=tuple(Considered(**each) for each in document["considered"]),
+            notes=tuple(document["notes"]),
+            certificate=certificate,
+            decoder=_decoder(problem, saved),
+            seconds=document["seconds"],
+            timings=document["timings"],
+        )
+
+    def keep(self, solution: Solution) -> None:
+        """Write a solution to its file, if its search came to an end and its bound is proved.
+
+        Noise, whose file is one of a mechanism, is not kept.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        ended = any(note.startswith(EARLY) for note in solution.notes)
+        if type(solution) is not Solution or ended or not solution.bound_proved:
+            return
+        path = self.path(solution.problem)
+        path.parent.mkdir(exist_ok=True)
+        save(solution, path)
+
+
+def _decoder(problem: Problem, saved: SavedChannel) -> tuple[Any, ...] | None:
+    """Return what the aggregator reads from each output: what the file states, or what is best."""
+    readings = saved.document["channel"].get("readings")
+    if readings is not None:
+        whole = int(readings["denominator"])
+        return tuple(Fraction(int(top), whole) for top in readings["numerators"])
+    named = (saved.document["certificate"]["dual"] or {}).get("prior")
+    prior = problem.utility.reference(problem.prior) if named is None else Prior(named)
+    return problem.utility.decoder(saved.channel, prior)

@@ -1,0 +1,283 @@
+"""A folder of finished certificates: nothing is designed twice, and nothing in it is believed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    BayesAccuracy,
+    HammingLoss,
+    InputError,
+    L2Risk,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Problem,
+    Solution,
+    UnbiasedVariance,
+    design,
+    design_each,
+    design_frontier,
+    design_many,
+    trace_frontier,
+)
+from mechdesign.certify import digest, verify
+from mechdesign.files import load_channel
+from mechdesign.sweeps import many_tasks
+from mechdesign.sweeps.finished import Finished
+
+RARE = [0.01, 0.24, 0.25, 0.5]
+
+
+def users(count: int = 4, size: int = 9) -> list[Problem]:
+    priors = [[1 + (7 * n * x) % 11 for x in range(size)] for n in range(count)]
+    return [
+        Problem(range(size), LIP(1), MeanAbsoluteError(), prior=[p / sum(prior) for p in prior])
+        for prior in priors
+    ]
+
+
+def of_every_kind() -> list[Problem]:
+    """Problems whose files differ in what they hold: decoders, estimators, readings, dual parts."""
+    return [
+        Problem(range(4), LIP(1), MeanAbsoluteError(), prior=RARE),
+        Problem(range(4), LDP(1), BayesAccuracy(), prior=RARE),
+        Problem(range(3), LIP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]),
+        Problem(range(3), LIP(1), PosteriorMeanSquaredError(), prior=[0.2, 0.3, 0.5]),
+        Problem(range(4), LDP(1), PosteriorMeanSquaredError(histogram=True), prior=RARE),
+        Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5]),
+        Problem(range(3), LDP(1), L2Risk(worst_case=True)),
+        Problem(range(3), LDP(1), UnbiasedVariance()),
+        Problem(range(4), LDP(1), MeanAbsoluteError(worst_case=True)),
+        Problem(["a", "b"], [LIP(1), LDP("1.2")], HammingLoss(), prior=[0.3, 0.7]),
+        Problem(range(4), MetricPrivacy("0.5", "absolute"), HammingLoss()),
+    ]
+
+
+@pytest.fixture
+def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    """The problems that are designed, one by one or together, in order."""
+    seen: list[Problem] = []
+    one, batch = many_tasks.design, many_tasks._solve_batch
+
+    def noted(problem: Problem, **options: Any) -> Any:
+        seen.append(problem)
+        return one(problem, **options)
+
+    def batch_noted(asked: Any, options: Any) -> dict[int, Solution]:
+        found = batch(asked, options)
+        seen.extend(problem for place, problem in asked if place in found)
+        return found
+
+    monkeypatch.setattr(many_tasks, "design", noted)
+    monkeypatch.setattr(many_tasks, "_solve_batch", batch_noted)
+    return seen
+
+
+def test_what_is_finished_comes_back_as_it_was(tmp_path: Path, designed: list[Problem]) -> None:
+    problems = of_every_kind()
+    first = design_many(problems, cache=tmp_path)
+    assert len(designed) == len(problems)
+    again = design_many(problems, cache=tmp_path)
+    assert len(designed) == len(problems)
+    for one, other, problem in zip(first, again, problems, strict=True):
+        assert other.problem is problem
+        assert other.document() == one.document()
+        assert (other.value, other.decoder) == (one.value, one.decoder)
+        assert other.bound == verify(one.document()).bound
+        assert [row.row for row in other.binding] == [row.row for row in one.binding]
+    files = list(tmp_path.rglob("*.json.gz"))
+    assert len(files) == len(problems)
+    assert all(load_channel(file).verified.bound is not None for file in files)
+
+
+def test_a_batch_is_of_what_is_missing(tmp_path: Path, designed: list[Problem]) -> None:
+    problems = users()
+    design_many(problems[1:2], cache=tmp_path)
+    designed.clear()
+    found = design_many(problems, cache=tmp_path)
+    assert designed == [problems[0], *problems[2:]]
+    assert "3 problems" in found[0].route
+    assert all(solution.status == "optimal" for solution in found)
+
+
+def test_another_question_has_another_file(tmp_path: Path, designed: list[Problem]) -> None:
+    (problem,) = users(1)
+    for options in ({}, {"gap": 0.1}, {"route": "linear-program:simplex"}):
+        design_many([problem], cache=tmp_path, **options)
+    design_many([problem.at("1.5")], cache=tmp_path)
+    assert len(designed) == len(list(tmp_path.rglob("*.gz"))) == 4
+
+
+def forged(document: dict[str, Any], how: str, other: dict[str, Any]) -> bytes:
+    """Return the bytes of a file that is not to be believed."""
+    if how == "another problem":
+        document = other
+    elif how == "value":
+        document["value"] *= 0.9
+    elif how == "bound":
+        document["bound"] = document["value"]
+    elif how == "channel":
+        document["channel"]["numerators"][0].reverse()
+    elif how == "numeric":
+        document["certificate"] |= {"numeric": True, "dual": None, "theorem": None}
+        document["bound_proved"] = False
+    document["digest"] = digest(document)
+    text = json.dumps(document).encode()
+    return {"cut": gzip.compress(text)[:-30], "text": b"none", "empty": b""}.get(
+        how, gzip.compress(text)
+    )
+
+
+@pytest.mark.parametrize(
+    "how", ["another problem", "value", "bound", "channel", "numeric", "cut", "text", "empty"]
+)
+def test_a_file_that_does_not_hold_is_no_answer(
+    how: str, tmp_path: Path, designed: list[Problem]
+) -> None:
+    problem = users(1)[0]
+    honest = design_many([problem], cache=tmp_path)[0]
+    (file,) = tmp_path.rglob("*.json.gz")
+    other = design(problem.at(3)).document()
+    file.write_bytes(forged(honest.document(), how, other))
+    (again,) = design_many([problem], cache=tmp_path)
+    assert len(designed) == 2
+    assert again.value == honest.value
+    assert load_channel(file).verified.value == honest.value  # and the file is replaced
+
+
+def test_a_pipe_in_the_folder_holds_nothing_up(tmp_path: Path) -> None:
+    problem = users(1)[0]
+    file = Finished(tmp_path, "auto", None).path(problem)
+    file.parent.mkdir()
+    os.mkfifo(file)
+    with pytest.raises(InputError, match="plain"):  # it is not written over either
+        design_many([problem], cache=tmp_path)
+
+
+def test_what_a_limit_cuts_short_is_not_kept(tmp_path: Path) -> None:
+    finished, solution = Finished(tmp_path, "auto", None), design(users(1)[0])
+    finished.keep(replace(solution, notes=(*solution.notes, "ended early: the time limit")))
+    finished.keep(replace(solution, certificate={**solution.certificate, "numeric": True}))
+    assert not list(tmp_path.rglob("*.gz"))
+    finished.keep(solution)
+    assert list(tmp_path.rglob("*.gz")) == [finished.path(solution.problem)]
+
+
+def test_two_writers_at_once_leave_files_that_hold(tmp_path: Path) -> None:
+    problems = users(6)
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(design_many, problems, cache=tmp_path) for _ in range(2)]
+        answers = [run.result() for run in runs]
+    assert [a.value for a in answers[0]] == [a.value for a in answers[1]]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == len(problems)  # and nothing half written beside them
+    assert {load_channel(file).verified.value for file in files} == {a.value for a in answers[0]}
+
+
+KILLED = """
+    import os, signal, sys
+    from mechdesign import LIP, MeanAbsoluteError, Problem, design_each
+    def problems():
+        for n in range(6):
+            weights = [1 + (7 * n * x) % 11 for x in range(9)]
+            prior = [w / sum(weights) for w in weights]
+            yield Problem(range(9), LIP(1), MeanAbsoluteError(), prior=prior)
+    import mechdesign.sweeps.many as many
+    many.WINDOW = 3
+    for n, _ in enumerate(design_each(problems(), cache=sys.argv[1])):
+        if n == 3:  # the second window has begun
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, designed: list[Problem]) -> None:
+    killed = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)], check=False
+    )
+    assert killed.returncode == -9
+    kept = len(list(tmp_path.rglob("*.json.gz")))
+    assert kept >= 4
+    found = design_many(users(6), cache=tmp_path)
+    assert len(designed) == 6 - kept
+    assert [solution.status for solution in found] == ["optimal"] * 6
+
+
+def test_processes_share_the_folder(tmp_path: Path, designed: list[Problem]) -> None:
+    problems = users()
+    first = design_many(problems, n_jobs=2, cache=tmp_path)
+    assert len(list(tmp_path.rglob("*.gz"))) == len(problems)
+    again = design_many(problems, cache=tmp_path)
+    assert not designed
+    assert [s.document() for s in again] == [s.document() for s in first]
+
+
+def test_a_folder_that_is_none_is_refused_before_the_work(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for given in (file, file / "below", 3, "a\0b"):
+        with pytest.raises(InputError, match="cache"):
+            design_each([], cache=given)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="cache"):
+            trace_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
+
+
+def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = users(1)[0]
+    first = trace_frontier(problem, [2, "0.5", 1], cache=tmp_path)
+    monkeypatch.setattr("mechdesign.designs.warm_starts.design", None)  # nothing is designed
+    again = design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
+    assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]  # type: ignore[union-attr]
+    assert len(list(tmp_path.rglob("*.gz"))) == 3
+
+
+def test_budgets_at_once_give_the_same_frontier(tmp_path: Path) -> None:
+    """A budget of 0 tells no two inputs apart: there is no unbiased estimate."""
+    problem = Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5])
+    alone = trace_frontier(problem, [1, 0, 2])
+    for backend in (None, "threading"):
+        both = trace_frontier(problem, [1, 0, 2], n_jobs=2, backend=backend, cache=tmp_path)
+        assert [p.status for p in both.points] == ["optimal", "infeasible", "optimal"]
+        assert both.points[1].reason == alone.points[1].reason
+        for one, other in zip(both.solutions, alone.solutions, strict=True):
+            assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
+    with pytest.raises(InputError, match="n_jobs"):
+        trace_frontier(problem, [1], n_jobs=0)
+
+
+@pytest.mark.slow
+def test_a_cluster_of_dask_keeps_certificates_in_the_same_folder(
+    tmp_path: Path, designed: list[Problem]
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    import joblib
+
+    problems = users()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        first = design_many(problems, cache=tmp_path)
+        curve = trace_frontier(problems[0], [1, 2], cache=tmp_path)
+    assert not designed
+    again = design_many(problems, cache=tmp_path)
+    assert not designed
+    assert [s.document() for s in again] == [s.document() for s in first]
+    assert curve.solutions[0].value == first[0].value
