@@ -66,11 +66,13 @@ from mechdesign.mechanisms import (
     LIPRandomizedResponse,
     OptimizedUnaryEncoding,
     PlanarLaplace,
+    ProjectiveGeometryResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
     block_hadamard,
     block_subset_selection,
     high_low_hadamard,
+    high_low_projective_geometry,
     high_low_subset_selection,
 )
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
@@ -232,6 +234,9 @@ def _mechanisms() -> Iterator[tuple[str, Callable[[], Document]]]:
     made = {
         "randomized response": lambda: GeneralizedRandomizedResponse(["a", "b", "c"], 1),
         "Hadamard": lambda: HadamardResponse(5, 1),
+        "Hadamard copies": lambda: HadamardResponse(7, 3),
+        "projective": lambda: ProjectiveGeometryResponse(10, 1),
+        "projective high-low": lambda: high_low_projective_geometry(5, 1, [0, 1, 3]),
         "optimized unary": lambda: OptimizedUnaryEncoding(4, 1),
         "symmetric unary": lambda: SymmetricUnaryEncoding(4, "0.5"),
         "subsets": lambda: SubsetSelection(6, 1),

@@ -39,9 +39,9 @@ NAMES = {
     "sense": "minimize maximize",
     "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel "
     "mechdesign-continuous",
-    "mechanism": "randomized-response hadamard-response optimized-unary-encoding "
-    "symmetric-unary-encoding subset-selection by-component high-low lip-randomized-response "
-    "in-clear geometric-noise planar-laplace",
+    "mechanism": "randomized-response hadamard-response projective-geometry-response "
+    "optimized-unary-encoding symmetric-unary-encoding subset-selection by-component high-low "
+    "lip-randomized-response in-clear geometric-noise planar-laplace",
 }
 FAMILY = {name: family.split() for family in NAMES.values() for name in family.split()}
 SPARE: dict[str, Any] = {

@@ -10,8 +10,13 @@ bounds from below. W is 2**62.
 randomized-response
     own + (k - 1) other = W, and every report has one of the two: own / other.
 hadamard-response
-    S_x = {y < K : popcount(y & (x + 1)) even} has K/2 numbers, as 0 < x + 1 < K. Together they have
-    the mass h, the others W - h: h / (W - h).
+    Of B blocks of b numbers, the own one has S_x = {y : popcount(y & i) even} of b/2 numbers, as
+    0 < i < b for the row i = x // B + 1. Together they have the mass h, each of the other 2B - 1
+    half blocks has o, with h + (2B - 1) o = W: h / o.
+projective-geometry-response
+    Of the N = (q**t - 1) / (q - 1) points over the integers modulo the prime q, the points y with
+    <x, y> = 0 are those of a space of one coordinate less, c = (q**(t - 1) - 1) / (q - 1). Together
+    they have the mass h, the others W - h: h (N - c) / ((W - h) c).
 optimized-unary-encoding, symmetric-unary-encoding
     Independent bits, so that rows sum to 1. The rows of x and z differ in the bits x and z only:
     p (1 - q) / (q (1 - p)) with p = held / W and q = others / 2**digits.
@@ -39,6 +44,7 @@ reports are drawn with these parameters.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +66,7 @@ from mechdesign.certify.problem import (
 from mechdesign.certify.torus_noise import TorusNoise, read_torus_noise
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower
+from mechdesign.resources import spend
 
 __all__ = ["FORMAT", "verify_mechanism"]
 
@@ -73,6 +80,9 @@ MOST_DECIMALS = 20
 
 MOST_DIGITS = 62
 """Binary digits of a probability of unary encoding, as many as are drawn at once."""
+
+MOST_FIELD, MOST_COORDINATES = 1 << 31, 62
+"""The largest prime and dimension of a projective space: beyond them reports are no words."""
 
 LEAK_TOLERANCE = Fraction(1, 10**9)
 
@@ -157,11 +167,35 @@ def randomized_response(k: int, law: dict[str, Any]) -> LDPProof:
 
 
 def hadamard_response(k: int, law: dict[str, Any]) -> LDPProof:
-    """Check that K is a power of 2 above k, and that each number of S_x has a whole mass."""
+    """Check that b is a power of 2 above the inputs of a block, and that all masses are whole."""
     size, held = whole_number(law["size"], MOST_DECIMALS), _mass(law["held"])
-    if size & (size - 1) or size <= k or held % (size // 2):
+    copies = whole_number(law.get("copies", "1"), MOST_DECIMALS)
+    if not 0 < copies <= k or size % copies:
+        raise CertificateError("Hadamard response: the size is not that of equal blocks")
+    block, others = size // copies, 2 * copies - 1
+    if block & (block - 1) or (block - 1) * copies < k or held % (block // 2):
         raise CertificateError("Hadamard response: the size or the mass of the sets is wrong")
-    return LDPProof(_ratio(held, WHOLE - held), Fraction(2 * max(held, WHOLE - held), WHOLE))
+    other, left = divmod(WHOLE - held, others)
+    if left or other == 0 or other % (block // 2):
+        raise CertificateError("Hadamard response: the half blocks have no whole masses")
+    return LDPProof(_ratio(held, other), Fraction(2 * copies * max(held, other), WHOLE))
+
+
+def projective_geometry(k: int, law: dict[str, Any]) -> LDPProof:
+    """Check that q is a prime, and that there are points enough."""
+    q, t = (whole_number(law[key], MOST_DECIMALS) for key in ("field", "dimension"))
+    held = _mass(law["held"])
+    if not (2 <= q <= MOST_FIELD and 2 <= t <= MOST_COORDINATES):
+        raise CertificateError("projective geometry: the field or the dimension is out of range")
+    spend(math.isqrt(q), "the primes of projective geometry")
+    if not all(q % n for n in range(2, math.isqrt(q) + 1)):
+        raise CertificateError("projective geometry: the field is not of a prime")
+    inside, size = (sum(q**m for m in range(d)) for d in (t - 1, t))
+    if size < k:
+        raise CertificateError("projective geometry: there are fewer points than inputs")
+    within, without = Fraction(held, inside), Fraction(WHOLE - held, size - inside)
+    most = max(within, without) * size / WHOLE
+    return LDPProof(max(within / without, without / within), most)
 
 
 def unary_encoding(k: int, law: dict[str, Any]) -> LDPProof:
@@ -196,6 +230,7 @@ def single_input(k: int, _law: dict[str, Any]) -> LDPProof:
 LDP_PARTS: dict[str, Callable[[int, dict[str, Any]], LDPProof]] = {
     "randomized-response": randomized_response,
     "hadamard-response": hadamard_response,
+    "projective-geometry-response": projective_geometry,
     "optimized-unary-encoding": unary_encoding,
     "symmetric-unary-encoding": unary_encoding,
     "subset-selection": subset_selection,

@@ -547,6 +547,7 @@ CONTINUOUS_FILE = Table(
 LAWS: dict[str, dict[str, Form]] = {
     "randomized-response": {"own": WHOLE, "other": WHOLE},
     "hadamard-response": {"size": WHOLE, "held": WHOLE},
+    "projective-geometry-response": {"field": WHOLE, "dimension": WHOLE, "held": WHOLE},
     "optimized-unary-encoding": {"digits": WHOLE, "others": WHOLE, "held": WHOLE},
     "symmetric-unary-encoding": {"digits": WHOLE, "others": WHOLE, "held": WHOLE},
     "subset-selection": {"size": WHOLE, "held": WHOLE},
@@ -554,14 +555,22 @@ LAWS: dict[str, dict[str, Form]] = {
 }
 """The integers of each mechanism that may be a part of another."""
 
+MORE_OF_LAWS: dict[str, dict[str, Form]] = {"hadamard-response": {"copies": WHOLE}}
+"""Those that it may lack: one copy, as it always was at first."""
+
+
+def _law(name: str) -> Table:
+    return Table(f"law {name}", LAWS[name], MORE_OF_LAWS.get(name, {}))
+
+
 PARTS = Variants(
     "part",
     [
         Table(
             f"part {name}",
-            {"mechanism": Fixed(name), "epsilon": BUDGET, "law": Table(f"law {name}", law)},
+            {"mechanism": Fixed(name), "epsilon": BUDGET, "law": _law(name)},
         )
-        for name, law in LAWS.items()
+        for name in LAWS
     ],
 )
 
@@ -644,7 +653,11 @@ def _mechanism(
 MECHANISM_FILE = Variants(
     "mechanism file",
     [
-        *(_mechanism(name, "ldp", law) for name, law in LAWS.items() if name != "in-clear"),
+        *(
+            _mechanism(name, "ldp", law, MORE_OF_LAWS.get(name))
+            for name, law in LAWS.items()
+            if name != "in-clear"
+        ),
         *(_mechanism(name, *law) for name, law in WHOLE_LAWS.items()),
     ],
 )

@@ -51,6 +51,12 @@ def add_commands(commands: Commands) -> None:
     mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
     mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
     mechanism.add_argument(
+        "--copies", type=int, metavar="B", help="how many blocks Hadamard response has"
+    )
+    mechanism.add_argument(
+        "--field", type=int, metavar="Q", help="the prime of projective geometry response"
+    )
+    mechanism.add_argument(
         "--remap",
         metavar="LOSS",
         help="for noise: replace each report by what loses least at the prior (euclidean, "
@@ -230,9 +236,11 @@ def _mechanism(options: argparse.Namespace) -> int:
             setting.prior,
             size=options.size,
             remap=options.remap,
+            copies=options.copies,
+            field=options.field,
         )
     except InputError as error:
-        if error.key in ("kind", "size", "remap", "loss"):
+        if error.key in ("kind", "size", "remap", "loss", "copies", "field"):
             raise
         raise error.inside_file(options.problem) from None
     save(made, options.output, key=options.key)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from mechdesign.mechanisms.advice import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
+from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.by_component import (
     ByComponent,
     block_hadamard,
+    block_projective_geometry,
     block_randomized_response,
     block_subset_selection,
 )
 from mechdesign.mechanisms.composite.high_low import HighLow
 from mechdesign.mechanisms.composite.high_low_schemes import (
     high_low_hadamard,
+    high_low_projective_geometry,
     high_low_randomized_response,
     high_low_subset_selection,
 )
@@ -28,6 +32,7 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 
 __all__ = [
     "MECHANISMS",
+    "Advice",
     "ByComponent",
     "Frequencies",
     "GeneralizedRandomizedResponse",
@@ -37,13 +42,18 @@ __all__ = [
     "LIPRandomizedResponse",
     "Mechanism",
     "OptimizedUnaryEncoding",
+    "Option",
     "PlanarLaplace",
+    "ProjectiveGeometryResponse",
     "SubsetSelection",
     "SymmetricUnaryEncoding",
+    "advise",
     "block_hadamard",
+    "block_projective_geometry",
     "block_randomized_response",
     "block_subset_selection",
     "high_low_hadamard",
+    "high_low_projective_geometry",
     "high_low_randomized_response",
     "high_low_subset_selection",
     "mechanism_for",

@@ -108,10 +108,13 @@ class Mechanism(ABC):
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the exact probability of a report, given as an array of one, at input number x."""
 
-    @abstractmethod
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates from the counts of reports."""
+        counts, total = self.counted(tally)
+        found = self.batch_frequencies(counts[None], np.array([float(total)]))
+        return Frequencies(found.estimates[0], found.squares[0])
 
+    @abstractmethod
     def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, ``(n_tallies, n_inputs)``.
 
@@ -120,13 +123,61 @@ class Mechanism(ABC):
         counts
             ``(n_tallies, n_counts)`` counts, one row for each tally, at least one.
         totals
-            ``(n_tallies,)`` numbers of reports, at least 1.
+            ``(n_tallies,)`` numbers of reports, above 0.
         """
-        pairs = zip(counts.astype(np.int64), totals.astype(np.int64).tolist(), strict=True)
-        found = [self.frequencies(Tally(row, total)) for row, total in pairs]
-        return Frequencies(
-            np.array([each.estimates for each in found]), np.array([each.squares for each in found])
-        )
+
+    @abstractmethod
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x E[counts of one report | x], ``(n_counts,)``, for ``(n_inputs,)`` w."""
+
+    def variances(self, prior: Prior | None = None) -> FloatArray:
+        """Return the number of reports times the variance of each estimate, ``(n_inputs,)``.
+
+        That is E[s_x(Y)**2] - p_x**2, exact but for floating point.
+
+        Parameters
+        ----------
+        prior
+            The distribution of the inputs; default, the one that :attr:`risk` is for.
+
+        Raises
+        ------
+        UnsupportedError
+            If the reports do not determine the distribution, or the inputs are too many to tell.
+
+        Examples
+        --------
+        >>> from mechdesign.mechanisms import GeneralizedRandomizedResponse
+        >>> rare = GeneralizedRandomizedResponse(3, 1).variances(Prior([0, 0, 1]))
+        >>> rare.round(4).tolist()  # q (1 - q) / (p - q)**2, and p (1 - p) / (p - q)**2 of the last
+        [1.2594, 1.2594, 1.8413]
+        """
+        p = (self._reference() if prior is None else self.fitting_prior(prior)).array
+        found = self.batch_frequencies(self.expected_counts(p)[None], np.ones(1))
+        return np.asarray(found.squares[0] - p**2)
+
+    @property
+    def risk(self) -> float:
+        """The number of reports times the total variance of the estimates (l2 risk).
+
+        At the uniform prior; for a mechanism that was made for a prior, there.
+        """
+        return float(self.variances().sum())
+
+    @property
+    def least_known_risk(self) -> float | None:
+        """The least :attr:`risk` known under the same notion and budget; None if none is known."""
+        return None
+
+    @property
+    def risk_ratio(self) -> float | None:
+        """By how much more people this mechanism needs than the best known, for the same error."""
+        least = self.least_known_risk
+        return None if least is None else self.risk / least
+
+    def _reference(self) -> Prior:
+        """Return the prior that the risk is for."""
+        return Prior.uniform(len(self.inputs))
 
     @abstractmethod
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:

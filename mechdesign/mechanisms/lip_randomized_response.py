@@ -114,6 +114,14 @@ class LIPRandomizedResponse(TwoScoreMechanism):
         y = int(report[0])
         return Fraction(int(self._fresh[y]) + (self._truth if y == x else 0), WHOLE)
 
+    @property
+    def least_known_risk(self) -> float:
+        """Its own: where it is private, it is optimal for all that post-processing cannot raise."""
+        return self.risk
+
+    def _reference(self) -> Prior:
+        return self.prior
+
     def _scores(self) -> tuple[FloatArray, FloatArray]:
         fresh, truth = np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
         return (1 - fresh) / truth, -fresh / truth

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, Int64Array
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
@@ -21,7 +21,7 @@ from mechdesign.sampling import Source, below, chances
 __all__ = ["GeneralizedRandomizedResponse"]
 
 
-class GeneralizedRandomizedResponse(LDPMechanism, TwoValuedMechanism):
+class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
     """Report the truth with odds e**epsilon against any other one input (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
@@ -93,6 +93,10 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoValuedMechanism):
         np.minimum(step, wrapped, out=wrapped)
         return wrapped.view(np.int64)
 
+    def uniform_counts(self) -> FloatArray:
+        """Return 1/k for each input."""
+        return np.full(self._k, 1 / self._k)
+
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return uniform inputs."""
         return below(source, count, self._k)
@@ -104,6 +108,10 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoValuedMechanism):
     def _scores(self) -> tuple[float, float]:
         p, q = self._own / WHOLE, self._other / WHOLE
         return (1 - q) / (p - q), -q / (p - q)
+
+    def decoding_work(self, n: int) -> float:
+        """Return n for the counts, and one for each input."""
+        return float(n + self._k)
 
     def largest_ratio(self) -> Fraction:
         """Return own / other."""

@@ -6,25 +6,28 @@ To add a kind, name its class in :data:`LDP_MECHANISMS` and its forms by notion 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.mechanisms.base import Mechanism
+from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.by_component import ByComponent, same_in_every_block
 from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
-from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size, high_low_with
+from mechdesign.mechanisms.composite.high_low_schemes import high_low_with
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
+from mechdesign.mechanisms.optimum import best_high_low_size
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.subsets.unary_encoding import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )
+from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 
@@ -42,30 +45,40 @@ class LDPFactory:
     make
         The class.
     options
-        Arguments beyond inputs and epsilon; the saved parameters have them under the same names.
+        Arguments beyond inputs and epsilon; the saved parameters have them under the same names,
+        or lack them where they are as stated here.
     """
 
-    make: Callable[..., Mechanism]
-    options: tuple[str, ...] = ()
+    make: Callable[..., LDPMechanism]
+    options: Mapping[str, int | None] = field(default_factory=dict)
 
     def restore(self, inputs: Domain, epsilon: Any, parameters: Parameters) -> Mechanism:
         """Make the mechanism of saved parameters."""
-        return self.make(inputs, epsilon, **{key: parameters[key] for key in self.options})
+        return self.make(inputs, epsilon, **{**self.options, **self._saved(parameters)})
+
+    def _saved(self, parameters: Parameters) -> Parameters:
+        return {key: parameters[key] for key in self.options if key in parameters}
 
 
 LDP_MECHANISMS: dict[str, LDPFactory] = {
     GeneralizedRandomizedResponse.name: LDPFactory(GeneralizedRandomizedResponse),
-    HadamardResponse.name: LDPFactory(HadamardResponse),
-    OptimizedUnaryEncoding.name: LDPFactory(OptimizedUnaryEncoding, ("digits",)),
-    SymmetricUnaryEncoding.name: LDPFactory(SymmetricUnaryEncoding, ("digits",)),
-    SubsetSelection.name: LDPFactory(SubsetSelection, ("size",)),
+    HadamardResponse.name: LDPFactory(HadamardResponse, {"copies": 1}),
+    ProjectiveGeometryResponse.name: LDPFactory(ProjectiveGeometryResponse, {"field": None}),
+    OptimizedUnaryEncoding.name: LDPFactory(OptimizedUnaryEncoding, {"digits": None}),
+    SymmetricUnaryEncoding.name: LDPFactory(SymmetricUnaryEncoding, {"digits": None}),
+    SubsetSelection.name: LDPFactory(SubsetSelection, {"size": None}),
 }
 """Mechanisms under LDP."""
 
 NOISE: dict[str, type[LatticeNoise]] = {kind.name: kind for kind in (GeometricNoise, PlanarLaplace)}
 """Mechanisms under metric privacy."""
 
-HIGH_LOW_KINDS = (GeneralizedRandomizedResponse.name, HadamardResponse.name, SubsetSelection.name)
+HIGH_LOW_KINDS = (
+    GeneralizedRandomizedResponse.name,
+    HadamardResponse.name,
+    ProjectiveGeometryResponse.name,
+    SubsetSelection.name,
+)
 """Those that the sensitive inputs of a high-low mechanism can use."""
 
 BEST_SIZES = {SubsetSelection.name: best_high_low_size}
@@ -150,17 +163,20 @@ def mechanism_for(
     prior: Prior | None = None,
     size: int | None = None,
     remap: str | None = None,
+    copies: int | None = None,
+    field: int | None = None,
 ) -> Mechanism:
     """Return the mechanism of a kind in the form that a notion asks for.
 
     Parameters
     ----------
     kind
-        ``"randomized-response"``, ``"hadamard-response"``, ``"optimized-unary-encoding"``,
-        ``"symmetric-unary-encoding"`` or ``"subset-selection"``: on all inputs under LDP, inside
-        every block under block-structured LDP, and (except unary encoding) for the sensitive inputs
-        under high-low LDP; ``"lip-randomized-response"`` under LIP; ``"geometric-noise"`` and
-        ``"planar-laplace"`` under metric privacy, for walking and for Euclidean distances.
+        ``"randomized-response"``, ``"hadamard-response"``, ``"projective-geometry-response"``,
+        ``"optimized-unary-encoding"``, ``"symmetric-unary-encoding"`` or ``"subset-selection"``: on
+        all inputs under LDP, inside every block under block-structured LDP, and (except unary
+        encoding) for the sensitive inputs under high-low LDP; ``"lip-randomized-response"`` under
+        LIP; ``"geometric-noise"`` and ``"planar-laplace"`` under metric privacy, for walking and
+        for Euclidean distances.
     domain, notion
         The inputs, and the privacy notion.
     prior
@@ -170,6 +186,10 @@ def mechanism_for(
     remap
         For noise, a loss: each report is replaced by what loses least at the prior, as
         :meth:`GeometricNoise.remapped` does.
+    copies
+        For Hadamard response, how many blocks it has; 1 is the papers' form for small epsilon.
+    field
+        For projective geometry response, the prime; default of both, the best.
 
     Raises
     ------
@@ -193,11 +213,13 @@ def mechanism_for(
     if kind not in forms:
         expected = f"one of {', '.join(forms)} under {notion.name}"
         raise InputError("kind", expected, shown(kind))
-    if size is not None and (
-        kind not in LDP_MECHANISMS or "size" not in LDP_MECHANISMS[kind].options
-    ):
-        raise InputError("size", f"none, as {kind} has no subsets", shown(size))
-    options = {} if size is None else {"size": size}
+    takes = LDP_MECHANISMS[kind].options if kind in LDP_MECHANISMS else {}
+    given = {"size": size, "copies": copies, "field": field}
+    options = {key: value for key, value in given.items() if value is not None}
+    for key, value in options.items():
+        if key not in takes:
+            what = {"size": "subsets", "copies": "Hadamard matrix", "field": "prime field"}[key]
+            raise InputError(key, f"none, as {kind} has no {what}", shown(value))
     if remap is not None and kind not in NOISE:
         raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
     return forms[kind](MechanismRequest(kind, domain, notion, prior, options, remap))

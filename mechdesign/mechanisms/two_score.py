@@ -13,6 +13,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
+from mechdesign.mechanisms.optimum import least_ldp_risk
 from mechdesign.notions import LDP
 from mechdesign.reports import Tally
 
@@ -20,26 +21,24 @@ __all__ = ["LDPMechanism", "TwoScoreMechanism"]
 
 
 class TwoScoreMechanism(Mechanism):
-    """A mechanism with one score of an input where a report hits it, and one where it misses it."""
+    """A mechanism with one score of an input where a report hits it, and one where it misses it.
+
+    The hits of each input are counted.
+    """
 
     @abstractmethod
     def _scores(self) -> tuple[float | FloatArray, float | FloatArray]:
         """Return the scores of a hit and of a miss: one for all inputs, or one for each."""
 
-    def _hits(self, counts: FloatArray, totals: FloatArray) -> FloatArray:
-        """Return the share of the reports that hit each input, ``(n_tallies, n_inputs)``."""
-        return counts / totals[:, None]
-
     def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
-        hit, (score, miss) = self._hits(counts, totals), self._scores()
+        hit, (score, miss) = counts / totals[:, None], self._scores()
         return Frequencies(hit * score + (1 - hit) * miss, hit * score**2 + (1 - hit) * miss**2)
 
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        counts, total = self.counted(tally)
-        found = self.batch_frequencies(counts[None], np.array([float(total)]))
-        return Frequencies(found.estimates[0], found.squares[0])
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return how likely a report hits each input: as likely as makes the scores unbiased."""
+        score, miss = self._scores()
+        return np.asarray((weights - miss * weights.sum()) / (score - miss))
 
     def _combined(self, weights: FloatArray) -> FloatArray:
         """Return Sum_x w_x s_x(y) for each report y; report y hits the input of the same number."""
@@ -53,7 +52,7 @@ class TwoScoreMechanism(Mechanism):
         return float(counts @ scores) / total, float(counts @ scores**2) / total
 
 
-class LDPMechanism(TwoScoreMechanism):
+class LDPMechanism(Mechanism):
     """A mechanism under LDP: its largest ratio is that of every two inputs."""
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
@@ -64,6 +63,15 @@ class LDPMechanism(TwoScoreMechanism):
     def privacy(self) -> LDP:
         """LDP."""
         return self._notion
+
+    @property
+    def least_known_risk(self) -> float:
+        """The least l2 risk of all channels under LDP, at the uniform prior (Ye and Barg 2018)."""
+        return least_ldp_risk(len(self.inputs), self._notion.epsilon)
+
+    @abstractmethod
+    def decoding_work(self, n: int) -> float:
+        """Return about how many additions the estimates from n reports take."""
 
     def ratio(self, x: int, other: int) -> Fraction:
         """Return the largest ratio of two rows."""

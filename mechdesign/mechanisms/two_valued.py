@@ -7,9 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from mechdesign._typing import AnyArray, FloatArray
-from mechdesign.mechanisms.two_score import TwoScoreMechanism
+from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source
 
 __all__ = ["ProbabilityLevel", "ScoreSumMoments", "TwoValuedMechanism"]
@@ -38,7 +37,7 @@ class ScoreSumMoments(NamedTuple):
     products: FloatArray
 
 
-class TwoValuedMechanism(TwoScoreMechanism):
+class TwoValuedMechanism(Mechanism):
     """A mechanism each of whose probabilities is ``most`` or a smaller one."""
 
     @property
@@ -50,6 +49,10 @@ class TwoValuedMechanism(TwoScoreMechanism):
     def uniform_score(self) -> Fraction:
         """The mean of each score under a uniform report, alike: 1/k where all scores sum to 1."""
         return Fraction(1, len(self.inputs))
+
+    @abstractmethod
+    def uniform_counts(self) -> FloatArray:
+        """Return the expected counts of a uniform report."""
 
     @abstractmethod
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
@@ -65,6 +68,12 @@ class TwoValuedMechanism(TwoScoreMechanism):
         lows = [level.mass / level.highest for level in levels]
         return min(lows), max(level.mass / level.lowest for level in levels)
 
-    def score_sum_moments(self, tally: Tally) -> ScoreSumMoments | None:
-        """Return the moments of the sum of all scores; None if it is 1 at every report."""
+    def score_sum_moments(self, counts: FloatArray, total: float) -> ScoreSumMoments | None:
+        """Return the moments of the sum of all scores; None if it is 1 at every report.
+
+        Parameters
+        ----------
+        counts, total
+            The counts of reports, and how many reports there are.
+        """
         return None

@@ -448,11 +448,35 @@ def matrix_of(kind: Any, law: Any, k: int) -> list[list[Fraction]]:
         )
         return [[own if y == x else other for y in range(k)] for x in range(k)]
     if kind == "hadamard-response":
-        table = keys(law, ["size", "held"])
+        table = keys(law, ["size", "held"], ["copies"])
         size, held = small(whole(table["size"])), Fraction(whole(table["held"]), W)
-        need(size > k and size & (size - 1) == 0, "a power of two above the inputs")
-        ends = 2 * held / size, 2 * (1 - held) / size
-        return [[ends[((x + 1) & y).bit_count() % 2] for y in range(size)] for x in range(k)]
+        copies = whole(table.get("copies", "1"))
+        need(0 < copies <= size and size % copies == 0, "blocks")
+        block = size // copies
+        need(block * copies >= k + copies and block & (block - 1) == 0, "a power of two above")
+        ends = 2 * held / block, 2 * (1 - held) / (block * (2 * copies - 1))
+        return [
+            [
+                ends[y // block != x % copies or (y % block & (x // copies + 1)).bit_count() % 2]
+                for y in range(size)
+            ]
+            for x in range(k)
+        ]
+    if kind == "projective-geometry-response":
+        table = keys(law, ["field", "dimension", "held"])
+        q, t, held = whole(table["field"]), whole(table["dimension"]), whole(table["held"])
+        need(1 < q < 70 and all(q % n for n in range(2, q)), "a prime")
+        need(1 < t < 12, "a dimension")
+        small(q ** (t - 1))
+        vectors = [v for v in itertools.product(range(q), repeat=t) if any(v)]
+        points = [v for v in vectors if next(filter(None, v)) == 1]
+        need(k <= len(points), "points enough")
+        zero = [
+            [sum(a * b for a, b in zip(x, y, strict=True)) % q == 0 for y in points]
+            for x in points[:k]
+        ]
+        on, off = Fraction(held, W), 1 - Fraction(held, W)
+        return [[on / sum(row) if hit else off / row.count(False) for hit in row] for row in zero]
     if kind in ("optimized-unary-encoding", "symmetric-unary-encoding"):
         table = keys(law, ["held", "others", "digits"])
         digits = whole(table["digits"])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior
+from mechdesign import LDP, InputError, Prior, load_mechanism, save
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
@@ -27,6 +29,9 @@ from tests.mechanisms_support import (
 from tests.strategies import examples
 
 sizes = st.integers(2, 17)
+FIRST = [10, 21, 3, 2, 5, 22, 16, 21, 31, 1, 9, 1, 16, 16, 31, 13, 10, 1, 22, 10]
+"""What the version before copies drew for the inputs 0..19 at epsilon = 5 from the seed 7."""
+
 budgets = st.sampled_from(
     [Fraction("0.01"), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(20)]
 )
@@ -51,7 +56,7 @@ def test_parity_counts_bits() -> None:
 @examples(30)
 def test_its_law_is_the_published_one(k: int, epsilon: Fraction) -> None:
     """2 e**eps / (K (1 + e**eps)) where H_K[x + 1, y] = +1 and 2 / (K (1 + e**eps)) elsewhere."""
-    mechanism = HadamardResponse(k, epsilon)
+    mechanism = HadamardResponse(k, epsilon, copies=1)
     size = 1 << k.bit_length()
     assert mechanism.n_outputs == size
     assert size // 2 < k + 1 <= size
@@ -60,6 +65,70 @@ def test_its_law_is_the_published_one(k: int, epsilon: Fraction) -> None:
     for x, row in enumerate(exact_table(mechanism)):
         expected = np.where(signs[x + 1] > 0, odds, 1) * 2 / (size * (1 + odds))
         assert np.allclose([float(q) for q in row], expected, rtol=1e-9)
+
+
+@given(sizes, budgets, st.integers(1, 17))
+@examples(30)
+def test_the_general_law_is_the_published_one(k: int, epsilon: Fraction, copies: int) -> None:
+    """e**eps / (s e**eps + K - s) on the s = b/2 numbers of S_x (Acharya, Sun and Zhang 2019)."""
+    mechanism, odds = HadamardResponse(k, epsilon, min(copies, k)), float(exp_lower(epsilon))
+    copies = mechanism.copies
+    most = -(-k // copies)  # inputs of a block
+    b = mechanism.n_outputs // copies
+    assert b == 1 << (b.bit_length() - 1)
+    assert b // 2 < most + 1 <= b
+    signs = scipy.linalg.hadamard(b)
+    for x, row in enumerate(exact_table(mechanism)):
+        inside = np.zeros((copies, b), dtype=bool)
+        inside[x % copies] = signs[x // copies + 1] > 0
+        expected = np.where(inside.ravel(), odds, 1) / (b / 2 * (odds + 2 * copies - 1))
+        assert np.allclose([float(q) for q in row], expected, rtol=1e-9)
+
+
+def test_the_score_of_the_general_form_is_the_published_estimator() -> None:
+    """2 (e + 2B - 1)/(e - 1) (h(S_x) - h(block)/2), for each report alone."""
+    mechanism, odds = HadamardResponse(5, 2, copies=2), np.exp(2)
+    signs = scipy.linalg.hadamard(4)
+    for x, found in enumerate(scores(mechanism)):
+        published = np.zeros((2, 4))
+        published[x % 2] = (odds + 3) / (odds - 1) * signs[x // 2 + 1]
+        assert np.allclose(found, published.ravel())
+
+
+@given(sizes, budgets)
+@examples(20)
+def test_the_default_has_nearly_the_least_risk_and_few_reports(k: int, epsilon: Fraction) -> None:
+    every = [HadamardResponse(k, epsilon, copies) for copies in range(1, k + 1)]
+    most = 1.01 * min(each.risk for each in every)
+    found = HadamardResponse(k, epsilon)
+    assert found.risk <= most * (1 + 1e-9)
+    assert found.n_outputs == min(each.n_outputs for each in every if each.risk <= most)
+
+
+def test_the_copies_go_by_the_budget() -> None:
+    """One where e**epsilon is small, about e**epsilon / 2 where it is large, one input alone."""
+    found = {e: HadamardResponse(10_000, e).copies for e in ("0.1", "1", "3", "5")}
+    assert found["0.1"] == found["1"] == 1
+    assert 6 <= found["3"] <= 14
+    assert 50 <= found["5"] <= 110
+
+
+def test_a_file_of_the_first_form_means_the_same(tmp_path: Path) -> None:
+    """It has no copies in its law; loaded, it is the form for small epsilon, and draws the same."""
+    mechanism, file = HadamardResponse(20, 5, copies=1), tmp_path / "m.json"
+    save(mechanism, file)
+    assert sorted(json.loads(file.read_text())["law"]) == ["held", "size"]
+    loaded = load_mechanism(file).mechanism
+    assert loaded == mechanism != HadamardResponse(20, 5)
+    records = np.arange(20)
+    drawn = loaded.privatize(records, rng=7).data
+    assert drawn.tolist() == FIRST
+
+
+def test_copies_are_saved(tmp_path: Path) -> None:
+    for copies in (2, 3, 20):
+        save(HadamardResponse(20, 5, copies), tmp_path / "m.json")
+        assert load_mechanism(tmp_path / "m.json").mechanism == HadamardResponse(20, 5, copies)
 
 
 @given(sizes, budgets)
@@ -95,8 +164,8 @@ def test_the_score_is_the_published_estimator() -> None:
 
 
 def test_its_draws_follow_the_law() -> None:
-    for k in (2, 3, 5, 8):
-        check_draws(HadamardResponse(k, 1), seed=10 * k)
+    for k, copies in ((2, 1), (3, 1), (5, 1), (8, 1), (2, 2), (5, 2), (7, 3)):
+        check_draws(HadamardResponse(k, 1, copies), seed=10 * k)
 
 
 def test_every_record_takes_one_word() -> None:
@@ -117,11 +186,13 @@ def test_every_record_takes_one_word() -> None:
         (5, -1, "epsilon"),
         (5, float("nan"), "epsilon"),
         (5.5, 1, "size"),
+        (5, (1, 0), "copies: expected a whole number from 1 to 5, given 0"),
+        (5, (1, 6), "copies: expected a whole number from 1 to 5, given 6"),
     ],
 )
 def test_wrong_parameters_are_refused(inputs: object, epsilon: float, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        HadamardResponse(inputs, epsilon)  # type: ignore[arg-type]
+        HadamardResponse(inputs, *np.atleast_1d(epsilon).tolist())  # type: ignore[arg-type]
 
 
 def test_a_report_out_of_range_is_refused() -> None:

@@ -17,6 +17,7 @@ from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
     OptimizedUnaryEncoding,
+    ProjectiveGeometryResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
     block_hadamard,
@@ -30,6 +31,7 @@ MEMORY = 500 << 20
 
 MECHANISMS: dict[str, Callable[[int], Mechanism]] = {
     "Hadamard": lambda k: HadamardResponse(k, 1),
+    "projective": lambda k: ProjectiveGeometryResponse(k, 1),
     "randomized": lambda k: GeneralizedRandomizedResponse(k, 1),
     "subsets": lambda k: SubsetSelection(k, 1),
     "optimized": lambda k: OptimizedUnaryEncoding(k, 1),
@@ -41,7 +43,7 @@ MECHANISMS: dict[str, Callable[[int], Mechanism]] = {
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["Hadamard", "symmetric", "blocks", "high-low"])
+@pytest.mark.parametrize("name", ["Hadamard", "projective", "symmetric", "blocks", "high-low"])
 def test_a_million_inputs(name: str, tmp_path: Path) -> None:
     file = tmp_path / "mechanism.json"
     tracemalloc.start()

@@ -64,7 +64,7 @@ class _Scheme(Formula):
 
 
 class HadamardRisk(_Scheme):
-    """Hadamard response on k inputs."""
+    """Hadamard response on k inputs, in the form for small epsilon."""
 
     name = "hadamard-l2-risk"
     title = "Hadamard response, LDP\nℓ2 risk of the distribution"
@@ -82,7 +82,7 @@ class HadamardRisk(_Scheme):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return Hadamard response."""
-        return HadamardResponse(self.size(at), at.epsilon)
+        return HadamardResponse(self.size(at), at.epsilon, copies=1)
 
 
 class _HighLow(_Scheme):
@@ -113,7 +113,7 @@ class HighLowHadamard(_HighLow):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return high_low_hadamard(EIGHT, at.epsilon, range(int(at.parameter)))
+        return high_low_hadamard(EIGHT, at.epsilon, range(int(at.parameter)), copies=1)
 
 
 class HighLowSubsets(_HighLow):
@@ -158,7 +158,7 @@ class BlockHadamard(_Blocks):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return block_hadamard(TWELVE, at.epsilon, self.blocks(at))
+        return block_hadamard(TWELVE, at.epsilon, self.blocks(at), copies=1)
 
 
 class BlockSubsets(_Blocks):

@@ -13,9 +13,11 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower, fraction_text
 from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
+from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
+from mechdesign.mechanisms.optimum import least_block_risk
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.notions import BlockLDP
@@ -26,6 +28,7 @@ from mechdesign.sampling import Source
 __all__ = [
     "ByComponent",
     "block_hadamard",
+    "block_projective_geometry",
     "block_randomized_response",
     "block_subset_selection",
     "same_in_every_block",
@@ -149,22 +152,43 @@ class ByComponent(Mechanism):
         inner = self.alphabet.inner(kind, part, report)
         return self.alphabet.kinds[kind].mass(int(self._rank[x]), inner)
 
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        _, total = self.counted(tally)
-        estimates, squares = np.zeros(len(self.inputs)), np.zeros(len(self.inputs))
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        found = Frequencies(*np.zeros((2, len(counts), len(self.inputs))))
+        for row, total in enumerate(totals.tolist()):
+            self._estimate(counts[row], total, found.estimates[row], found.squares[row])
+        return found
+
+    def _estimate(
+        self, counts: FloatArray, total: float, estimates: FloatArray, squares: FloatArray
+    ) -> None:
+        """Write the estimates of one tally into an array, and the mean squares into another."""
         for n, kind in enumerate(self.alphabet.kinds):
-            blocks, counts = self.alphabet.counts_of(n, tally.counts)
+            blocks, inner = self.alphabet.counts_of(n, counts)
             if not len(blocks):
                 continue
-            found = kind.batch_frequencies(
-                counts.astype(np.float64), tally.counts[blocks].astype(np.float64)
-            )
-            share = (tally.counts[blocks] / total)[:, None]
+            found = kind.batch_frequencies(inner, counts[blocks])
+            share = (counts[blocks] / total)[:, None]
             places = self._order[self._starts[blocks][:, None] + np.arange(len(kind.inputs))]
             estimates[places] = found.estimates * share
             squares[places] = found.squares * share
-        return Frequencies(estimates, squares)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return the weights of the blocks, then the expected counts inside each."""
+        found = np.zeros(self.alphabet.n_counts)
+        found[: len(self._sizes)] = np.bincount(self._member, weights=weights)
+        for n, kind in enumerate(self.alphabet.kinds):
+            for b in np.flatnonzero(self.alphabet.kind_of == n).tolist():
+                own = weights[self._order[self._starts[b] : self._starts[b + 1]]]
+                inside = kind.expected_counts(own)
+                start = self.alphabet.count_starts[b]
+                found[start : start + len(inside)] = inside
+        return found
+
+    @property
+    def least_known_risk(self) -> float:
+        """That of subset selection inside each block: the least of all channels."""
+        return least_block_risk(self._sizes.tolist(), self._notion.epsilon)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
@@ -241,6 +265,7 @@ def block_hadamard(
     blocks: Iterable[Iterable[Any]] | None = None,
     block_rows: int | None = None,
     block_columns: int | None = None,
+    copies: int | None = None,
 ) -> ByComponent:
     """Return Hadamard response inside every block.
 
@@ -250,6 +275,8 @@ def block_hadamard(
         A :class:`Domain`, its labels, or its size.
     epsilon, blocks, block_rows, block_columns
         As for :class:`~mechdesign.BlockLDP`.
+    copies
+        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----
@@ -262,7 +289,25 @@ def block_hadamard(
     1250
     """
     notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
-    return same_in_every_block(inputs, notion, lambda size: HadamardResponse(size, epsilon))
+    return same_in_every_block(inputs, notion, lambda size: HadamardResponse(size, epsilon, copies))
+
+
+def block_projective_geometry(
+    inputs: Domain | Iterable[Any] | int,
+    epsilon: Exact,
+    blocks: Iterable[Iterable[Any]] | None = None,
+    block_rows: int | None = None,
+    block_columns: int | None = None,
+) -> ByComponent:
+    """Return projective geometry response inside every block.
+
+    Parameters are as in :func:`block_hadamard`. Its error is nearly that of subset selection, and
+    its reports are short.
+    """
+    notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
+    return same_in_every_block(
+        inputs, notion, lambda size: ProjectiveGeometryResponse(size, epsilon)
+    )
 
 
 def block_randomized_response(

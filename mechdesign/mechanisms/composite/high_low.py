@@ -24,6 +24,7 @@ from mechdesign.mechanisms.base import (
 from mechdesign.mechanisms.composite.by_component import component_table
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
+from mechdesign.mechanisms.optimum import least_high_low_risk
 from mechdesign.mechanisms.two_valued import ScoreSumMoments, TwoValuedMechanism
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
@@ -66,8 +67,8 @@ class HighLow(Mechanism):
         The sensitive inputs and the budget. There must be an input that is not sensitive.
     inner
         A mechanism of two probabilities on the inputs 0, 1, ..., s - 1, the sensitive ones in the
-        order of the domain: Hadamard response, subset selection or randomized response. None for
-        one sensitive input, which always sends the one report.
+        order of the domain: Hadamard or projective geometry response, subset selection or
+        randomized response. None for one sensitive input, which always sends the one report.
 
     Raises
     ------
@@ -184,11 +185,18 @@ class HighLow(Mechanism):
         sends = (WHOLE - self._uniform) / WHOLE
         return -self._uniform / WHOLE * self._c / sends, 1 / sends
 
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return unbiased estimates."""
-        _, total = self.counted(tally)
-        hidden, labels = self._parted(tally)
-        found, moments = self._moments(hidden, labels.counts / total, hidden.total / total)
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        pairs = zip(counts, totals.tolist(), strict=True)
+        found = [self._estimate(row, total) for row, total in pairs]
+        return Frequencies(
+            np.array([each.estimates for each in found]), np.array([each.squares for each in found])
+        )
+
+    def _estimate(self, counts: FloatArray, total: float) -> Frequencies:
+        """Return the estimates of one tally."""
+        hidden, labels = self._parted(counts)
+        found, moments = self._moments(hidden / total, labels / total, counts[HIDDEN] / total)
         means = found.estimates + self._balance * moments.mean
         squares = found.squares + self._balance * (
             2 * moments.products + self._balance * moments.square
@@ -196,14 +204,14 @@ class HighLow(Mechanism):
         return Frequencies(means, squares)
 
     def _moments(
-        self, hidden: Tally, labels: FloatArray, share: float
+        self, hidden: FloatArray, labels: FloatArray, share: float
     ) -> tuple[Frequencies, ScoreSumMoments]:
         """Return the moments of the scores that are not balanced, and those of f with them.
 
         Parameters
         ----------
         hidden
-            The tally of the inner reports.
+            The counts of the inner reports, over the number of all reports.
         labels, share
             How frequent each label is among all reports, and the inner reports together.
         """
@@ -214,16 +222,32 @@ class HighLow(Mechanism):
         apart = self._surplus()
         products = means * apart  # of s_x and f
         mean, square = (1 - share) * apart, (1 - share) * apart**2
-        if hidden.total:
-            inner = self._inner.frequencies(hidden)
+        if share:
+            batch = self._inner.batch_frequencies(hidden[None], np.array([share]))
+            inner = Frequencies(batch.estimates[0], batch.squares[0])
             means[self._hidden] += share * inner.estimates
             squares[self._hidden] += share * inner.squares
-            sums = self._inner.score_sum_moments(hidden)
+            sums = self._inner.score_sum_moments(hidden, share)
             if sums is not None:
                 products[self._hidden] += share * (inner.estimates - sums.products)
                 mean += share * (1 - sums.mean)
                 square += share * (1 - 2 * sums.mean + sums.square)
         return Frequencies(means, squares), ScoreSumMoments(mean, square, products)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return how many reports are inner ones and labels, and the expected counts of each."""
+        joining = self._uniform / WHOLE * weights[self._open].sum()
+        labels = (1 - self._uniform / WHOLE) * weights[self._open]
+        inner = self._inner.expected_counts(weights[self._hidden])
+        inner += joining * self._inner.uniform_counts()
+        share = weights[self._hidden].sum() + joining
+        return np.concatenate([[share, labels.sum()], inner, labels])
+
+    @property
+    def least_known_risk(self) -> float:
+        """That of the best subset selection for the sensitive inputs, within 0.3 % of the least."""
+        k, s = len(self.inputs), len(self._hidden)
+        return self.risk if s == 1 else least_high_low_risk(k, s, self._notion.epsilon)
 
     def _surplus(self) -> float:
         """Return f on labels."""
@@ -235,39 +259,36 @@ class HighLow(Mechanism):
 
         Where the inner scores sum to 1 at every report, f = 0 and there is nothing to balance.
         """
-        size = self._inner.alphabet.n_counts
-        flat = Tally(np.ones(size, dtype=np.int64), size)
-        if self._inner.score_sum_moments(flat) is None:
+        flat = self._inner.uniform_counts()
+        if self._inner.score_sum_moments(flat, 1) is None:
             return np.zeros(len(self.inputs))
         label = (WHOLE - self._uniform) / WHOLE / len(self.inputs)
         share = 1 - label * len(self._open)
-        _, moments = self._moments(flat, np.full(len(self._open), label), share)
+        _, moments = self._moments(share * flat, np.full(len(self._open), label), share)
         return np.asarray(-moments.products / moments.square)
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
-        _, total = self.counted(tally)
+        self.counted(tally)
         away, own = self._scores()
-        hidden, labels = self._parted(tally)
+        hidden, labels = self._parted(tally.counts)
+        total, inside = tally.total, int(tally.counts[HIDDEN])
         extra = float(weights @ self._balance)
         scores = away * weights[self._hidden].sum() + own * weights[self._open]
         scores += extra * self._surplus()
-        mean = float(labels.counts @ scores) / total
-        square = float(labels.counts @ scores**2) / total
-        if hidden.total:  # there the score is Sum_x (w_x - extra) s_x + extra
-            found = self._inner.combination(hidden, weights[self._hidden] - extra)
-            mean += (found[0] + extra) * hidden.total / total
-            square += (found[1] + 2 * extra * found[0] + extra**2) * hidden.total / total
+        mean = float(labels @ scores) / total
+        square = float(labels @ scores**2) / total
+        if inside:  # there the score is Sum_x (w_x - extra) s_x + extra
+            own_weights = weights[self._hidden] - extra
+            found = self._inner.combination(Tally(hidden, inside), own_weights)
+            mean += (found[0] + extra) * inside / total
+            square += (found[1] + 2 * extra * found[0] + extra**2) * inside / total
         return mean, square
 
-    def _parted(self, tally: Tally) -> tuple[Tally, Tally]:
-        """Return the tallies of the hidden reports and of the labels."""
+    def _parted(self, counts: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return the counts of the hidden reports and of the labels."""
         starts = self.alphabet.count_starts
-        hidden, labels = (
-            Tally(tally.counts[starts[part] : starts[part + 1]], int(tally.counts[part]))
-            for part in (HIDDEN, OPEN)
-        )
-        return hidden, labels
+        return counts[starts[0] : starts[1]], counts[starts[1] : starts[2]]
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows: None for the label of one that is not sensitive."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import Mechanism, informative, inputs_of
+from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
+from mechdesign.mechanisms.optimum import best_high_low_size
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.notions import HighLowLDP
 
 __all__ = [
-    "best_high_low_size",
     "high_low_hadamard",
+    "high_low_projective_geometry",
     "high_low_randomized_response",
     "high_low_subset_selection",
     "high_low_with",
@@ -36,11 +36,15 @@ def high_low_with(
 
 
 def high_low_hadamard(
-    inputs: Domain | Iterable[Any] | int, epsilon: Exact, sensitive: Iterable[Any]
+    inputs: Domain | Iterable[Any] | int,
+    epsilon: Exact,
+    sensitive: Iterable[Any],
+    copies: int | None = None,
 ) -> HighLow:
-    """Return the published high-low scheme: Hadamard response for the sensitive inputs.
+    """Return Hadamard response for the sensitive inputs.
 
-    An input that is not sensitive joins them with probability w = 2 / (e**epsilon + 1).
+    With one copy of the Hadamard matrix it is the published high-low scheme, where an input that is
+    not sensitive joins them with probability w = 2 / (e**epsilon + 1).
 
     Parameters
     ----------
@@ -48,6 +52,8 @@ def high_low_hadamard(
         A :class:`Domain`, its labels, or its size.
     epsilon, sensitive
         As for :class:`~mechdesign.HighLowLDP`.
+    copies
+        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----
@@ -59,7 +65,18 @@ def high_low_hadamard(
     23
     """
     notion = HighLowLDP(epsilon, sensitive)
-    return high_low_with(inputs, notion, lambda size: HadamardResponse(size, epsilon))
+    return high_low_with(inputs, notion, lambda size: HadamardResponse(size, epsilon, copies))
+
+
+def high_low_projective_geometry(
+    inputs: Domain | Iterable[Any] | int, epsilon: Exact, sensitive: Iterable[Any]
+) -> HighLow:
+    """Return projective geometry response for the sensitive inputs; see :func:`high_low_hadamard`.
+
+    Its error is nearly that of subset selection where they are many, and its reports are short.
+    """
+    notion = HighLowLDP(epsilon, sensitive)
+    return high_low_with(inputs, notion, lambda size: ProjectiveGeometryResponse(size, epsilon))
 
 
 def high_low_randomized_response(
@@ -110,34 +127,3 @@ def high_low_subset_selection(
         return SubsetSelection(s, epsilon, j)
 
     return high_low_with(domain, notion, make)
-
-
-def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:
-    """Return the subset size with the least l2 risk where all k inputs are equally likely.
-
-    Examples
-    --------
-    >>> best_high_low_size(20, 5, Fraction(1)), best_high_low_size(8, 4, Fraction(1))
-    (2, 1)
-    """
-    return min(range(1, s), key=lambda j: _risk(k, s, j, math.exp(epsilon)))
-
-
-def _risk(k: int, s: int, j: int, odds: float) -> float:
-    """Return n times the total variance of the estimates at the uniform prior.
-
-    A sensitive input is in its own report with probability p, in that of another with q, in a
-    uniform one with j/s; the score of an input is (1{in} - q) / (p - q).
-    """
-    spread = j * odds + s - j
-    p = j * odds / spread
-    q = (j - p) / (s - 1)
-    w = s / spread
-    hit, miss, away = (1 - q) / (p - q), -q / (p - q), -w / (1 - w) / s
-
-    def square(chance: float) -> float:
-        return chance * hit**2 + (1 - chance) * miss**2
-
-    sensitive = square(p) + (s - 1) * square(q)
-    sensitive += (k - s) * (w * square(j / s) + (1 - w) * away**2)
-    return (s * sensitive + (k - s) / (1 - w) - 1) / k

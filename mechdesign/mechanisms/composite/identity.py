@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, Int64Array
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
+from mechdesign.mechanisms.two_score import TwoScoreMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
@@ -19,7 +20,7 @@ from mechdesign.sampling import Source
 __all__ = ["IdentityMechanism"]
 
 
-class IdentityMechanism(TwoValuedMechanism):
+class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
     Of one input it says nothing: the one report there is.
@@ -59,6 +60,10 @@ class IdentityMechanism(TwoValuedMechanism):
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Return the input numbers."""
         return codes.copy()
+
+    def uniform_counts(self) -> FloatArray:
+        """Return 1: there is one report."""
+        return np.ones(1)
 
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return the one report that there is; for one input only."""

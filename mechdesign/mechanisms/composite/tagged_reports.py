@@ -166,7 +166,7 @@ class TaggedReports(Alphabet):
             counts[self.count_starts[members][:, None] + np.arange(found.shape[1])] = found
         return counts
 
-    def counts_of(self, kind: int, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    def counts_of(self, kind: int, counts: AnyArray) -> tuple[Int64Array, AnyArray]:
         """Return the parts of a kind that have reports, and the counts of their mechanism."""
         here = self.kind_of == kind
         members = np.flatnonzero(here & (counts[: len(self.kind_of)] > 0))

@@ -277,10 +277,14 @@ class LatticeNoise(Mechanism):
             )
         return np.asarray(inverse.T)
 
-    def frequencies(self, tally: Tally) -> Frequencies:
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return unbiased estimates, for up to 2048 inputs and no remap."""
-        counts, total = self.counted(tally)
-        return Frequencies(self._scores @ counts / total, self._scores**2 @ counts / total)
+        shares, scores = counts / totals[:, None], self._scores.T
+        return Frequencies(shares @ scores, shares @ scores**2)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return the distribution of the report."""
+        return np.asarray(weights @ np.ldexp(self._matrix().astype(np.float64), -BITS))
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""

@@ -81,6 +81,10 @@ class BitRows(Alphabet):
         """Return how many reports hold each input."""
         return count_ones(data, len(self.inputs))
 
+    def counting_work(self, n: int) -> float:
+        """Return about how many additions it takes to count n reports, 16 bits at a time."""
+        return n * (1 + len(self.inputs) / 16)
+
     def in_pieces(self, count: int, block: int, draw: Callable[[slice], ByteArray]) -> ByteArray:
         """Return reports that are drawn some at a time, at most a block of bytes together.
 

@@ -15,9 +15,10 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
-from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
@@ -29,7 +30,7 @@ BLOCK = 1 << 22
 """Bytes of reports that are drawn together."""
 
 
-class SubsetSelection(LDPMechanism, TwoValuedMechanism):
+class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
     """Report a set T of j inputs, e**epsilon times as likely if it holds the own input.
 
         Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
@@ -121,12 +122,6 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
         p = Fraction(self._held, WHOLE)
         return p, (self.size - p) / (self._k - 1)
 
-    @property
-    def risk(self) -> float:
-        """The number of reports times the total variance of the estimates, at the uniform prior."""
-        k, j, (score, miss) = self._k, self.size, self._scores()
-        return j * score**2 + (k - j) * miss**2 - 1 / k
-
     def parameters(self) -> dict[str, Any]:
         """Return j, and the mass of all sets that hold the own input."""
         return {"size": self.size, "held": self._held}
@@ -144,6 +139,10 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
             return sets.rows()
 
         return self.alphabet.in_pieces(len(codes), BLOCK, some)
+
+    def uniform_counts(self) -> FloatArray:
+        """Return j/k for each input."""
+        return np.full(self._k, self.size / self._k)
 
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Draw reports that are uniform over the sets of j inputs."""
@@ -189,6 +188,10 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
         mean = float(weights @ estimates)
         return mean, max(float(given @ estimates), mean**2)
 
+    def decoding_work(self, n: int) -> float:
+        """Return that of counting the bits of the reports."""
+        return self.alphabet.counting_work(n)
+
     def largest_ratio(self) -> Fraction:
         """Return the ratio of the most and the least likely set."""
         others = self._k - self.size
@@ -204,20 +207,3 @@ class SubsetSelection(LDPMechanism, TwoValuedMechanism):
         shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
         ends = [self.least + (self.most - self.least) * share for share in shares]
         return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
-
-
-def best_size(k: int, epsilon: Fraction) -> int:
-    """Return the size of the sets with the least variance for k inputs.
-
-    The variance at the uniform distribution is the least where j (k - j) / (j e**epsilon + k -
-    j)**2 is the largest.
-
-    Examples
-    --------
-    >>> [best_size(10, Fraction(epsilon)) for epsilon in ("0.5", "1", "2")]
-    [4, 3, 1]
-    >>> best_size(1000, Fraction(1))
-    269
-    """
-    j = np.arange(1, k)
-    return 1 + int(np.argmax(j * (k - j) / (j * math.exp(epsilon) + k - j) ** 2))

@@ -16,7 +16,7 @@ from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
-from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances, coin_rows
@@ -27,7 +27,7 @@ BLOCK = 1 << 19
 """Bytes of reports that are drawn together: few enough to stay in the processor's cache."""
 
 
-class UnaryEncoding(LDPMechanism):
+class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
     """Report a set that holds the own input with probability p, each other one with q.
 
         Q(y|x) = Prod_z Pr(bit z),     p (1 - q) / (q (1 - p)) <= e**epsilon
@@ -161,6 +161,10 @@ class UnaryEncoding(LDPMechanism):
         mean, squares = float(weights @ estimates), float(weights**2 @ estimates)
         square = squares * (1 + own - other) + other * float(weights @ weights)
         return mean, max(square, mean**2)
+
+    def decoding_work(self, n: int) -> float:
+        """Return that of counting the bits of the reports."""
+        return self.alphabet.counting_work(n)
 
     def largest_ratio(self) -> Fraction:
         """Return p (1 - q) / (q (1 - p))."""

@@ -39,6 +39,8 @@ SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
     "wide channel": lambda: COIN_12.then(COIN_2),
     "randomized response": lambda: GeneralizedRandomizedResponse(12, 1),
     "hadamard": lambda: HadamardResponse(12, 1),
+    "hadamard copies": lambda: HadamardResponse(12, 3),
+    "projective": lambda: md.ProjectiveGeometryResponse(12, 1),
     "unary": lambda: OptimizedUnaryEncoding(12, 1),
     "symmetric unary": lambda: SymmetricUnaryEncoding(12, 1),
     "subsets": lambda: SubsetSelection(12, 1),

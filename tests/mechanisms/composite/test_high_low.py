@@ -22,6 +22,7 @@ from mechdesign.mechanisms import (
     OptimizedUnaryEncoding,
     SubsetSelection,
     high_low_hadamard,
+    high_low_projective_geometry,
     high_low_randomized_response,
     high_low_subset_selection,
 )
@@ -45,7 +46,12 @@ from tests.strategies import examples
 Make = Callable[..., HighLow]
 Matrix = npt.NDArray[np.float64]
 
-ALL: list[Make] = [high_low_hadamard, high_low_randomized_response, high_low_subset_selection]
+ALL: list[Make] = [
+    high_low_hadamard,
+    high_low_projective_geometry,
+    high_low_randomized_response,
+    high_low_subset_selection,
+]
 budgets = st.sampled_from([Fraction("0.05"), Fraction(1), Fraction(3)])
 
 
@@ -77,7 +83,8 @@ def risk_of_scores(mechanism: Mechanism, p: Matrix) -> float:
 def test_the_published_law(side: tuple[int, list[int]], epsilon: Fraction) -> None:
     """S = 2**ceil(log2(s + 1)) reports; others send each with probability 2 / (S (e**eps + 1))."""
     k, sensitive = side
-    mechanism, odds = high_low_hadamard(k, epsilon, sensitive), float(exp_lower(epsilon))
+    mechanism = high_low_hadamard(k, epsilon, sensitive, copies=1)
+    odds = float(exp_lower(epsilon))
     s = len(sensitive)
     if s == 1:  # Mangat's is better, and takes one report
         size, w = 1, 1 / odds

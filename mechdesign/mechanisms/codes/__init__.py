@@ -1,0 +1,1 @@
+"""Mechanisms whose reports are numbers, each likelier for some of the inputs."""

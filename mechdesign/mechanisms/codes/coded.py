@@ -1,0 +1,107 @@
+"""Base class of mechanisms whose reports are numbers, a set of them likelier for each input."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import AnyArray, FloatArray
+from mechdesign.mechanisms.base import Frequencies, whole_weights
+from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.two_valued import ProbabilityLevel, ScoreSumMoments, TwoValuedMechanism
+from mechdesign.prior import Prior
+from mechdesign.reports import Tally
+
+__all__ = ["TOLERANCE", "CodedMechanism"]
+
+TOLERANCE = 0.01
+"""The share of the risk that is given for fewer reports."""
+
+MACHINE = 1 << 62
+"""Integers whose sums stay below it are added as machine words."""
+
+
+class CodedMechanism(LDPMechanism, TwoValuedMechanism):
+    """Report a number y below N, of probability ``most`` if it is in the set S_x, else ``least``.
+
+    A subclass has fast transforms: sums over all S_x at once, and of the scores of all inputs.
+    """
+
+    @property
+    @abstractmethod
+    def least(self) -> Fraction:
+        """The least probability of a report."""
+
+    @abstractmethod
+    def _holds(self, x: int, y: int) -> bool:
+        """Return whether the number y is in S_x."""
+
+    @abstractmethod
+    def _held_weights(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return Sum_x w_x 1{y in S_x} for each report y, exactly for weights that are integers."""
+
+    @abstractmethod
+    def _score_sums(self, values: FloatArray) -> FloatArray:
+        """Return Sum_y v_y s_x(y) for each input, for ``(..., N)`` values."""
+
+    @abstractmethod
+    def _square_sums(self, values: FloatArray) -> FloatArray:
+        """Return Sum_y v_y s_x(y)**2 for each input, for ``(..., N)`` values."""
+
+    @abstractmethod
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y."""
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        return self.most if self._holds(x, int(report[0])) else self.least
+
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        total = totals[:, None]
+        return Frequencies(self._score_sums(counts) / total, self._square_sums(counts) / total)
+
+    def uniform_counts(self) -> FloatArray:
+        """Return the uniform distribution."""
+        return np.full(self.n_outputs, 1 / self.n_outputs)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return the distribution of the report."""
+        least, rise = float(self.least), float(self.most - self.least)
+        return np.asarray(least * weights.sum() + rise * self._held_weights(weights))
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        counts, total = self.counted(tally)
+        scores = self._combined(weights)
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
+
+    def score_sum_moments(self, counts: FloatArray, total: float) -> ScoreSumMoments:
+        """Return the moments of the sum of all scores, by two transforms."""
+        sums = self._combined(np.ones(len(self.inputs)))
+        products = self._score_sums(counts * sums) / total
+        return ScoreSumMoments(
+            float(counts @ sums) / total, float(counts @ sums**2) / total, products
+        )
+
+    def largest_ratio(self) -> Fraction:
+        """Return the ratio of a probability on S_x and off it."""
+        return self.most / self.least
+
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+        """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
+        whole, unit = whole_weights(self.fitting_prior(prior))
+        k = len(self.inputs)
+        weights = np.array(whole, dtype=np.int64 if k * unit < MACHINE else object)
+        held = self._held_weights(weights)  # Pr(y in S_X), times the unit
+        holders = self._held_weights(np.ones(k, dtype=np.int64))
+        rise, found = self.most - self.least, []
+        for mass, some in ((self.most, holders > 0), (self.least, holders < k)):
+            if some.any():  # a number may be in every set, or in none
+                ends = (Fraction(int(end(held[some])), unit) for end in (min, max))
+                found.append(ProbabilityLevel(mass, *(self.least + rise * end for end in ends)))
+        return found

@@ -1,0 +1,120 @@
+"""The least l2 risk known, in closed form: what every mechanism is measured by."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+
+__all__ = [
+    "best_high_low_size",
+    "best_size",
+    "least_block_risk",
+    "least_high_low_risk",
+    "least_ldp_risk",
+]
+
+
+def _risks(k: int, epsilon: Fraction) -> FloatArray:
+    """Return the risk of subset selection, for each size from 1 to k - 1."""
+    j, rise = np.arange(1.0, k), math.expm1(epsilon)
+    risks: FloatArray = (k - 1) ** 2 / k * (k + j * rise) ** 2 / (j * (k - j) * rise**2)
+    return risks
+
+
+def best_size(k: int, epsilon: Fraction) -> int:
+    """Return the size of the sets with the least variance for k inputs, at the uniform prior.
+
+    Examples
+    --------
+    >>> [best_size(10, Fraction(epsilon)) for epsilon in ("0.5", "1", "2")]
+    [4, 3, 1]
+    >>> best_size(1000, Fraction(1))
+    269
+    """
+    return 1 + int(np.argmin(_risks(k, epsilon)))
+
+
+def least_ldp_risk(k: int, epsilon: Fraction) -> float:
+    """Return the least l2 risk of k inputs under LDP, at the uniform prior.
+
+    The number of reports times the total variance of the best unbiased linear estimates is at least
+
+        min_j (k - 1)**2 / k * (j e**eps + k - j)**2 / (j (k - j) (e**eps - 1)**2)
+
+    for every channel under LDP, and subset selection attains it.
+
+    Notes
+    -----
+    Source: Ye and Barg 2018.
+
+    Examples
+    --------
+    >>> [round(least_ldp_risk(k, Fraction(1)), 5) for k in (3, 4)]
+    [5.02675, 8.30622]
+    """
+    return float(_risks(k, epsilon).min()) if k > 1 else 0.0
+
+
+def least_block_risk(sizes: list[int], epsilon: Fraction) -> float:
+    """Return the least l2 risk under block-structured LDP, at the uniform prior on all blocks.
+
+    M is block diagonal, so that each block is a problem of its own: the mean squares of the scores
+    of a block of s inputs sum to its least risk and 1/s, and it has s/k of the reports.
+
+    Examples
+    --------
+    >>> round(least_block_risk([4, 4], Fraction(1)), 5)
+    8.43122
+    """
+    k, known = sum(sizes), {s: least_ldp_risk(s, epsilon) for s in set(sizes)}
+    return sum(s / k * (known[s] + 1 / s) for s in sizes) - 1 / k
+
+
+def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:
+    """Return the subset size with the least l2 risk where all k inputs are equally likely.
+
+    Examples
+    --------
+    >>> best_high_low_size(20, 5, Fraction(1)), best_high_low_size(8, 4, Fraction(1))
+    (2, 1)
+    """
+    return 1 + int(np.argmin(_high_low_risks(k, s, math.exp(epsilon))))
+
+
+def least_high_low_risk(k: int, s: int, epsilon: Fraction) -> float:
+    """Return the least l2 risk of subset selection for 2 or more sensitive inputs.
+
+    It is the least of all channels, or a few thousandths above it.
+
+    Examples
+    --------
+    >>> round(least_high_low_risk(20, 5, Fraction(1)), 4)
+    10.9886
+    """
+    return float(_high_low_risks(k, s, math.exp(epsilon)).min())
+
+
+def _high_low_risks(k: int, s: int, odds: float) -> FloatArray:
+    """Return n times the total variance of the estimates at the uniform prior, for each size.
+
+    A sensitive input is in its own report with probability p, in that of another with q, in a
+    uniform one with j/s; the score of an input is (1{in} - q) / (p - q).
+    """
+    j = np.arange(1.0, s)
+    spread = j * odds + s - j
+    p = j * odds / spread
+    q = (j - p) / (s - 1)
+    w = s / spread
+    hit, miss, away = (1 - q) / (p - q), -q / (p - q), -w / (1 - w) / s
+
+    def square(chance: FloatArray) -> FloatArray:
+        return chance * hit**2 + (1 - chance) * miss**2
+
+    sensitive = square(p) + (s - 1) * square(q)
+    sensitive += (k - s) * (w * square(j / s) + (1 - w) * away**2)
+    risks: FloatArray = (s * sensitive + (k - s) / (1 - w) - 1) / k
+    return risks
