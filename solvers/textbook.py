@@ -372,6 +372,54 @@ def mutual_information(Q: Any, given: Given) -> Statements:
     )
 
 
+def g_vulnerability(Q: Any, given: Given) -> Statements:
+    """State that no rule that names a guess for each output gains more than the limit."""
+    import cvxpy as cp
+
+    k, m = Q.shape
+    gains = given.table.get("gain_matrix") or np.eye(k).astype(int).tolist()
+    yield (
+        sum(
+            cp.max(
+                cp.hstack(
+                    [sum(exact(g[x]) * given.P[x] * Q[x, y] for x in range(k)) for g in gains]
+                )
+            )
+            for y in range(m)
+        )
+        <= exact(given.table["limit"])
+    )
+
+
+def attack_error(Q: Any, given: Given) -> Statements:
+    """State that the guess of least expected error errs by as much as is asked for."""
+    import cvxpy as cp
+
+    k, m = Q.shape
+    kind, labels = given.table["distance"], given.labels
+
+    def distance(x: int, z: int) -> float:
+        if isinstance(kind, list):
+            return exact(kind[x][z])
+        if kind == "hamming":
+            return float(labels[x] != labels[z])
+        square = float(sum(s**2 for s in apart(labels[x], labels[z], given.spacing)))
+        return square if kind == "squared" else math.sqrt(square)
+
+    guesses = range(len(kind[0]) if isinstance(kind, list) else k)
+    yield (
+        sum(
+            cp.min(
+                cp.hstack(
+                    [sum(given.P[x] * distance(x, z) * Q[x, y] for x in range(k)) for z in guesses]
+                )
+            )
+            for y in range(m)
+        )
+        >= exact(given.table["least"])
+    )
+
+
 # Rows of one's own: left . q <= e**a right . q for every column q.
 
 
@@ -400,5 +448,7 @@ NOTIONS: dict[str, Callable[[Any, Given], Statements]] = {
     "approximate-lip": approximate_lip,
     "maximal-leakage": maximal_leakage,
     "mutual-information": mutual_information,
+    "g-vulnerability": g_vulnerability,
+    "attack-error": attack_error,
 }
 """A generator of constraints for each notion, by its word in problem files."""

@@ -19,6 +19,7 @@ from mechdesign import (
     ApproximateLDP,
     ApproximateLIP,
     AsymmetricLift,
+    AttackError,
     BayesAccuracy,
     BlockLDP,
     BoundedPriorLIP,
@@ -33,6 +34,7 @@ from mechdesign import (
     EuclideanDistance,
     FisherInformation,
     GVulnerability,
+    GVulnerabilityPrivacy,
     HammingLoss,
     HighLowLDP,
     Histogram,
@@ -114,6 +116,10 @@ WHOLE_CHANNEL: dict[str, Notion] = {
     "approximate-lip": ApproximateLIP("0.8", "0.02"),
     "information": MutualInformationPrivacy("0.1"),
     "leakage": MaximalLeakage("0.3"),
+    "guess": GVulnerabilityPrivacy("0.6"),
+    "tries": GVulnerabilityPrivacy("0.9", [[1, 1, 0], [0, "0.5", 1], [0.3, 0.3, 0.3]]),
+    "attack": AttackError("0.3", "absolute"),
+    "errors": AttackError("0.15", [[0, 1], [1, "0.2"], [3, 0]]),
 }
 LOSSES: dict[str, Utility] = {
     "absolute": MeanAbsoluteError(),
@@ -312,6 +318,10 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     grid = Domain.grid(2, 2, "0.5")
     euclid = MetricPrivacy(2, "euclidean")
     yield "grid", _solved(grid, euclid, EuclideanDistance())
+    attacked = [euclid, AttackError("0.3", "euclidean")]
+    yield "grid attacked", _solved(grid, attacked, EuclideanDistance(), prior=["0.25"] * 4)
+    guarded = [LDP(2), GVulnerabilityPrivacy("0.55"), MaximalLeakage("0.4")]
+    yield "guarded", _solved(three, guarded, MeanAbsoluteError(), prior=PRIOR)
     yield "grid accuracy", _solved(grid, MetricPrivacy(1, "manhattan"), BayesAccuracy())
     yield "grid blocks", _solved(grid, BlockLDP(1, block_rows=1, block_columns=2), HammingLoss())
     yield "words", _solved(["a", "b", "c"], HighLowLDP(1, ["a"]), HammingLoss(), prior=PRIOR)

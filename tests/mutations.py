@@ -23,7 +23,7 @@ Path = tuple[Any, ...]
 NAMES = {
     "notion": "ldp context-aware high-low block metric lip lift pml bounded-prior-lip "
     "differential-identifiability linear approximate-ldp approximate-lip mutual-information "
-    "maximal-leakage",
+    "maximal-leakage g-vulnerability attack-error",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
     "posterior-mean-squared-error mutual-information bayes-accuracy l2-risk tv-risk "
     "unbiased-variance g-vulnerability fisher-information total-variation kullback-leibler "
@@ -32,9 +32,9 @@ NAMES = {
     "one-budget-readings",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
     "simplicial uniform-subsets uniform-lift subset-selection",
-    "side": "ratio upper lower row positive excess excess-upper excess-lower largest "
+    "side": "ratio upper lower row positive excess excess-upper excess-lower largest guess attack "
     "secret-ratio secret-upper secret-lower",
-    "distance": "absolute euclidean manhattan",
+    "distance": "absolute euclidean manhattan hamming squared",
     "status": "optimal bounded infeasible",
     "sense": "minimize maximize",
     "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel "
@@ -51,6 +51,8 @@ SPARE: dict[str, Any] = {
     "matrix": [["0", "1", "2"], ["1", "0", "1"], ["2", "1", "0"]],
     "epsilon": "7",
     "delta": "1",
+    "limit": "0.7",
+    "least": "0.2",
     "lower": "0",
     "upper": "inf",
     "priors": [["0.2", "0.3", "0.5"]],

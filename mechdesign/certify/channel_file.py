@@ -18,6 +18,7 @@ from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.forms import NUMBER
 from mechdesign.certify.privacy.check import check, lift_limits, ratio_bound
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows, title_of
+from mechdesign.certify.privacy.non_conic import NON_CONIC
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from mechdesign.certify.problem import (
     LINEAR,
@@ -353,6 +354,8 @@ def _has_rows(statement: Statement, table: dict[str, Any]) -> bool:
         return _has_rows(attribute.statement, attribute.table)
     if is_linear(table):
         return any(any(row.left.values()) for row in linear_rows(statement, table))
+    if table["notion"] in NON_CONIC:
+        return True
     bound, inputs = ratio_bound(statement, table), range(len(statement.labels))
     if bound is None:
         return lift_limits(table) != (None, None)

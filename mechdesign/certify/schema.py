@@ -106,6 +106,8 @@ PRIOR_SETS: list[dict[str, Form]] = [
     {"center": ZERO_OR_MORE, "radius": BUDGET},
 ]
 
+ERROR = AnyOf([*map(Fixed, ("hamming", "absolute", "squared", "euclidean")), TABLE_OF_NUMBERS])
+
 DISTANCE = AnyOf([*map(Fixed, ("absolute", "manhattan", "euclidean")), TABLE_OF_NUMBERS])
 
 NOTIONS = Variants(
@@ -127,6 +129,13 @@ NOTIONS = Variants(
         _with_budget("approximate-lip", {"delta": BUDGET}),
         _with_budget("maximal-leakage"),
         _with_budget("mutual-information"),
+        _notion(
+            "g-vulnerability",
+            {"limit": BUDGET},
+            of_secret=False,
+            gain_matrix=ListOf(ZERO_OR_MORE, least=1),
+        ),
+        _notion("attack-error", {"least": BUDGET, "distance": ERROR}, of_secret=False),
     ],
 )
 
@@ -190,7 +199,18 @@ PROBLEM = Table(
 
 # --- the certificate ----------------------------------------------------------------------------
 
-SIDES = ("ratio", "upper", "lower", "row", "excess", "excess-upper", "excess-lower", "largest")
+SIDES = (
+    "ratio",
+    "upper",
+    "lower",
+    "row",
+    "excess",
+    "excess-upper",
+    "excess-lower",
+    "largest",
+    "guess",
+    "attack",
+)
 OF_SECRETS = tuple(f"secret-{side}" for side in SIDES[:4])
 
 SIDE = Leaf("side", lambda value: type(value) is str and value in (*SIDES, *OF_SECRETS))

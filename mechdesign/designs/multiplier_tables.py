@@ -64,6 +64,7 @@ def multiplier_tables(
     return [
         _table(dual, m, ()) if dual.priors == own else _table(dual, *_named(m, dual.priors))
         for dual, m in blocks
+        if len(m.weight)  # a notion on the whole channel has no rows on columns
     ]
 
 

@@ -19,6 +19,8 @@ from mechdesign.notions.lip import LIP
 from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
 from mechdesign.notions.non_conic.approximate_lip import ApproximateLIP
+from mechdesign.notions.non_conic.attack_error import AttackError
+from mechdesign.notions.non_conic.g_vulnerability import GVulnerabilityPrivacy
 from mechdesign.notions.non_conic.maximal_leakage import MaximalLeakage
 from mechdesign.notions.non_conic.mutual_information import MutualInformationPrivacy
 from mechdesign.notions.pml import PML
@@ -33,12 +35,14 @@ __all__ = [
     "ApproximateLDP",
     "ApproximateLIP",
     "AsymmetricLift",
+    "AttackError",
     "BlockLDP",
     "BoundedPriorLIP",
     "ChannelConstraint",
     "Cone",
     "ContextAwareLDP",
     "DifferentialIdentifiability",
+    "GVulnerabilityPrivacy",
     "HighLowLDP",
     "LinearNotion",
     "MaximalLeakage",
@@ -68,6 +72,8 @@ NOTIONS: dict[str, type[Notion]] = {
         ApproximateLIP,
         MutualInformationPrivacy,
         MaximalLeakage,
+        GVulnerabilityPrivacy,
+        AttackError,
         LinearNotion,
     )
 }

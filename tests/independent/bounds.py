@@ -595,6 +595,11 @@ class Prover:
         k, name = self.k, notion.name
         if name not in SUMS or (notion.delta == 0 and side in ("ratio", "upper", "lower")):
             return notion.row(side, x, other, members), None, ZERO
+        if notion.guessing is not None:
+            need(side == ("guess" if name == "g-vulnerability" else "attack"), "a side of a sum")
+            need(other == 0, "no other input")
+            guess = index(x, len(notion.guessing.gains))
+            return Row(notion.guessing.left(guess), (ZERO,) * k), 0, notion.guessing.limit
         x, other = index(x, k), index(other, k)
         me, law = tuple(unit_row(x, k)), notion.prior
         shrunk = exp(-notion.epsilon)[1]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from tests.independent.guesses import GUESSED, Guessing
 from tests.independent.rationals import (
     BITS,
     ONE,
@@ -74,8 +75,8 @@ def unit(x: int, k: int, scale: Fraction = ONE) -> Vector:
 
 RATIOS = {"ldp", "context-aware", "high-low", "block", "metric", "differential-identifiability"}
 LIFTS = {"lip", "lift", "pml", "bounded-prior-lip"}
-SUMS = {"approximate-ldp", "approximate-lip", "mutual-information", "maximal-leakage"}
-NO_EPSILON = {"context-aware", "lift"}
+SUMS = {"approximate-ldp", "approximate-lip", "mutual-information", "maximal-leakage"} | GUESSED
+NO_EPSILON = {"context-aware", "lift"} | GUESSED
 EXTRA: dict[str, tuple[set[str], set[str]]] = {
     "context-aware": ({"matrix"}, set()),
     "high-low": ({"sensitive"}, set()),
@@ -86,6 +87,8 @@ EXTRA: dict[str, tuple[set[str], set[str]]] = {
     "linear": ({"rows"}, {"epsilon", "title"}),
     "approximate-ldp": ({"delta"}, set()),
     "approximate-lip": ({"delta"}, set()),
+    "g-vulnerability": ({"limit"}, {"gain_matrix"}),
+    "attack-error": ({"least", "distance"}, set()),
 }
 
 
@@ -115,6 +118,8 @@ class Notion:
         self.up: Fraction | None = None
         self.down: Fraction | None = None
         self._read()
+        guessed = self.name in GUESSED
+        self.guessing = Guessing(self.table, inputs, prior) if guessed else None
         vertices = self.members if self.members is not None else [self.prior]
         lifts = [
             row for p in vertices for x in range(len(self.inputs)) for row in self.lift_rows(x, p)
@@ -341,6 +346,8 @@ class Notion:
 
     def _sums_hold(self, columns: list[Vector], t: Fraction) -> bool:
         k, p = len(self.prior), self.prior
+        if self.guessing is not None:
+            return self.guessing.holds(columns, t)
         if self.name == "maximal-leakage":
             return below(sum(max(q) for q in columns), ONE, lambda _: (t, t))
         if self.name == "mutual-information":
@@ -407,7 +414,7 @@ def leaks(notion: Notion, columns: list[Vector], stated: Any, share: Fraction = 
     slack = share * least or (1 + abs(least)) / 10**9
     need(least >= 0 or not notion.has_epsilon, "a leakage of at least 0")
     need(notion.holds(columns, least), "leaks more than stated")
-    if not notion.has_epsilon and not notion.rows:
+    if not notion.has_epsilon and not notion.rows and notion.guessing is None:
         need(least == 0, "the leakage where there is no row")
     elif not notion.has_epsilon or least >= slack:
         need(not notion.holds(columns, least - slack), "leaks less than stated")

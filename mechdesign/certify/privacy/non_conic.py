@@ -1,6 +1,7 @@
 """Non-conic notions, which bound a sum over all outputs: exact checks, and terms of dual bounds.
 
-Such a notion is no cone of columns. Four notions bound Sum_y h(q_y) with h convex and homogeneous:
+Such a notion is no cone of columns. Beside those of `guesses`, four bound Sum_y h(q_y) with h
+convex and homogeneous:
 
     approximate-ldp      Sum_y (Q[x,y] - e**eps Q[x',y])_+ <= delta            for all x != x'
     approximate-lip      Sum_y (Q[x,y] - e**eps law_y)_+   <= e**eps delta     for all x
@@ -20,6 +21,7 @@ from functools import partial
 from typing import Any
 
 from mechdesign.certify.fixed_point import dot, fraction_steps, scaled_down, scaled_up
+from mechdesign.certify.privacy.guesses import GUESSES, add_guess_rows, check_guesses
 from mechdesign.certify.problem import Statement, check_indices, nonnegative, number
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper, log_upper
@@ -36,7 +38,13 @@ __all__ = [
 
 ZERO = Fraction(0)
 
-NON_CONIC = ("approximate-ldp", "approximate-lip", "maximal-leakage", "mutual-information")
+NON_CONIC = (
+    "approximate-ldp",
+    "approximate-lip",
+    "maximal-leakage",
+    "mutual-information",
+    *GUESSES,
+)
 """The non-conic notions."""
 
 EXCESS_SIDES = {
@@ -44,6 +52,7 @@ EXCESS_SIDES = {
     "excess-upper": "approximate-lip",
     "excess-lower": "approximate-lip",
     "largest": "maximal-leakage",
+    **{side: notion for notion, side in GUESSES.items()},
 }
 """The sums that may have multipliers, each with its notion."""
 
@@ -59,6 +68,8 @@ def check_non_conic(
 ) -> str | None:
     """Return what breaks a non-conic notion, or None; ``shift`` stands for its epsilon if given."""
     notion = table["notion"]
+    if notion in GUESSES:
+        return check_guesses(statement, table, columns, shift)
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
     rows = list(zip(*columns, strict=True))
     length = statement.masses[1].bit_length()
@@ -110,7 +121,7 @@ def implied_ratio_bounds(
     information, for inputs of positive prior. Otherwise there are no such bounds.
     """
     notion, k = table["notion"], len(statement.prior)
-    epsilon, bound = nonnegative(table["epsilon"]), None
+    epsilon, bound = nonnegative(table.get("epsilon", "0")), None
     occurs = [True] * k
     if notion == "approximate-ldp" and nonnegative(table["delta"]) == 0:
         bound = epsilon
@@ -135,6 +146,8 @@ def add_excess_rows(
     so that the loss plus the left side less the right side is at most the loss.
     """
     side, table = block["side"], statement.privacy[block["notion"]]
+    if table["notion"] in GUESSES:
+        return add_guess_rows(statement, block, reduced, bits)
     epsilon = nonnegative(table["epsilon"])
     shrink, shrink_up = exp_lower(-epsilon), exp_upper(-epsilon)
     k, m = len(reduced), len(reduced[0])

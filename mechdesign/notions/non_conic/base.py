@@ -12,7 +12,7 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.base import BudgetNotion, Notion
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Family
 from mechdesign.notions.rows.pair_rows import PairRows
@@ -21,10 +21,10 @@ from mechdesign.prior import Prior
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["NonConicNotion", "equal_rows", "no_rows", "slack"]
+__all__ = ["NonConicNotion", "WholeChannelNotion", "equal_rows", "no_rows", "slack"]
 
 
-class NonConicNotion(BudgetNotion):
+class WholeChannelNotion(Notion):
     """A notion that is a constraint on the whole channel.
 
     A subclass states its
@@ -74,6 +74,10 @@ class NonConicNotion(BudgetNotion):
     def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
         """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats."""
         return self.channel_constraint(as_channel(channel).inputs, prior).leakage(channel)
+
+
+class NonConicNotion(WholeChannelNotion, BudgetNotion):
+    """A constraint on the whole channel with one budget, epsilon."""
 
 
 def no_rows(name: str, domain: Domain) -> PairRows:

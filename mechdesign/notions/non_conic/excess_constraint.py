@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,7 +40,8 @@ class ExcessRow(NamedTuple):
     """One linear excess, ``left . q - e**epsilon right . q``.
 
     ``left`` and ``right`` name an entry by its input, the output probability P . q by ``size``,
-    and zero by ``size + 1``; ``x`` and ``other`` are what a certificate calls the row.
+    zero by ``size + 1``, and linear forms of the constraint's own by the numbers after that.
+    ``x`` and ``other`` are what a certificate calls the row.
     """
 
     x: int
@@ -78,6 +80,8 @@ class ExcessConstraint(ChannelConstraint):
         Where the bounds stand.
     prior
         The distribution of the input, if rows refer to the output probability.
+    forms
+        Linear forms of a column that rows refer to, one coefficient >= 0 for each input.
     """
 
     def __init__(
@@ -87,16 +91,20 @@ class ExcessConstraint(ChannelConstraint):
         excesses: Sequence[Excess],
         epsilon: Fraction,
         prior: Prior | None = None,
+        forms: Sequence[Sequence[Fraction]] = (),
     ) -> None:
         self.name, self.size, self.epsilon = name, size, epsilon
-        self.excesses, self.prior = tuple(excesses), prior
+        self.excesses, self.prior, self.forms = tuple(excesses), prior, forms
         shares = [ZERO] * size if prior is None else list(prior)
-        self._unit = lcm(*(p.denominator for p in shares))
+        self._unit = lcm(*(p.denominator for form in (shares, *forms) for p in form))
         self._shares = [int(p * self._unit) for p in shares]
+        self._own = [[int(p * self._unit) for p in form] for form in forms]
 
     def at(self, epsilon: Fraction) -> ExcessConstraint:
         """Return the same constraint at another epsilon."""
-        return ExcessConstraint(self.name, self.size, self.excesses, epsilon, self.prior)
+        return ExcessConstraint(
+            self.name, self.size, self.excesses, epsilon, self.prior, self.forms
+        )
 
     def _forms(self, columns: Columns) -> tuple[list[list[int]], int]:
         """Return the values of all forms in each column, and what a row of Q sums to."""
@@ -105,6 +113,7 @@ class ExcessConstraint(ChannelConstraint):
                 *(self._unit * v for v in q),
                 sum(p * v for p, v in zip(self._shares, q, strict=True) if p),
                 0,
+                *(sum(map(mul, form, q)) for form in self._own),
             ]
             for q in columns
         ]
@@ -133,8 +142,8 @@ class ExcessConstraint(ChannelConstraint):
         identity = [[int(x == y) for x in range(self.size)] for y in range(self.size)]
         forms, whole = self._forms(identity)
         for excess in self.excesses:
-            lefts = {row.left for row in excess.rows}  # inputs, or the output probability
-            positive = forms if self.size in lefts else [forms[x] for x in lefts]
+            lefts = {row.left for row in excess.rows}  # inputs, or sums over them
+            positive = forms if max(lefts) >= self.size else [forms[x] for x in lefts]
             if self._exceeds(excess, positive, whole):
                 return True
         return False
@@ -152,7 +161,8 @@ class ExcessConstraint(ChannelConstraint):
     def matrix(self) -> FloatArray:
         """Return e**-epsilon left - right of all rows, ``(n_rows, size)``."""
         P = np.zeros(self.size) if self.prior is None else self.prior.array
-        forms = np.concatenate([np.eye(self.size), P[None, :], np.zeros((1, self.size))])
+        own = np.array([list(map(float, form)) for form in self.forms]).reshape(-1, self.size)
+        forms = np.concatenate([np.eye(self.size), P[None, :], np.zeros((1, self.size)), own])
         left, right = (
             np.array([row[side] for excess in self.excesses for row in excess.rows], dtype=np.intp)
             for side in (2, 3)
@@ -194,7 +204,7 @@ class ExcessConstraint(ChannelConstraint):
     def part(self, sums: IntArray) -> ExcessConstraint:
         """Return the constraint on some of its sums only."""
         kept = [self.excesses[j] for j in sums.tolist()]
-        return ExcessConstraint(self.name, self.size, kept, self.epsilon, self.prior)
+        return ExcessConstraint(self.name, self.size, kept, self.epsilon, self.prior, self.forms)
 
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
         """State each sum with one number s >= 0 for each output, at least every row there."""

@@ -264,7 +264,7 @@ MAKERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("side", EXCESS_SIDES)
+@pytest.mark.parametrize("side", MAKERS)
 @pytest.mark.parametrize("seed", range(8))
 def test_multipliers_of_a_sum_add_its_rows_and_cost_the_largest_sum_of_an_output(
     side: str, seed: int

@@ -1,0 +1,145 @@
+"""The expected error of the best attack as a notion of privacy: whoever guesses errs by enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.exact import Exact, fraction_text
+from mechdesign.notions.non_conic.guess_constraint import (
+    Guesses,
+    GuessNotion,
+    in_words,
+    positive,
+)
+from mechdesign.tables import ExactTable
+
+__all__ = ["AttackError"]
+
+HAMMING = "hamming"
+NAMES = (HAMMING, "absolute", "squared", "euclidean")
+
+
+class AttackError(GuessNotion):
+    """Expected error of the best attack: Sum_y min_z Sum_x P_x Q[x,y] d(x, z) >= least.
+
+    Somebody who sees Y and knows P names the input z that errs least, by d(x, z) where the input is
+    x; on average the error is at least that. It is an average, and says nothing of a single output:
+    for that, add a notion on columns.
+
+    Parameters
+    ----------
+    least
+        The least expected error, above 0. Without any output the best guess errs by min_z Sum_x
+        P_x d(x, z), so that more than that leaves no channel.
+    distance
+        ``"hamming"`` (the probability of a wrong guess), ``"absolute"``, ``"squared"`` or
+        ``"euclidean"`` between inputs that are numbers or points; or ``(n_inputs, n_guesses)``
+        numbers >= 0, by position or by label.
+
+    Raises
+    ------
+    InputError
+        If they are no such numbers or no such distance.
+
+    Notes
+    -----
+    Source: Shokri et al. 2011 (quantifying location privacy). There is no epsilon: the leakage is
+    the least error asked for less that of the channel, at most 0 when it is private.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=[0, 10])
+    >>> even = Prior([0.5, 0.5])
+    >>> [AttackError(least, "absolute").holds(warner, even) for least in (2.5, 2.51)]
+    [True, False]
+    """
+
+    name = "attack-error"
+    title = "expected error of the best attack"
+    example = """
+least = 0.2                 # whoever guesses the input from an output errs by this on average
+distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix; no epsilon
+"""
+    side, summary = "attack", "expected error of the best attack"
+
+    def __init__(self, least: Exact, distance: Any) -> None:
+        self.least = positive(least, "least")
+        self.distance: str | ExactTable
+        if isinstance(distance, str):
+            if distance not in NAMES:
+                expected = f"one of {', '.join(NAMES)}, or a matrix"
+                raise InputError(
+                    "distance", expected, shown(distance), did_you_mean(distance, NAMES)
+                )
+            self.distance = distance
+        elif isinstance(distance, ExactTable):
+            self.distance = distance
+        else:
+            self.distance = ExactTable.of(distance, "distance")
+
+    @property
+    def heading(self) -> str:
+        """The notion with the least error that it asks for."""
+        return f"{self.name} at least {in_words(self.least)}"
+
+    def distances(self, domain: Domain) -> ExactTable:
+        """Return d(x, z), ``(n_inputs, n_guesses)``.
+
+        Raises
+        ------
+        InputError
+            If the inputs have no coordinates for a distance with a name, or the matrix does not
+            fit, or all distances are 0.
+        """
+        labels, given = domain.labels, self.distance
+        if isinstance(given, ExactTable):
+            guesses: Iterable[Any] = given.column_labels or range(given.shape[1])
+            found = given.aligned(labels, tuple(guesses), "distance", "guess")
+        elif given == HAMMING:
+            found = ExactTable(1 - np.eye(len(domain), dtype=np.int64), 1)
+        else:
+            points = domain.coordinates
+            if points is None or (given == "absolute" and len(points[0]) != 1):
+                need = "numbers" if given == "absolute" else "numbers or a grid"
+                raise InputError("distance", f"{need} as the domain for {given!r}", domain)
+            found = ExactTable.distances(points, points, given)
+        if not found.numerators.any():
+            raise InputError("distance", "distances that are not all 0", "only zeros")
+        return found
+
+    def aligned(self, domain: Domain) -> AttackError:
+        """Return the notion with its matrix in the order of the domain."""
+        if isinstance(self.distance, str):
+            self.distances(domain)
+            return self
+        return AttackError(self.least, self.distances(domain))
+
+    def guesses(self, domain: Domain) -> Guesses:
+        """Return twice the largest distance less each, which as a gain has the same best guess."""
+        table = self.distances(domain)
+        most = 2 * table.bound(int(table.numerators.max()), up=True)
+        known = {n: most - table.bound(n, up=False) for n in set(table.numerators.ravel().tolist())}
+        gains = [[known[n] for n in column] for column in table.numerators.T.tolist()]
+        return Guesses(gains, most - self.least)
+
+    def out_of_reach(self, blind: Fraction, guesses: Guesses) -> str:
+        """Return that a guess without any output errs less."""
+        error = guesses.limit + self.least - blind
+        return (
+            f"{self.name}: the best guess without any output errs by {in_words(error)}, so that no "
+            f"channel makes it {in_words(self.least)}"
+        )
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        given = self.distance
+        distance = given if isinstance(given, str) else given.to_table()
+        return {"notion": self.name, "least": fraction_text(self.least), "distance": distance}

@@ -1,0 +1,329 @@
+"""Adversaries as notions: definitions over all rules, both sides of a limit, optima, files.
+
+What a rule gains is written out here over all rules that name a guess for each output. Optima are
+those of a transcription to cvxpy.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, strategies as st
+
+from mechdesign import (
+    LDP,
+    AttackError,
+    BayesAccuracy,
+    Channel,
+    Domain,
+    EuclideanDistance,
+    GVulnerability,
+    GVulnerabilityPrivacy,
+    HammingLoss,
+    InfeasibleError,
+    InputError,
+    MaximalLeakage,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    Prior,
+    Problem,
+    UnsupportedError,
+    design,
+    load_problem,
+    save,
+)
+from mechdesign.certify import digest, verify
+from mechdesign.certify.privacy.check import check
+from mechdesign.errors import CertificateError
+from mechdesign.notions import Notion
+from solvers import SOLVERS
+from tests.strategies import channels, examples, priors, statement_of
+
+PRIOR = ["0.4", "0.3", "0.2", "0.1"]
+GAINS = [[1, 1, 0, 0], [0, "0.5", 1, 0], [0, 0, 1, 2], ["0.3", "0.3", "0.3", "0.3"]]
+FAR = [[0, 1, 2], [1, 0, "1.5"], [1, 1, 0], [3, "0.5", 1]]
+
+
+def rule_values(channel: Channel, prior: Prior, worth: Any) -> list[Fraction]:
+    """What each rule is worth on average, for a table of worths by guess and input."""
+    rows, whole = channel.numerators.tolist(), channel.denominator
+    guesses, outputs = range(len(worth)), range(len(channel.outputs))
+    return [
+        sum(
+            (
+                prior[x] * row[y] * Fraction(worth[rule[y]][x])
+                for x, row in enumerate(rows)
+                for y in outputs
+            ),
+            Fraction(0),
+        )
+        / whole
+        for rule in itertools.product(guesses, repeat=len(outputs))
+    ]
+
+
+def tables() -> st.SearchStrategy[list[list[int]]]:
+    rows = st.lists(st.integers(0, 5), min_size=3, max_size=3)
+    return st.lists(rows, min_size=1, max_size=3).filter(lambda rows: any(map(any, rows)))
+
+
+@examples(60)
+@given(channels(3, most_outputs=3), priors(3), tables())
+def test_vulnerability_is_that_of_the_best_rule(
+    channel: Channel, prior: Prior, gains: list[list[int]]
+) -> None:
+    """It holds at the gain of the best rule exactly, and at nothing less."""
+    most = max(rule_values(channel, prior, gains))
+    blind = max(prior.mean([Fraction(g) for g in row]) for row in gains)
+    assert most >= blind
+    assume(most > 0)
+    assert GVulnerabilityPrivacy(most, gains).holds(channel, prior)
+    less = most * (1 - Fraction(1, 10**12))
+    assert not GVulnerabilityPrivacy(less, gains).holds(channel, prior)
+    assert GVulnerability(gains).value(channel, prior) == most
+    leak = GVulnerabilityPrivacy(most + 1, gains).leakage(channel, prior)
+    assert math.isclose(leak, -1, rel_tol=1e-12)
+
+
+@examples(60)
+@given(channels(3, most_outputs=3), priors(3), tables())
+def test_attack_error_is_that_of_the_best_rule(
+    channel: Channel, prior: Prior, errors: list[list[int]]
+) -> None:
+    least = min(rule_values(channel, prior, errors))
+    assume(least > 0)
+    by_input = [list(row) for row in zip(*errors, strict=True)]
+    assert AttackError(least, by_input).holds(channel, prior)
+    more = least * (1 + Fraction(1, 10**12))
+    assert not AttackError(more, by_input).holds(channel, prior)
+    assert math.isclose(AttackError(least / 2, by_input).leakage(channel, prior), -least / 2)
+
+
+@given(channels(3), priors(3))
+def test_a_wrong_guess_is_no_right_one(channel: Channel, prior: Prior) -> None:
+    accuracy = BayesAccuracy().value(channel, prior)
+    assert GVulnerabilityPrivacy(accuracy).holds(channel, prior)
+    if accuracy < 1:
+        assert AttackError(1 - accuracy, "hamming").holds(channel, prior)
+        assert not AttackError(1 - accuracy + Fraction(1, 10**9), "hamming").holds(channel, prior)
+
+
+def test_irrational_distances_are_rounded_to_the_safe_side() -> None:
+    """On a diagonal of the grid the error is half of the root of 2, which no fraction is."""
+    grid, even = Domain.grid(2, 2), Prior([Fraction(1, 2), 0, 0, Fraction(1, 2)])
+    blind = Channel.from_matrix([[1]] * 4, inputs=grid)
+    below = Fraction(math.isqrt(2 * 10**60), 2 * 10**30)
+    assert AttackError(below, "euclidean").holds(blind, even)
+    assert not AttackError(below + Fraction(1, 10**29), "euclidean").holds(blind, even)
+
+
+CASES: dict[str, Callable[[], Any]] = {
+    "names": lambda: GVulnerabilityPrivacy("0.55"),
+    "gains": lambda: GVulnerabilityPrivacy("0.9", GAINS),
+    "wrong": lambda: AttackError("0.45", "hamming"),
+    "absolute": lambda: AttackError("0.5", "absolute"),
+    "squared": lambda: AttackError("0.6", "squared"),
+    "matrix": lambda: AttackError("0.3", FAR),
+    "with ldp": lambda: [LDP("1.5"), GVulnerabilityPrivacy("0.5")],
+    "with metric": lambda: [MetricPrivacy(1, "absolute"), AttackError("0.7", "absolute")],
+    "with leakage": lambda: [MaximalLeakage("0.4"), AttackError("0.5", "hamming")],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "utility",
+    [HammingLoss(), MeanAbsoluteError(worst_case=True), BayesAccuracy(), GVulnerability(GAINS)],
+    ids=lambda u: f"{u.name}{' worst' * u.worst_case}",
+)
+def test_the_optimum_is_that_of_the_transcription(name: str, utility: Any, tmp_path: Path) -> None:
+    problem = Problem(range(4), CASES[name](), utility, prior=PRIOR)
+    solution = design(problem)
+    assert solution.status == "optimal"
+    for claim in solution.privacy:
+        assert claim.notion.holds(solution.channel, problem.prior)
+    if isinstance(utility, HammingLoss | MeanAbsoluteError):
+        reference = SOLVERS["textbook"](problem).value
+        assert math.isclose(solution.value, reference, rel_tol=1e-6, abs_tol=1e-8)
+    save(solution, tmp_path / "channel.json")
+    verified = verify(json.loads((tmp_path / "channel.json").read_text()))
+    assert verified.value == solution.value
+
+
+@pytest.mark.parametrize("name", ["names", "gains", "wrong", "absolute", "squared", "matrix"])
+def test_both_sides_of_a_limit(name: str) -> None:
+    """A channel that the limit binds holds it, and breaks one that is a little stricter."""
+    notion = CASES[name]()
+    problem = Problem(range(4), notion, HammingLoss(), prior=PRIOR)
+    channel = design(problem).channel
+    leakage = notion.leakage(channel, problem.prior)
+    assert -1e-9 <= leakage <= 0
+    table = notion.to_table()
+    key, sign = ("limit", -1) if "limit" in table else ("least", 1)
+    given_keys = {k: v for k, v in table.items() if k not in ("notion", key)}
+    stricter = type(notion)(Fraction(table[key]) + sign * Fraction(1, 10**6), **given_keys)
+    assert notion.holds(channel, problem.prior)
+    assert not stricter.holds(channel, problem.prior)
+    statement = statement_of(problem)
+    columns = channel.columns()
+    assert check(statement, statement.privacy[0], columns) is None
+    assert check(statement, stricter.to_table(), columns) == (
+        "the best guess from an output is too good"
+    )
+
+
+def test_at_the_grid_of_a_city() -> None:
+    """An attack with the same distance errs by what the report does, and no more is left."""
+    grid = Domain.grid(3, 3)
+    notions = [MetricPrivacy(2, "euclidean"), AttackError("0.9", "euclidean")]
+    solution = design(Problem(grid, notions, EuclideanDistance(), prior=[Fraction(1, 9)] * 9))
+    assert solution.status == "optimal"
+    assert math.isclose(solution.value, 0.9, rel_tol=1e-9)
+
+
+def test_no_report_at_all_is_the_least_that_can_be_asked() -> None:
+    """A limit that only a constant channel keeps leaves one; less leaves none."""
+    even = ["1/3", "1/3", "1/3"]
+    solution = design(Problem(3, GVulnerabilityPrivacy("1/3"), HammingLoss(), prior=even))
+    assert math.isclose(solution.value, 2 / 3)
+    with pytest.raises(InfeasibleError, match=r"without any output gains 1/3, so that no channel"):
+        Problem(3, GVulnerabilityPrivacy("0.333"), HammingLoss(), prior=even)
+    with pytest.raises(InfeasibleError, match=r"errs by 2/3, so that no channel makes it 0.7"):
+        Problem(3, AttackError("0.7", "hamming"), HammingLoss(), prior=even)
+
+
+def test_a_limit_that_nothing_breaks_binds_nothing() -> None:
+    problem = Problem(range(4), [LDP(1), GVulnerabilityPrivacy(1)], HammingLoss(), prior=PRIOR)
+    assert problem.is_conic
+    plain = design(Problem(range(4), LDP(1), HammingLoss(), prior=PRIOR))
+    assert math.isclose(design(problem).value, plain.value, rel_tol=1e-12)
+
+
+def test_labels_decide() -> None:
+    inputs, prior = ["a", "b", "c"], ["0.5", "0.3", "0.2"]
+    plain = GVulnerabilityPrivacy("1.8", [[1, 2, 3], [2, 0, 0]])
+    frame = pd.DataFrame({"c": [3, 0], "a": [1, 2], "b": [2, 0]}, index=["stay", "go"])
+    far = pd.DataFrame({"b": [1, 0, 2], "a": [0, 1, 3]}, index=["a", "b", "c"])
+    pairs = [
+        (plain, GVulnerabilityPrivacy("1.8", frame)),
+        (AttackError("0.1", [[1, 0], [0, 1], [2, 3]]), AttackError("0.1", far)),
+    ]
+    for by_place, by_label in pairs:
+        tables = [
+            Problem(inputs, n, HammingLoss(), prior=prior).to_table()["privacy"]
+            for n in (by_place, by_label)
+        ]
+        assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: GVulnerabilityPrivacy(0), "limit: expected a number above 0, given 0"),
+        (lambda: GVulnerabilityPrivacy("x"), "limit"),
+        (lambda: GVulnerabilityPrivacy(float("nan")), "limit"),
+        (lambda: GVulnerabilityPrivacy(float("inf")), "limit"),
+        (lambda: GVulnerabilityPrivacy(1, [[1, 0]]), "gain_matrix"),
+        (lambda: GVulnerabilityPrivacy(1, []), "gain_matrix"),
+        (lambda: GVulnerabilityPrivacy(1, [[1, -1, 0]]), "gain_matrix"),
+        (lambda: AttackError(-1, "hamming"), "least: expected a number above 0"),
+        (lambda: AttackError(1, "haming"), "did you mean 'hamming'"),
+        (lambda: AttackError(1, "absolute"), "numbers as the domain"),
+        (lambda: AttackError(1, [[0, 1]]), "distance"),
+        (lambda: AttackError(1, np.zeros((3, 3))), "distances that are not all 0"),
+    ],
+)
+def test_wrong_parameters_get_one_line(make: Callable[[], Notion], match: str) -> None:
+    with pytest.raises(InputError, match=match) as caught:
+        Problem(["a", "b", "c"], make(), HammingLoss(), prior=["0.5", "0.3", "0.2"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("notion", [GVulnerabilityPrivacy("0.6"), AttackError("0.3", "hamming")])
+def test_a_prior_is_asked_for_and_some_objectives_are_refused(notion: Notion) -> None:
+    with pytest.raises(InputError, match="prior: expected"):
+        Problem(3, notion, HammingLoss())
+    problem = Problem(range(4), notion, MutualInformation(), prior=PRIOR)
+    with pytest.raises(UnsupportedError, match=notion.name):
+        design(problem)
+    with pytest.raises(InputError, match="one notion that has an epsilon"):
+        problem.at(1)
+
+
+def forged(document: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    found = copy.deepcopy(document)
+    change(found)
+    found["digest"] = digest(found)
+    return found
+
+
+@pytest.mark.parametrize("name", ["gains", "absolute"])
+def test_false_claims_are_refused(name: str) -> None:
+    problem = Problem(range(4), CASES[name](), HammingLoss(), prior=PRIOR)
+    document = design(problem).document()
+    verify(document)
+    key = "limit" if name == "gains" else "least"
+    stricter = {"limit": "0.85", "least": "0.52"}[key]
+
+    def rows(d: dict[str, Any]) -> dict[str, Any]:
+        (block,) = (b for b in d["certificate"]["dual"]["rows"] if b["side"] in ("guess", "attack"))
+        return dict(block)
+
+    changes: list[Callable[[dict[str, Any]], Any]] = [
+        lambda d: d["problem"]["privacy"][0].update({key: stricter}),
+        lambda d: d["problem"]["privacy"][0].update({key: "-1"}),
+        lambda d: d["privacy"][0].update(leakage=-0.01),
+        lambda d: d["privacy"][0].update(leakage=0.01),
+        lambda d: d["problem"]["privacy"][0].update(epsilon="1"),
+        lambda d: d["problem"]["privacy"][0].update(secret={"values": ["s"], "given_input": []}),
+        lambda d: d.update(bound=d["bound"] + 0.01),
+        lambda d: d["certificate"]["dual"].update(rows=[{**rows(d), "side": "largest"}]),
+        lambda d: d["certificate"]["dual"].update(rows=[{**rows(d), "x": [9] * len(rows(d)["x"])}]),
+        lambda d: d["certificate"]["dual"].update(
+            rows=[{**rows(d), "weight": [-w for w in rows(d)["weight"]]}]
+        ),
+        lambda d: d["certificate"]["dual"].update(
+            rows=[{**rows(d), "weight": [3 * w for w in rows(d)["weight"]]}]
+        ),
+    ]
+    for change in changes:
+        with pytest.raises(CertificateError):
+            verify(forged(document, change))
+
+
+def test_a_problem_file_states_them(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(
+        """
+[domain]
+values = ["a", "b", "c"]
+[prior]
+probabilities = [0.5, 0.3, 0.2]
+[[privacy]]
+notion = "g-vulnerability"
+limit = 0.7
+gain_matrix = [{ c = 0, a = 1, b = 0.5 }, { a = 0, b = 0.5, c = 1 }]
+[[privacy]]
+notion = "attack-error"
+least = 0.4
+distance = "hamming"
+[utility]
+objective = "hamming"
+"""
+    )
+    found = load_problem(path).privacy
+    assert found == (
+        GVulnerabilityPrivacy("0.7", [["1", "0.5", "0"], ["0", "0.5", "1"]]),
+        AttackError("0.4", "hamming"),
+    )
