@@ -29,6 +29,7 @@ from mechdesign.accounting.continuous.laplace import (
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
+from mechdesign.accounting.measure.capacity import Capacity, capacity, ldp_capacity
 from mechdesign.accounting.measure.hypothesis_testing import (
     ErrorRegion,
     TradeOff,
@@ -63,6 +64,7 @@ from mechdesign.accounting.priors.prior_mismatch import (
 
 __all__ = [
     "Bounds",
+    "Capacity",
     "Composition",
     "DuchiMechanism",
     "ErrorRegion",
@@ -85,6 +87,7 @@ __all__ = [
     "analytic_gaussian_delta",
     "analytic_gaussian_deviation",
     "approximate_delta",
+    "capacity",
     "compose",
     "compose_sequence",
     "error_region",
@@ -93,6 +96,7 @@ __all__ = [
     "first_bound_radius",
     "implied",
     "laplace_scale",
+    "ldp_capacity",
     "leakages",
     "least_deviation",
     "least_laplace_scale",

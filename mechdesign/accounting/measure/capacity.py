@@ -1,0 +1,244 @@
+"""Shannon capacity: the most information that a channel, or any that is private, carries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.accounting.continuous.enclosures import Bounds
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.channel import Channel, as_channel
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_lower, log_upper
+from mechdesign.notions.base import budget
+from mechdesign.outside import called
+from mechdesign.prior import Prior
+
+__all__ = ["Capacity", "capacity", "ldp_capacity"]
+
+ROUNDS, GAP = 20_000, 1e-13
+"""Rounds of the iteration, and the difference of the bounds at which it ends."""
+
+LONGEST_STEP, NEWTON_STEPS, UNUSED = 1e6, 10, 1e-7
+MOST_TRIED = 2000
+"""Numbers of inputs of which shares are tried."""
+
+FARTHEST = 300.0
+"""Exponents above are as good as this one for a guess of the best share."""
+
+BITS = 50
+"""The law of the input is made of multiples of 2**-50."""
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The capacity of a channel, enclosed.
+
+    Attributes
+    ----------
+    low, high
+        Bounds in nats, both proved.
+    prior
+        The law of the input at which the channel carries ``low`` nats.
+    """
+
+    low: float
+    high: float
+    prior: Prior
+
+
+def capacity(channel: Channel) -> Capacity:
+    """Return the Shannon capacity of a channel: the largest I(X; Y) over all laws of the input.
+
+    For any law p, with lambda = p Q the law of the output,
+
+        I(p)  <=  capacity  <=  max_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y),
+
+    with equality at the best p, which the iteration of Blahut and Arimoto approaches, with longer
+    steps while they help. Both sides are then evaluated in rationals, logarithms rounded outward.
+
+    Parameters
+    ----------
+    channel
+        Exact.
+
+    Notes
+    -----
+    Source: Shannon 1948; Blahut 1972; Arimoto 1972; the steps of Matz and Duhamel 2004.
+
+    Examples
+    --------
+    Warner's channel is symmetric: its capacity is ln 2 less the entropy of a lie.
+
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> found = capacity(warner)
+    >>> round(found.low, 9), found.high - found.low < 1e-12
+    (0.130812036, True)
+    """
+    channel = as_channel(channel)
+    p = _best_law(channel.matrix)
+    shares = np.maximum(1, np.round(p * 2.0**BITS)).astype(np.int64).tolist()
+    shares[shares.index(max(shares))] += (1 << BITS) - sum(shares)
+    law = [Fraction(share, 1 << BITS) for share in shares]
+    lower, upper = _divergences(channel, law)
+    low = max(ZERO, sum((w * d for w, d in zip(law, lower, strict=True)), ZERO))
+    prior = Prior(dict(zip(channel.inputs.labels, law, strict=True)))
+    return Capacity(_float_below(low), float_above(max(ZERO, *upper)), prior)
+
+
+def _best_law(Q: FloatArray) -> FloatArray:
+    """Return a law of the input that is nearly best: multiplicative steps, then Newton's.
+
+    At the best law the divergences of all inputs in use are equal. The information is flat there,
+    so that rounding hides the last steps to it; the equations are not, and Newton's method solves
+    them.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(Q > 0, Q * np.log(Q), 0.0).sum(axis=1)
+
+    def divergences(p: FloatArray) -> FloatArray:
+        output = p @ Q
+        with np.errstate(divide="ignore"):
+            logs = np.where(output > 0, np.log(output), 0.0)
+        return np.asarray(own - Q @ logs)
+
+    p, step = np.full(len(Q), 1 / len(Q)), 1.0
+    d = divergences(p)
+    for _ in range(ROUNDS):
+        now = float(p @ d)
+        if d.max() - now <= GAP:
+            break
+        moved = p * np.exp(step * (d - d.max()))
+        moved /= moved.sum()
+        ahead = divergences(moved)
+        if float(moved @ ahead) >= now:
+            p, d, step = moved, ahead, min(2 * step, LONGEST_STEP)
+        elif step > 1:
+            step = max(1.0, step / 4)
+        else:
+            break  # a plain step never falls: what is left is rounding
+    for _ in range(NEWTON_STEPS):
+        used = p > UNUSED
+        size = int(used.sum())
+        output = p @ Q
+        sent = output > 0
+        J = (Q[used][:, sent] / output[sent]) @ Q[used][:, sent].T
+        system = np.block([[J, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+        change = called("LAPACK", np.linalg.lstsq, system, np.append(d[used], 0.0), rcond=None)[0]
+        moved = np.where(used, p, 0.0)
+        moved[used] += change[:-1]
+        if not np.isfinite(moved).all() or moved.min() < 0 or not moved.any():
+            break
+        moved /= moved.sum()
+        ahead = divergences(moved)
+        if ahead.max() - moved @ ahead >= d.max() - p @ d:
+            break
+        p, d = moved, ahead
+    return p
+
+
+def _divergences(channel: Channel, law: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
+    """Return bounds on Sum_y Q[x,y] ln(Q[x,y] / lambda_y) for each input."""
+    k = len(law)
+    lower, upper = [ZERO] * k, [ZERO] * k
+    for column in channel.columns():
+        output = sum((w * q for w, q in zip(law, column, strict=True)), ZERO)
+        if not output:  # it is never sent, as all inputs have a weight
+            continue
+        ratios = {q: q / output for q in set(column) if q}
+        logs = {q: (log_lower(r), log_upper(r)) for q, r in ratios.items()}
+        for x, q in enumerate(column):
+            if q:
+                below, above = logs[q]
+                lower[x] += q * below
+                upper[x] += q * above
+    whole = channel.denominator
+    return [v / whole for v in lower], [v / whole for v in upper]
+
+
+def _float_below(value: Fraction) -> float:
+    found = float(value)
+    while Fraction(found) > value:
+        found = math.nextafter(found, -math.inf)
+    return found
+
+
+def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
+    """Return bounds on the capacity of the best channel under LDP, in nats, over all input laws.
+
+    A column of an extreme ray has e**eps on a set S of inputs and 1 on the others. At a law p its
+    gain depends on m = 1 + (e**eps - 1) p(S) alone: it is c (1 - 1/m) - ln m with c = eps e**eps /
+    (e**eps - 1), which is largest at m = c. The information of a channel is at most a mean of gains
+    of rays, so that for every law, every number of inputs and every private channel
+
+        I(X; Y)  <=  c - 1 - ln c.
+
+    From below, subset selection of j of k' <= k inputs, all of these equally likely, has the gain
+    at m = 1 + (e**eps - 1) j / k'; as k grows the two meet. The uniform law on all inputs is not
+    always best: for three inputs and a small budget it is better to use two of them. With two
+    inputs Warner's channel at even odds is best, and the bounds are equal up to rounding.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+    n_inputs
+        The number of inputs, at least 2.
+
+    Notes
+    -----
+    Source: ours, from the extreme rays of Kairouz, Oh and Viswanath 2016.
+
+    Examples
+    --------
+    >>> ldp_capacity(1, 2)
+    Bounds(low=0.1109440717..., high=0.1109440717...)
+    >>> ldp_capacity(1, 1000)
+    Bounds(low=0.1233072..., high=0.1233072...)
+    """
+    e = budget(epsilon)
+    given = as_fraction(n_inputs, "n_inputs", expected="a whole number >= 2")
+    if given.denominator != 1 or given < 2:
+        raise InputError("n_inputs", "a whole number >= 2", shown(n_inputs))
+    k = int(given)
+    if not e:
+        return Bounds(0.0, 0.0)
+    if k == 2:
+        low, high = _gain(e, Fraction(1, 2))
+        return Bounds(_float_below(low), float_above(high))
+    ratio = math.exp(min(float(e), FARTHEST))
+    best = (float(e) * ratio / (ratio - 1) - 1) / (ratio - 1)  # m = c at this share of the inputs
+    sizes = {k, *range(2, min(k, MOST_TRIED) + 1)}
+    shares = {
+        Fraction(j, n) for n in sizes for j in (int(best * n), int(best * n) + 1) if 0 < j < n
+    }
+    share = min(shares, key=lambda s: -_gain_in_floats(float(e), float(s)))
+    low = max(_gain(e, s)[0] for s in (share, Fraction(1, 2)))
+    # c - 1 - ln c rises with c, from c = 1
+    above = e / (1 - exp_upper(-e))
+    return Bounds(_float_below(low), float_above(above - 1 - log_lower(above)))
+
+
+def _gain(e: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
+    """Return bounds on c (1 - 1/m) - ln m at a share of the inputs.
+
+    With t = e**-eps it is share eps / w - ln(w e**eps) = share eps / w - eps - ln w, where
+    w = share + (1 - share) t is m t.
+    """
+    found = []
+    for t in (exp_lower(-e), exp_upper(-e)):
+        w = share + (1 - share) * t
+        found.append((share * e / w, w))
+    (high, w_low), (low, w_high) = found
+    return low - e - log_upper(w_high), high - e - log_lower(w_low)
+
+
+def _gain_in_floats(e: float, share: float) -> float:
+    w = share + (1 - share) * math.exp(-e)
+    return share * e / w - e - math.log(w)

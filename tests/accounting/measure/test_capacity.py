@@ -1,0 +1,115 @@
+"""Capacity: against closed forms, cvxpy, and the two-sided bound; and under LDP against designs."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+
+from mechdesign import LDP, Channel, InputError, MutualInformation, Prior, Problem, design
+from mechdesign.accounting import capacity, ldp_capacity
+from tests.strategies import channels, examples
+
+
+def entropy(p: float) -> float:
+    return -sum(v * math.log(v) for v in (p, 1 - p) if v)
+
+
+KNOWN: dict[str, tuple[list[list[Any]], float]] = {
+    "binary symmetric": ([["0.9", "0.1"], ["0.1", "0.9"]], math.log(2) - entropy(0.1)),
+    "erasure": ([["0.7", 0, "0.3"], [0, "0.7", "0.3"]], 0.7 * math.log(2)),
+    "Z": ([[1, 0], ["0.5", "0.5"]], math.log(1.25)),
+    "nothing": ([["0.5", "0.5"], ["0.5", "0.5"], ["0.5", "0.5"]], 0.0),
+    "everything": (np.eye(4).tolist(), math.log(4)),
+    "an input that is best left out": (
+        [[1, 0], [0, 1], ["0.5", "0.5"]],
+        math.log(2),
+    ),
+    "an output that is never sent": ([[1, 0, 0], [0, 1, 0], [0, 1, 0]], math.log(2)),
+    "one input": ([["0.5", "0.5"]], 0.0),
+    "typewriter": (
+        [["0.5", "0.5", 0, 0], [0, "0.5", "0.5", 0], [0, 0, "0.5", "0.5"], ["0.5", 0, 0, "0.5"]],
+        math.log(2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_capacities_are_enclosed(name: str) -> None:
+    matrix, value = KNOWN[name]
+    found = capacity(Channel.from_matrix(matrix))
+    assert found.low <= value + 1e-15
+    assert found.high >= value - 1e-15
+    assert 0 <= found.high - found.low <= 1e-11
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4, 4), (6, 3)])
+def test_it_is_that_of_a_convex_program(shape: tuple[int, int]) -> None:
+    Q = np.random.default_rng(5).dirichlet(np.full(shape[1], 0.5), size=shape[0])
+    found = capacity(Channel.from_matrix(Q))
+    p = cp.Variable(shape[0], nonneg=True)
+    own = np.where(Q > 0, Q * np.log(Q), 0).sum(axis=1)
+    program = cp.Problem(cp.Maximize(own @ p + cp.sum(cp.entr(p @ Q))), [cp.sum(p) == 1])
+    program.solve(solver="CLARABEL")
+    assert math.isclose(found.low, float(program.value), rel_tol=1e-6)
+    assert found.high - found.low <= 1e-11
+
+
+@examples(40)
+@given(channels(3))
+def test_the_law_carries_as_much_as_is_said_and_no_law_more(channel: Channel) -> None:
+    found = capacity(channel)
+    information = MutualInformation().value(channel, found.prior)
+    assert found.low <= float(information) + 1e-15
+    assert information <= Fraction(found.high)
+    for other in (Prior.uniform(3), Prior([0.5, 0.25, 0.25]), Prior([0.01, 0.01, 0.98])):
+        assert MutualInformation().value(channel, other) <= Fraction(found.high)
+    assert found.high - found.low <= 1e-9
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_no_private_channel_carries_more(epsilon: str, k: int) -> None:
+    """Designs at several laws, and the capacity of each, are at most the bound of LDP."""
+    bounds, rng = ldp_capacity(epsilon, k), np.random.default_rng(k)
+    most = 0.0
+    for prior in ([1 / k] * k, [0.5, 0.5, *[0] * (k - 2)], *rng.dirichlet(np.ones(k), 3).tolist()):
+        problem = Problem(range(k), LDP(epsilon), MutualInformation(), prior=prior)
+        most = max(most, capacity(design(problem).channel).low)
+    assert most <= bounds.high
+    if k == 2:
+        assert math.isclose(most, bounds.low, rel_tol=1e-9)
+        assert bounds.high - bounds.low <= 1e-15
+
+
+def test_from_below_it_is_attained() -> None:
+    """Three inputs: the uniform law at epsilon 1, and two of them at a small budget."""
+    for epsilon, prior in ((1, [1 / 3] * 3), ("0.1", [0.5, 0.5, 0])):
+        problem = Problem(3, LDP(epsilon), MutualInformation(), prior=prior)
+        value = design(problem).value
+        assert math.isclose(value, ldp_capacity(epsilon, 3).low, rel_tol=1e-12)
+    even = design(Problem(3, LDP("0.1"), MutualInformation())).value
+    assert even < 0.92 * ldp_capacity("0.1", 3).low
+
+
+def test_many_inputs_close_the_gap() -> None:
+    for epsilon in (0, "0.01", 1, 5):
+        bounds = ldp_capacity(epsilon, 2000)
+        assert 0 <= bounds.low <= bounds.high
+        assert bounds.high - bounds.low <= 1e-6 * bounds.high
+    assert ldp_capacity(1000, 4).low <= math.log(4)
+    assert math.isclose(ldp_capacity("0.001", 50).high, 1e-6 / 8, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "match"),
+    [(-1, 3, "epsilon"), ("x", 3, "epsilon"), (1, 1, "n_inputs"), (1, 2.5, "n_inputs")],
+)
+def test_wrong_arguments_get_one_line(epsilon: Any, n: Any, match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        ldp_capacity(epsilon, n)
