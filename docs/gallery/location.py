@@ -6,6 +6,7 @@ the ringed cell reports, by planar Laplace noise and by the best channel for how
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.colors import PowerNorm
 
 import mechdesign as md
 
@@ -24,7 +25,7 @@ for ax, mechanism, name in zip(axes, (noise, best.channel), losses, strict=True)
     picture = np.zeros((side, side))
     for y in sent:
         picture[y] = mechanism.probability(here, y)
-    ax.imshow(picture, cmap="viridis", vmin=0, vmax=0.35)
+    ax.imshow(picture, cmap="Blues", norm=PowerNorm(0.5, vmin=0, vmax=0.35))
     ax.plot(here[1], here[0], "o", ms=16, mfc="none", mec="#d55e00", mew=2.5)
     loss = float(losses[name])
     ax.set(title=f"{name}: off by {loss:.2f} cells on average", xticks=[], yticks=[])

@@ -28,6 +28,11 @@ INLINE = re.compile(
 
 MARKUP = re.compile(r">([^<>]+)<")
 
+PRIME = re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>(&#x02032;)</mi></msup>")
+"""The sign is small and raised as it is."""
+
+FOLD = "</details>"
+
 
 def mathematics(tex: str, display: str) -> str:
     """Return TeX as MathML, in which Markdown finds nothing to do."""
@@ -36,7 +41,8 @@ def mathematics(tex: str, display: str) -> str:
         text = html.unescape(match[1])
         return ">" + "".join(c if c.isalnum() else f"&#{ord(c)};" for c in text) + "<"
 
-    written = MARKUP.sub(spelled, convert(tex.strip(), display=display))
+    written = PRIME.sub(r"<mrow>\1<mo>\2</mo></mrow>", convert(tex.strip(), display=display))
+    written = MARKUP.sub(spelled, written)
     return written if display == "block" else f'<span class="math">{written}</span>'
 
 
@@ -109,7 +115,11 @@ def page_of(path: Path, question: str, folder: Path) -> str:
     parts, heading = [], title_of(path)
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
-            parts += shown(cell, heading, keep)
+            code = shown(cell, heading, keep)
+            folded = bool(parts) and parts[-1].endswith(FOLD)
+            if folded:  # the code of a solution is part of it
+                code = [parts.pop().removesuffix(FOLD), *code, FOLD]
+            parts += ["\n\n".join(code)] if folded else code
             continue
         heading = (re.findall(r"^#+ (?:\d+\. )?(.+)$", cell.source, re.MULTILINE) or [heading])[-1]
         heading = re.sub(r"[$\\\[\]{}`]", "", heading)

@@ -26,36 +26,45 @@ def parts(script: Path) -> tuple[str, str, str]:
     return title.rstrip("."), rest.strip(), code
 
 
-def draw(script: Path, picture: Path) -> None:
-    """Run a script in a process of its own, and save the figure that it leaves."""
-    program = (
-        "import runpy, sys, matplotlib; matplotlib.use('Agg')\n"
-        "from matplotlib import pyplot as plt\n"
-        "runpy.run_path(sys.argv[1])\n"
-        "if len(plt.get_fignums()) != 1: sys.exit('a script of the gallery draws one figure')\n"
-        "plt.gcf().savefig(sys.argv[2], dpi=150)\n"
-    )
-    environment = os.environ | {"PYTHONPATH": str(DOCS.parent)}
+def changed(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+PROGRAM = """
+import runpy, sys, matplotlib
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+for script, picture in zip(sys.argv[1::2], sys.argv[2::2]):
+    runpy.run_path(script)
+    if len(plt.get_fignums()) != 1:
+        sys.exit(f"{script}: a script of the gallery draws one figure")
+    plt.gcf().savefig(picture, dpi=150)
+    plt.close("all")
+"""
+
+
+def draw(pictures: dict[Path, Path]) -> None:
+    """Run scripts in a process of their own, and save the figure that each leaves."""
+    names = [str(path) for pair in pictures.items() for path in pair]
     done = subprocess.run(
-        [sys.executable, "-c", program, str(script), str(picture)],
+        [sys.executable, "-c", PROGRAM, *names],
         cwd=DOCS.parent,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": str(DOCS.parent)},
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
     if done.returncode:
-        raise SystemExit(f"{script.name}: {done.stderr}")
+        raise SystemExit(done.stderr)
 
 
 def write(folder: Path = FOLDER) -> None:
     """Draw what is missing or older than its script, and write the page."""
+    pictures = {script: folder / f"{script.stem}.png" for script in scripts()}
+    draw({s: p for s, p in pictures.items() if not p.exists() or changed(p) < changed(s)})
     cards, sections = [], []
-    for script in scripts():
-        picture = folder / f"{script.stem}.png"
-        if not picture.exists() or picture.stat().st_mtime < script.stat().st_mtime:
-            draw(script, picture)
+    for script, picture in pictures.items():
         title, said, code = parts(script)
         anchor = script.stem
         cards.append(f"-   [![]({picture.name}){{ loading=lazy }} {title}](#{anchor})")

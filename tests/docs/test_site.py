@@ -10,8 +10,13 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
@@ -21,6 +26,18 @@ import mechdesign
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.slow
+
+AXE = ROOT / "docs" / "explorer" / "node_modules" / "axe-core" / "axe.min.js"
+
+WIDE = """() => {
+    const width = document.documentElement.clientWidth
+    const hidden = e => getComputedStyle(e).overflowX !== 'visible'
+    const scrolls = e => e && (hidden(e) || scrolls(e.parentElement))
+    return [...document.querySelectorAll('.md-content *')]
+        .filter(e => e.getBoundingClientRect().right > width + 2 && !scrolls(e))
+        .map(e => `${e.tagName} ${e.className} ${e.textContent.slice(0, 40)}`)
+}"""
+"""What is cut off on the right and cannot be scrolled to."""
 
 EXTERNAL = re.compile(r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[^\s<>\"]*)?(#\S+)?|mailto:\S+@\S+")
 
@@ -161,3 +178,71 @@ def test_the_search_knows_every_page(site: Path, pages: dict[str, Page]) -> None
     for path in pages:
         if path not in ("404.html", "explorer/dist/index.html"):
             assert path.removesuffix("index.html") in text, path
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def tab(site: Path) -> Iterator[Any]:
+    """Open a tab of a browser whose addresses are those of the site."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
+    binary = shutil.which("chromium") or shutil.which("google-chrome")
+    if binary is None:
+        pytest.skip("Chromium is not installed")
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server,
+        playwright.sync_playwright() as started,
+    ):
+        Thread(target=server.serve_forever, daemon=True).start()
+        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        yield browser.new_page(base_url=f"http://127.0.0.1:{server.server_port}")
+        browser.close()
+        server.shutdown()
+
+
+LOOKED_AT = ("", "how_to/locations/", "reference/design/", "gallery/", "glossary/", "course/")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(tab: Any, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci in docs/explorer")
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    for path in LOOKED_AT:
+        tab.goto(f"/{path}")
+        tab.evaluate(AXE.read_text(encoding="utf-8"))
+        faults = tab.evaluate("axe.run(document)")["violations"]
+        assert [
+            (f["id"], f["nodes"]) for f in faults if f["impact"] in ("serious", "critical")
+        ] == []
+
+
+def test_no_page_is_wider_than_a_phone(tab: Any, pages: dict[str, Page]) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    for path in pages:
+        if path not in ("404.html", "explorer/dist/index.html"):
+            tab.goto(f"/{path}")
+            assert tab.evaluate(WIDE) == [], path
+            assert tab.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_a_search_leads_to_the_reference(tab: Any) -> None:
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.goto("/")
+    tab.keyboard.press("/")
+    tab.keyboard.type("min_epsilon")
+    found = "a[href*='/reference/design/'][href$='#mechdesign.min_epsilon']"
+    tab.wait_for_selector(found, timeout=30_000)
+
+
+def test_formulas_are_drawn(tab: Any) -> None:
+    tab.goto("/course/02_notions_as_cones/")
+    drawn = tab.evaluate(
+        "[...document.querySelectorAll('math')].map(e => e.getBoundingClientRect().height)"
+    )
+    assert len(drawn) > 20
+    assert min(drawn) > 5
