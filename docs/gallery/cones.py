@@ -1,6 +1,6 @@
 """Four notions, as what a report may tell.
 
-Each point of the triangle is a belief about three inputs; the prior is the diamond. A notion allows
+Each point of the triangle is a belief about three inputs; the prior is the cross. A notion allows
 the shaded part, and a best channel sends extreme rays, the dots.
 """
 
