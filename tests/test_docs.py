@@ -30,6 +30,8 @@ from matplotlib import pyplot as plt
 
 import mechdesign
 from mechdesign.files import load_problem
+from mechdesign.notions import NOTIONS
+from mechdesign.utilities import UTILITIES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -241,6 +243,13 @@ def test_the_reference_lists_every_public_name_once() -> None:
     homes = mechdesign._MODULE_OF  # type: ignore[attr-defined]
     names = sorted(name for name, home in homes.items() if home != "mechdesign")
     assert sorted(re.findall(r"\[`\w+`\]\[mechdesign\.(\w+)\]", text)) == names
+
+
+def test_the_glossary_has_every_notion_and_objective() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    names = {kind.__name__ for kind in (*NOTIONS.values(), *UTILITIES.values())}
+    missing = sorted(name for name in names if f"][mechdesign.{name}]" not in text)
+    assert missing == [], "give its formula in docs/glossary.md"
 
 
 NOT_HERE = re.compile(r"`((?:\w+/)+(?:\w+\.(?:py|md|toml))?)`")
