@@ -61,6 +61,17 @@ from mechdesign.accounting.priors.prior_mismatch import (
     prior_mismatch_bound,
     total_variation,
 )
+from mechdesign.accounting.shuffling.after_shuffling import (
+    Shuffled,
+    after_shuffling,
+    delta_after_shuffling,
+)
+from mechdesign.accounting.shuffling.inverses import (
+    LeastReports,
+    LocalBudget,
+    largest_local_budget,
+    least_reports,
+)
 
 __all__ = [
     "Bounds",
@@ -74,6 +85,8 @@ __all__ = [
     "LaplaceMechanism",
     "Leakage",
     "Leakages",
+    "LeastReports",
+    "LocalBudget",
     "OptimalPiecewiseMechanism",
     "PiecewiseMechanism",
     "PriorMismatch",
@@ -82,14 +95,17 @@ __all__ = [
     "Robustness",
     "SamplingMechanism",
     "SensitiveAttributeLeakage",
+    "Shuffled",
     "TradeOff",
     "adaptive",
+    "after_shuffling",
     "analytic_gaussian_delta",
     "analytic_gaussian_deviation",
     "approximate_delta",
     "capacity",
     "compose",
     "compose_sequence",
+    "delta_after_shuffling",
     "error_region",
     "exact_delta",
     "family_bound",
@@ -97,9 +113,11 @@ __all__ = [
     "implied",
     "laplace_scale",
     "ldp_capacity",
+    "largest_local_budget",
     "leakages",
     "least_deviation",
     "least_laplace_scale",
+    "least_reports",
     "lip_composition_bound",
     "lip_to_ldp",
     "log_ratio_bound",

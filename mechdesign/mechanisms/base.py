@@ -17,6 +17,7 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
+from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts, drawn
@@ -298,6 +299,10 @@ class Mechanism(ABC):
             given = f"counts up to {counts.max()}, with the sum {counts.sum()}"
             raise InputError("tally", f"counts of {tally.total} reports", given)
         return counts.astype(np.float64), tally.total
+
+    def merged_reports(self) -> MergedReports | None:
+        """Return a few rows over merged reports where they stand for all pairs; else None."""
+        return None
 
     def operator(self) -> LinearOperator | None:
         """Return the matrix as what multiplies vectors quickly, in floats; None if nothing does."""

@@ -145,6 +145,19 @@ class HadamardResponse(CodedMechanism):
         """Return n for the counts, and the digits of b for each report."""
         return float(n + self.n_outputs * self._digits)
 
+    def _compared(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return two inputs of one block, and two of two blocks.
+
+        With them come the third of the block, whose row is the product of the other two, and one of
+        a third block.
+        """
+        k, B = len(self.inputs), self.copies
+        few = [x for x in (0, B, 2 * B) if x < k]
+        pairs = [(0, 1)] if k > B else []
+        if B > 1:
+            pairs.append((0, len(few)))
+        return [*few, *range(1, min(B, 3))], pairs
+
     def _holds(self, x: int, y: int) -> bool:
         row, own = x // self.copies + 1, y >> self._digits == x % self.copies
         return own and (y & row).bit_count() % 2 == 0

@@ -12,6 +12,7 @@ from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
 from mechdesign.prior import Prior
@@ -116,6 +117,13 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
     def largest_ratio(self) -> Fraction:
         """Return own / other."""
         return Fraction(self._own, self._other)
+
+    def merged_reports(self) -> MergedReports:
+        """Return up to three inputs and the reports that are none of them."""
+        few = min(self._k, 3)
+        shares = {tuple(int(x == y) for x in range(few)): Fraction(1) for y in range(few)}
+        shares[(0,) * few] = Fraction(self._k - few)
+        return merged_sets(self.most, self.least, shares)
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities; P(y) is other + (own - other) P_y."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.mechanisms.base import Frequencies, whole_weights
+from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, ScoreSumMoments, TwoValuedMechanism
 from mechdesign.prior import Prior
@@ -87,6 +88,33 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism):
         return ScoreSumMoments(
             float(counts @ sums) / total, float(counts @ sums**2) / total, products
         )
+
+    def _compared(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return a few inputs, and pairs of their places: every two inputs are like one of these.
+
+        By default any two sets are of one size and meet in one number of reports.
+        """
+        return [*range(min(len(self.inputs), 3))], [(0, 1)]
+
+    def merged_reports(self) -> MergedReports:
+        """Return a few inputs, and the reports by which of their sets hold them, or if all do.
+
+        Two transforms say which sets hold a report.
+        """
+        few, pairs = self._compared()
+        k = len(self.inputs)
+        weights = np.zeros(k, dtype=np.int64)
+        weights[few] = 1 << np.arange(len(few))
+        everywhere = self._held_weights(np.ones(k, dtype=np.int64)) == k
+        patterns = self._held_weights(weights) + (everywhere.astype(np.int64) << len(few))
+        found, counts = np.unique(patterns, return_counts=True)
+
+        def row(bit: int) -> tuple[Fraction, ...]:
+            kinds = zip(counts.tolist(), (found >> bit & 1).tolist(), strict=True)
+            return tuple(count * (self.most if held else self.least) for count, held in kinds)
+
+        rows = [row(bit) for bit in range(len(few) + 1)]
+        return MergedReports(tuple(rows[:-1]), rows[-1], tuple(pairs), tuple(few))
 
     def largest_ratio(self) -> Fraction:
         """Return the ratio of a probability on S_x and off it."""

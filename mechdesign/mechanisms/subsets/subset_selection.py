@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
@@ -196,6 +198,16 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         """Return the ratio of the most and the least likely set."""
         others = self._k - self.size
         return Fraction(self._held * others, (WHOLE - self._held) * self.size)
+
+    def merged_reports(self) -> MergedReports:
+        """Return up to three inputs, and the sets by which of these they hold."""
+        few = min(self._k, 3)
+        shares = {
+            bits: Fraction(math.comb(self._k - few, self.size - sum(bits)))
+            for bits in product((0, 1), repeat=few)
+            if sum(bits) <= self.size
+        }
+        return merged_sets(self.most, self.least, shares)
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities; P(T) is least + (most - least) P(X in T).

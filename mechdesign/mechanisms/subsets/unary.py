@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower
 from mechdesign.mechanisms.base import WHOLE
+from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
 from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.prior import Prior
@@ -165,6 +167,20 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
     def decoding_work(self, n: int) -> float:
         """Return that of counting the bits of the reports."""
         return self.alphabet.counting_work(n)
+
+    def merged_reports(self) -> MergedReports:
+        """Return up to three inputs, and the sets by which of these they hold.
+
+        All bits are drawn with q first; the own one then makes the set p/q or (1-p)/(1-q) times as
+        likely. The one set of all inputs is likelier at all of them than is counted.
+        """
+        p, q = self.chances
+        few = min(len(self.inputs), 3)
+        shares = {
+            bits: q ** sum(bits) * (1 - q) ** (few - sum(bits))
+            for bits in product((0, 1), repeat=few)
+        }
+        return merged_sets(p / q, (1 - p) / (1 - q), shares)
 
     def largest_ratio(self) -> Fraction:
         """Return p (1 - q) / (q (1 - p))."""

@@ -1,0 +1,184 @@
+"""What is compared after shuffling: pairs of rows, and the least probability of each report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import whole_number
+from mechdesign.errors import InputError, UnsupportedError, shown_kind
+from mechdesign.exact import Exact, exp_lower, exp_upper
+from mechdesign.mechanisms.base import Mechanism
+from mechdesign.notions.base import budget
+
+__all__ = ["MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
+
+MOST_REPORTS = 10**9
+
+SLACK = 8 * 2.0**-53
+"""The relative error of each probability, rounded from a rational, with some to spare."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows of a channel over its reports, and the ordered pairs of them that are compared.
+
+    Attributes
+    ----------
+    rows
+        ``(n_rows, n_classes)`` probabilities of classes of reports.
+    least
+        ``(n_classes,)`` a common part of the rows of all inputs: at most their minimum.
+    pairs
+        ``(n_pairs, 2)`` numbers of rows; pairs that are equal up to the order of the reports are
+        listed once.
+    labels
+        Names of the rows.
+    attained
+        For every channel within a budget: one such channel, for the lower bound.
+    """
+
+    rows: FloatArray
+    least: FloatArray
+    pairs: Int64Array
+    labels: Sequence[Any]
+    attained: Comparison | None = None
+
+    @property
+    def largest_ratio(self) -> float:
+        """The largest ratio of two probabilities of a report, over the pairs; rounded up."""
+        first, second = self.rows[self.pairs[:, 0]], self.rows[self.pairs[:, 1]]
+        if (first[second == 0] > 0).any():
+            return math.inf
+        held = second > 0
+        return float((first[held] / second[held]).max()) * (1 + 4 * SLACK)
+
+    @property
+    def largest_distance(self) -> float:
+        """The largest total variation of a pair; rounded up."""
+        apart = self.rows[self.pairs[:, 0]] - self.rows[self.pairs[:, 1]]
+        return float(np.maximum(apart, 0).sum(axis=1).max()) + 2 * SLACK
+
+    @property
+    def largest_excess(self) -> float:
+        """The largest ratio of a compared probability to the common part; rounded up."""
+        compared = self.rows[np.unique(self.pairs)].max(axis=0)
+        if (compared[self.least == 0] > 0).any():
+            return math.inf
+        held = self.least > 0
+        return float((compared[held] / self.least[held]).max()) * (1 + 4 * SLACK)
+
+
+def compared(channel: Any, key: str = "channel") -> Comparison:
+    """Return what is compared for a channel, a mechanism, or all channels within a budget.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or the mechanism is not alike at every pair and too large to list.
+    """
+    if isinstance(channel, ContinuousChannel):
+        return _of_channel(channel.nodes)  # it mixes them, and a divergence is convex
+    if isinstance(channel, Channel):
+        return _of_channel(channel)
+    if isinstance(channel, Mechanism):
+        merged = channel.merged_reports()
+        if merged is None:
+            _check_listable(channel)
+            return _of_channel(channel.dense())
+        labels = [channel.inputs.labels[x] for x in merged.inputs[: len(merged.rows)]]
+        pairs = np.array(merged.pairs)
+        return Comparison(_floats(merged.rows), _floats([merged.least])[0], pairs, labels)
+    if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
+        return _of_budget(budget(channel, key))
+    expected = "a channel, a mechanism, or a local budget"
+    raise InputError(key, expected, shown_kind(channel))
+
+
+MOST_LISTED = 1 << 20
+"""Entries of a matrix that is listed for a mechanism, at most."""
+
+
+def _check_listable(mechanism: Mechanism) -> None:
+    size = len(mechanism.inputs) * mechanism.n_outputs
+    if size > MOST_LISTED:
+        expected = f"a mechanism alike at every pair of inputs, or of at most {MOST_LISTED} entries"
+        raise UnsupportedError("channel", expected, f"about 2**{math.log2(size):.0f}")
+
+
+def reports(n: Any) -> int:
+    """Return a number of reports, or raise InputError."""
+    return whole_number(n, "n", 1, MOST_REPORTS)
+
+
+def central_budget(epsilon: Exact) -> float:
+    """Return a budget as a float, rounded down, or raise InputError."""
+    exact = budget(epsilon)
+    near = float(exact)
+    return near if near <= exact else math.nextafter(near, 0.0)
+
+
+ONE_PAIR = np.array([[0, 1]])
+
+
+def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
+    return np.array([[float(entry) for entry in row] for row in rows])
+
+
+def _of_budget(epsilon: Fraction) -> Comparison:
+    """Return the worst pair of all channels within a budget, and a channel that comes near it.
+
+    A report y with P(y) = Q(y|x) >= P'(y) = Q(y|x') splits into two, with (P, P') = (p, 1) a and
+    (1, 1) c, for p = e**epsilon and a = (P - P') / (p - 1). Every other input gives the first part
+    p a / p at least and the second c / p at least. So it is enough to bound three reports,
+
+        P = (p a, a, c),   P' = (a, p a, c),   common part (a, a, c / p),   c = 1 - (p + 1) a,
+
+    and a = 1 / (p + 1) is the worst: as a grows, the terms of the blanket's sum grow in convex
+    order. Randomized response with three inputs has the same two columns with 1 / (p + 2).
+    """
+    p, below = float(exp_upper(epsilon)), float(exp_lower(epsilon))
+    p, below = math.nextafter(p, math.inf), math.nextafter(below, 1.0)
+    rows = np.array([[p, 1.0], [1.0, p]]) / (p + 1)
+    three = (np.ones((3, 3)) + (below - 1) * np.eye(3)) / (below + 2)
+    labels = ("x", "x'", "another")
+    attained = Comparison(three, three.min(axis=0), ONE_PAIR, labels)
+    return Comparison(rows, rows.min(axis=0), ONE_PAIR, labels, attained)
+
+
+def _of_channel(channel: Channel) -> Comparison:
+    k = len(channel.inputs)
+    if k < 2:
+        raise InputError("channel", "at least two inputs", k)
+    rows = channel.matrix
+    return Comparison(rows, rows.min(axis=0), _different_pairs(rows), channel.inputs.labels)
+
+
+def _different_pairs(rows: FloatArray) -> Int64Array:
+    """Return the ordered pairs of rows, those once that are equal up to the order of the columns.
+
+    Two pairs are equal if their columns (first, second, least) are the same in some order.
+    """
+    k = len(rows)
+    entries, codes = np.unique(rows, return_inverse=True)
+    codes = codes.reshape(rows.shape).astype(np.int64)
+    lows = np.unique(codes.min(axis=0), return_inverse=True)[1].ravel()
+    whole = len(entries) ** 2 * (int(lows.max()) + 1) < 1 << 62
+    seen: dict[bytes, tuple[int, int]] = {}
+    for x in range(k):
+        columns = (codes[x] * len(entries) + codes) * (int(lows.max()) + 1) + lows
+        columns.sort(axis=1)
+        for other in range(k):
+            if other != x:
+                seen.setdefault(
+                    columns[other].tobytes() if whole else b"%d %d" % (x, other), (x, other)
+                )
+    return np.array(list(seen.values()))

@@ -1,0 +1,158 @@
+"""The central epsilon of shuffled reports, over all pairs of inputs: from above and from below."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.accounting.shuffling.comparisons import Comparison
+from mechdesign.accounting.shuffling.crossings import COARSE, FINE, coarse_crossing, crossing
+from mechdesign.accounting.shuffling.deltas import (
+    chernoff_deltas,
+    delta_of_pair,
+    delta_of_test,
+    delta_of_three_numbers,
+    others_for,
+)
+
+__all__ = [
+    "delta_above",
+    "delta_below",
+    "epsilon_above",
+    "epsilon_below",
+    "epsilon_by_three_numbers",
+    "is_within",
+    "local_epsilon",
+]
+
+MOST_EPSILON = 50.0
+"""Central budgets beyond it are called infinite."""
+
+
+def local_epsilon(comparison: Comparison) -> float:
+    """Return the logarithm of the largest ratio, in nats, rounded up."""
+    return math.nextafter(math.log(comparison.largest_ratio), math.inf)
+
+
+def _by_divergence(comparison: Comparison) -> IntArray:
+    """Return the pairs, the one first that seems the worst: by chi-square, relative to B."""
+    rows, least, (one, other) = comparison.rows, comparison.least, comparison.pairs.T
+    weights = 1 / np.maximum(least, 1e-12)
+    return np.argsort(-(((rows[one] - rows[other]) ** 2) @ weights), kind="stable")
+
+
+def _of(comparison: Comparison, pair: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    one, other = comparison.pairs[pair]
+    return comparison.rows[one], comparison.rows[other], comparison.least
+
+
+def _open(
+    comparison: Comparison, pairs: IntArray, n: int, epsilon: float, delta: float
+) -> IntArray:
+    """Return those of some pairs that a cheap bound does not put within a delta."""
+    some = replace(comparison, pairs=comparison.pairs[pairs])
+    return pairs[chernoff_deltas(some, n, epsilon) > delta]
+
+
+def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delta: float) -> bool:
+    rows = _of(comparison, pair)
+    return any(delta_of_pair(*rows, n, epsilon, loss) <= delta for loss in (COARSE, FINE))
+
+
+def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
+    """Whether n shuffled reports are surely within (epsilon, delta)."""
+    if epsilon >= local_epsilon(comparison):
+        return True
+    left = _open(comparison, _by_divergence(comparison), n, epsilon, delta)
+    return all(_pair_within(comparison, pair, n, epsilon, delta) for pair in left.tolist())
+
+
+def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, int]:
+    """Return an epsilon with which n shuffled reports are private, and the pair that needs it.
+
+    Pairs that a cheap bound puts within what others need are not computed.
+    """
+    found, worst = 0.0, 0
+    end = min(local_epsilon(comparison), MOST_EPSILON)
+    left = _by_divergence(comparison)
+    while len(left):
+        pair = int(left[0])
+        if not _pair_within(comparison, pair, n, found, delta):
+            rows = _of(comparison, pair)
+            if end == MOST_EPSILON and not _pair_within(comparison, pair, n, end, delta):
+                return math.inf, pair
+            at = partial(_bound, *rows, n)
+            found, worst = crossing(at, delta, found, end, below=True), pair
+        left = _open(comparison, left[1:], n, found, delta)
+    return found, worst
+
+
+def _bound(
+    first: FloatArray, second: FloatArray, least: FloatArray, n: int, epsilon: float, loss: float
+) -> float:
+    return delta_of_pair(first, second, least, n, epsilon, loss)
+
+
+def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, int]:
+    """Return a delta with which n shuffled reports are private, and the pair that needs it."""
+    found, worst = 0.0, 0
+    if epsilon >= local_epsilon(comparison):
+        return found, worst
+    left = _by_divergence(comparison)
+    while len(left):
+        delta = delta_of_pair(*_of(comparison, int(left[0])), n, epsilon, FINE)
+        if delta > found:
+            found, worst = delta, int(left[0])
+        left = _open(comparison, left[1:], n, epsilon, found)
+    return min(found, 1.0), worst
+
+
+def _witness(comparison: Comparison, pair: int) -> tuple[Comparison, int]:
+    """Return a channel for the lower bound, and the pair in it."""
+    return (comparison, pair) if comparison.attained is None else (comparison.attained, 0)
+
+
+def delta_below(
+    comparison: Comparison, pair: int, n: int, epsilon: float, loss: float = FINE
+) -> float:
+    """Return a delta that n shuffled reports need, by a test between the inputs of a pair."""
+    real, pair = _witness(comparison, pair)
+    first, second, _ = _of(real, pair)
+    laws = others_for(real, tuple(real.pairs[pair]), n, epsilon)
+    return max(delta_of_test(first, second, law, n, epsilon, loss) for law in laws)
+
+
+def epsilon_below(comparison: Comparison, pair: int, n: int, delta: float, above: float) -> float:
+    """Return an epsilon that n shuffled reports exceed, by a test between the inputs of a pair.
+
+    ``above`` is an upper bound.
+    """
+    real, pair = _witness(comparison, pair)
+    first, second, _ = _of(real, pair)
+    if math.isinf(above) and first[second == 0].sum() * (1 - 1e-12) > delta:
+        return math.inf  # all others hold the second input, and never send these reports
+    end = min(above, MOST_EPSILON)
+    tests = [
+        partial(delta_of_test, first, second, law, n)
+        for law in others_for(real, tuple(real.pairs[pair]), n, 0.98 * end)
+    ]
+    reached = [coarse_crossing(at, delta, 0.0, end) for at in tests]
+    at = tests[int(np.argmax(reached))]
+    return crossing(at, delta, 0.0, end, below=False) if at(0.0, FINE) > delta else 0.0
+
+
+def epsilon_by_three_numbers(comparison: Comparison, n: int, delta: float) -> float:
+    """Return the variation-ratio bound on the central epsilon; infinite where it says nothing."""
+    p, b, q = comparison.largest_ratio, comparison.largest_distance, comparison.largest_excess
+    if not math.isfinite(p) or not math.isfinite(q):
+        return math.inf
+    at = partial(delta_of_three_numbers, p, b, q, n)
+    return (
+        crossing(at, delta, 0.0, local_epsilon(comparison), below=True)
+        if at(0.0, FINE) > delta
+        else 0.0
+    )

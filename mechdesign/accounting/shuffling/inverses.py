@@ -1,0 +1,169 @@
+"""How many shuffled reports, or how much local budget, a central budget asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from mechdesign.accounting.continuous.arguments import below_one, positive
+from mechdesign.accounting.shuffling.after_shuffling import Randomizer
+from mechdesign.accounting.shuffling.comparisons import (
+    MOST_REPORTS,
+    Comparison,
+    central_budget,
+    compared,
+    reports,
+)
+from mechdesign.accounting.shuffling.epsilons import delta_above, delta_below, is_within
+from mechdesign.errors import InfeasibleError, InputError
+from mechdesign.exact import Exact
+
+__all__ = ["LeastReports", "LocalBudget", "largest_local_budget", "least_reports"]
+
+
+class LeastReports(NamedTuple):
+    """How many shuffled reports a central budget asks for.
+
+    ``enough`` is proved to be; ``too_few`` is proved not to be (0 if one report is enough).
+    """
+
+    enough: int
+    too_few: int
+
+
+class LocalBudget(NamedTuple):
+    """How much local budget a central one allows: ``enough`` is within it, ``too_much`` is not.
+
+    ``too_much`` is infinite where no budget that was tried is proved to exceed the central one.
+    """
+
+    enough: float
+    too_much: float
+
+
+def least_reports(channel: Randomizer, epsilon: Exact, delta: Exact) -> LeastReports:
+    """Return how many shuffled reports a central budget asks for.
+
+    Parameters
+    ----------
+    channel
+        As for :func:`after_shuffling`.
+    epsilon
+        The central budget in nats, > 0.
+    delta
+        Above 0, below 1.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for :func:`after_shuffling`.
+    InfeasibleError
+        If 10**9 reports are not proved to be enough.
+
+    Examples
+    --------
+    >>> from mechdesign import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> least_reports(warner, "0.1", "1e-6")
+    LeastReports(enough=2640, too_few=1875)
+    """
+    comparison, central = compared(channel), central_budget(epsilon)
+    delta = below_one(delta, "delta")
+    enough = _first(lambda n: is_within(comparison, n, central, delta))
+    if enough is None:
+        expected = f"a budget that {MOST_REPORTS} shuffled reports keep"
+        raise InfeasibleError(f"least_reports: expected {expected}, got epsilon = {central:g}")
+    pair = delta_above(comparison, enough, central)[1]
+    raised = math.nextafter(central, math.inf)
+    most = _first(lambda n: delta_below(comparison, pair, n, raised) <= delta)
+    return LeastReports(enough, 0 if most is None else min(most, enough) - 1)
+
+
+def _first(serves: Callable[[int], bool]) -> int | None:
+    """Return a number that serves, the one before it not, by bisection; None if none does."""
+    high = 1
+    while not serves(high):
+        if high == MOST_REPORTS:
+            return None
+        high = min(4 * high, MOST_REPORTS)
+    low = high // 4
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if serves(middle) else (middle, high)
+    return high
+
+
+def largest_local_budget(
+    n: int,
+    epsilon: Exact,
+    delta: Exact,
+    family: Callable[[float], Randomizer] | None = None,
+    *,
+    most: Exact = 20,
+    precision: Exact = "1e-4",
+) -> LocalBudget:
+    """Return the largest local budget whose reports keep a central one after shuffling.
+
+    Parameters
+    ----------
+    n
+        How many reports are shuffled.
+    epsilon, delta
+        The central budget.
+    family
+        From a local budget in nats to a channel or a mechanism; default, any channel with it.
+    most
+        The largest local budget that is tried, in nats.
+    precision
+        The width in nats to which both sides are searched.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for :func:`after_shuffling`.
+    InfeasibleError
+        If not even the channel at the central budget keeps it.
+
+    Examples
+    --------
+    >>> enough, too_much = largest_local_budget(10_000, "0.5", "1e-6")
+    >>> round(enough, 3), round(too_much, 3)
+    (4.336, 4.349)
+    """
+    n, delta = reports(n), below_one(delta, "delta")
+    central, last, width = (
+        central_budget(epsilon),
+        positive(most, "most"),
+        positive(precision, "precision"),
+    )
+    if last < central:
+        raise InputError("most", f"a budget of at least epsilon, {central:g}", last)
+    raised = math.nextafter(central, math.inf)
+
+    def at(local: float) -> Comparison:
+        return compared(local if family is None else family(local))
+
+    def exceeds(local: float) -> bool:
+        comparison = at(local)
+        pair = delta_above(comparison, n, central)[1]
+        return delta_below(comparison, pair, n, raised) > delta
+
+    if not is_within(at(central), n, central, delta):
+        raise InfeasibleError(f"largest_local_budget: the channel at {central:g} does not keep it")
+    enough, open_end = central, last
+    if is_within(at(last), n, central, delta):
+        return LocalBudget(last, math.inf)
+    while open_end - enough > width:
+        middle = (enough + open_end) / 2
+        if is_within(at(middle), n, central, delta):
+            enough = middle
+        else:
+            open_end = middle
+    if not exceeds(last):
+        return LocalBudget(enough, math.inf)
+    low, too_much = enough, last
+    while too_much - low > width:
+        middle = (low + too_much) / 2
+        low, too_much = (low, middle) if exceeds(middle) else (middle, too_much)
+    return LocalBudget(enough, too_much)
