@@ -66,6 +66,12 @@ from mechdesign.accounting.shuffling.after_shuffling import (
     after_shuffling,
     delta_after_shuffling,
 )
+from mechdesign.accounting.shuffling.designs import (
+    ShuffledDesign,
+    ShuffledFrontier,
+    design_for_shuffle,
+    shuffled_frontier,
+)
 from mechdesign.accounting.shuffling.inverses import (
     LeastReports,
     LocalBudget,
@@ -96,6 +102,8 @@ __all__ = [
     "SamplingMechanism",
     "SensitiveAttributeLeakage",
     "Shuffled",
+    "ShuffledDesign",
+    "ShuffledFrontier",
     "TradeOff",
     "adaptive",
     "after_shuffling",
@@ -106,6 +114,7 @@ __all__ = [
     "compose",
     "compose_sequence",
     "delta_after_shuffling",
+    "design_for_shuffle",
     "error_region",
     "exact_delta",
     "family_bound",
@@ -132,6 +141,7 @@ __all__ = [
     "sample_radius",
     "sensitive_attribute_channel",
     "sensitive_attribute_leakage",
+    "shuffled_frontier",
     "tightest_matrix",
     "total_variation",
     "trade_off",

@@ -36,6 +36,13 @@ def add_commands(commands: Commands) -> None:
         metavar="0.1,0.9|PROBLEM.toml",
         help="the distribution of the inputs, as numbers or as in a problem file",
     )
+    leakage.add_argument(
+        "--shuffled",
+        metavar="N",
+        type=int,
+        help="the central epsilon of N shuffled reports, at the delta of --delta",
+    )
+    leakage.add_argument("--delta", metavar="D", help="with --shuffled, as 1e-6")
     leakage.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_data(leakage)
     leakage.set_defaults(run=_leakage)
@@ -45,7 +52,11 @@ def _leakage(options: argparse.Namespace) -> int:
     if (options.channel is None) == (options.ledger is None):
         given = "neither" if options.ledger is None else "both"
         raise InputError("leakage", "a channel or --ledger", given)
+    if (options.shuffled is None) != (options.delta is None):
+        raise InputError("leakage", "--shuffled with --delta, or neither", "one of them")
     if options.ledger is not None:
+        if options.shuffled is not None:
+            raise InputError("--shuffled", "a channel, not --ledger", options.ledger)
         from mechdesign.collection.records.ledger import leakage_of_ledger
 
         total = leakage_of_ledger(options.ledger)
@@ -57,7 +68,14 @@ def _leakage(options: argparse.Namespace) -> int:
     channel = _matrix(options.channel) if matrix else checked_mechanism(options.channel)
     prior = None if options.prior is None else _prior(options.prior, channel.inputs)
     found = leakages(channel, prior)
-    print(json.dumps(found.to_json()) if options.json else found)
+    if options.shuffled is None:
+        print(json.dumps(found.to_json()) if options.json else found)
+        return DONE
+    from mechdesign.accounting.shuffling.after_shuffling import after_shuffling
+
+    central = after_shuffling(channel, options.shuffled, options.delta)
+    whole = found.to_json() | {"shuffled": central.to_json()}
+    print(json.dumps(whole) if options.json else f"{found}\n\n{central}")
     return DONE
 
 

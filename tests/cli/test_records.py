@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.shuffling.after_shuffling import after_shuffling
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.cli.common import FileBar
@@ -201,6 +202,9 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),
     "length": (["leakage", "channel.json", "--prior", "0.5,0.5"], "prior: expected 3 prob"),
     "problem": (["leakage", "channel.json", "--prior", "none.toml"], "none.toml: expected a file"),
+    "alone": (["leakage", "channel.json", "--shuffled", "9"], "leakage: expected --shuffled with"),
+    "reports": (["leakage", "channel.json", "--shuffled", "0", "--delta", ".1"], "n: expected"),
+    "delta": (["leakage", "channel.json", "--shuffled", "9", "--delta", "2"], "delta: expected"),
     "kind": (
         ["mechanism", "hadamard", "problem.toml", "-o", "m.json"],
         "kind: expected one of randomized-response, hadamard-response",
@@ -425,6 +429,16 @@ def test_the_leakage_is_that_of_the_library(
         assert found == f"{leakages(channel, prior)!r}\n"
     found = printed(capsys, "leakage", "channel.json", "--prior", "problem.toml", "--json")
     assert json.loads(found) == json.loads(json.dumps(leakages(channel, prior).to_json()))
+
+
+def test_the_central_epsilon_of_shuffled_reports_comes_with_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel = load_mechanism("channel.json").mechanism
+    told = after_shuffling(channel, 500, "1e-5")
+    shuffled = ("leakage", "channel.json", "--shuffled", "500", "--delta", "1e-5")
+    assert printed(capsys, *shuffled) == f"{leakages(channel)!r}\n\n{told!r}\n"
+    assert json.loads(printed(capsys, *shuffled, "--json"))["shuffled"] == told.to_json()
 
 
 def test_a_matrix_of_numbers_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

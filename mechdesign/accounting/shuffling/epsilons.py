@@ -60,7 +60,10 @@ def _open(
 
 def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delta: float) -> bool:
     rows = _of(comparison, pair)
-    return any(delta_of_pair(*rows, n, epsilon, loss) <= delta for loss in (COARSE, FINE))
+    coarse = delta_of_pair(*rows, n, epsilon, COARSE)
+    if not delta < coarse <= (1 + 5 * COARSE) * delta:  # a finer lattice would say the same
+        return coarse <= delta
+    return delta_of_pair(*rows, n, epsilon, FINE) <= delta
 
 
 def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
