@@ -88,16 +88,10 @@ def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, 
             rows = _of(comparison, pair)
             if end == MOST_EPSILON and not _pair_within(comparison, pair, n, end, delta):
                 return math.inf, pair
-            at = partial(_bound, *rows, n)
+            at = partial(delta_of_pair, *rows, n)
             found, worst = crossing(at, delta, found, end, below=True), pair
         left = _open(comparison, left[1:], n, found, delta)
     return found, worst
-
-
-def _bound(
-    first: FloatArray, second: FloatArray, least: FloatArray, n: int, epsilon: float, loss: float
-) -> float:
-    return delta_of_pair(first, second, least, n, epsilon, loss)
 
 
 def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, int]:
