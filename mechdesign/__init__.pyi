@@ -55,6 +55,15 @@ from mechdesign.continuous import (
     NamedLaw as NamedLaw,
     Samples as Samples,
 )
+from mechdesign.continuous.plane import (
+    Box as Box,
+    PlaneChannel as PlaneChannel,
+    PlaneHistogram as PlaneHistogram,
+    PlaneMixture as PlaneMixture,
+    PlaneProblem as PlaneProblem,
+    PlaneSamples as PlaneSamples,
+    ProductLaw as ProductLaw,
+)
 from mechdesign.designs.facade import (
     design as design,
 )

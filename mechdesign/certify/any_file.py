@@ -15,6 +15,7 @@ from mechdesign.certify.schema import (
     CHANNEL_FILE,
     CONTINUOUS_FILE,
     MECHANISM_FILE,
+    PLANE_FILE,
 )
 from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.resources import counted, entries_of
@@ -25,6 +26,7 @@ CHECKERS: list[tuple[dict[str, Any], Form, Callable[[dict[str, Any]], Verified]]
     (channel_file.FORMAT, CHANNEL_FILE, channel_file.verify_channel),
     (mechanism_file.FORMAT, MECHANISM_FILE, mechanism_file.verify_mechanism),
     (continuous_file.FORMAT, CONTINUOUS_FILE, continuous_file.verify_continuous),
+    (continuous_file.PLANE_FORMAT, PLANE_FILE, continuous_file.verify_plane),
     (bare_channel.FORMAT, BARE_CHANNEL_FILE, bare_channel.verify_bare_channel),
 ]
 """The head of every kind of document, its keys, and the checker of the rest."""

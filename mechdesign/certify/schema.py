@@ -47,6 +47,7 @@ __all__ = [
     "KNOWN_OBJECTIVES",
     "LOSSES",
     "MECHANISM_FILE",
+    "PLANE_FILE",
     "PRICE_DUALS",
     "PROBLEM",
     "RAYS_DUAL",
@@ -490,14 +491,20 @@ MOMENTS = Table(
     },
 )
 
+OF_MIXTURES = [
+    *(_with_budget(name) for name in ("ldp", "lip", "pml", "maximal-leakage")),
+    _with_budget("mutual-information"),
+    _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=False),
+    _with_budget("approximate-ldp", {"delta": BUDGET}),
+    _with_budget("approximate-lip", {"delta": BUDGET}),
+]
+
+PLANE_NOTIONS = Variants("privacy notion of a box", OF_MIXTURES)
+
 CONTINUOUS_NOTIONS = Variants(
     "privacy notion of an interval",
     [
-        *(_with_budget(name) for name in ("ldp", "lip", "pml", "maximal-leakage")),
-        _with_budget("mutual-information"),
-        _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=False),
-        _with_budget("approximate-ldp", {"delta": BUDGET}),
-        _with_budget("approximate-lip", {"delta": BUDGET}),
+        *OF_MIXTURES,
         _with_budget("metric", {"distance": Fixed("absolute")}),
         _with_budget("high-low", {"sensitive": LABELS}),
         _with_budget("block", {"blocks": ListOf(LABELS, least=1)}),
@@ -524,25 +531,32 @@ NODE_CHANNEL: dict[str, Form] = {
     "numerators": ListOf(ListOf(WHOLE)),
 }
 
+CLAIMED: dict[str, Form] = {
+    "version": Fixed(1),
+    "title": TEXT,
+    "source": TEXT,
+    "status": AnyOf([Fixed("optimal"), Fixed("bounded")]),
+    "objective": TEXT,
+    "sense": Fixed("minimize"),
+    "value": NUMBER,
+    "bound": NUMBER,
+    "gap": SIZE,
+    "cells": COUNT,
+    "route": TEXT,
+    "privacy": ListOf(CLAIM, least=1),
+    "seconds": SIZE,
+    "notes": ListOf(TEXT),
+    "certificate": CERTIFICATES,
+    "digest": TEXT,
+}
+"""What files of an interval and of a box say alike."""
+
 CONTINUOUS_FILE = Table(
     "continuous file",
     {
         "format": Fixed("mechdesign-continuous"),
-        "version": Fixed(1),
-        "title": TEXT,
-        "source": TEXT,
-        "status": AnyOf([Fixed("optimal"), Fixed("bounded")]),
-        "objective": TEXT,
-        "sense": Fixed("minimize"),
-        "value": NUMBER,
-        "bound": NUMBER,
-        "gap": SIZE,
-        "cells": COUNT,
-        "route": TEXT,
-        "privacy": ListOf(CLAIM, least=1),
+        **CLAIMED,
         "channel": Table("channel of the nodes", NODE_CHANNEL, {"decoder": NUMBERS}),
-        "seconds": SIZE,
-        "notes": ListOf(TEXT),
         "problem": Table(
             "problem of an interval",
             {
@@ -557,8 +571,58 @@ CONTINUOUS_FILE = Table(
                 "utility": CONTINUOUS_OBJECTIVES,
             },
         ),
-        "certificate": CERTIFICATES,
-        "digest": TEXT,
+    },
+)
+
+AXIS = ListOf(EXACT, least=2)
+TABLE_OF_MASSES = Table(
+    "bins of a plane", {"edges": Row([EXACTS, EXACTS]), "masses": TABLE_OF_NUMBERS}
+)
+
+PLANE_LAW = Variants(
+    "law of a point",
+    [
+        Table("law of points", {"samples": COUNT}),
+        Table("law of bins of a plane", {"histogram": TABLE_OF_MASSES}),
+        Table(
+            "law of independent coordinates",
+            {"parts": Table("parts", {"weights": EXACTS, "laws": ListOf(Row([LAW, LAW]))})},
+        ),
+    ],
+)
+"""Where the moments come from: nothing is proved of it."""
+
+PLANE_FILE = Table(
+    "plane file",
+    {
+        "format": Fixed("mechdesign-plane"),
+        **CLAIMED,
+        "channel": Table(
+            "channel of pairs of nodes",
+            {
+                **{key: form for key, form in NODE_CHANNEL.items() if key != "points"},
+                "kind": Fixed("tensor"),
+                "axes": Row([AXIS, AXIS]),
+            },
+        ),
+        "problem": Table(
+            "problem of a box",
+            {
+                "domain": Table(
+                    "domain, box", {"box": Row([Row([EXACT, EXACT]), Row([EXACT, EXACT])])}
+                ),
+                "law": PLANE_LAW,
+                "moments": Table("means", {"means": ListOf(ZERO_OR_MORE), "error": BUDGET}),
+                "privacy": ListOf(PLANE_NOTIONS, least=1),
+                "utility": Variants(
+                    "loss of a box",
+                    [
+                        _objective(name, worst_case=TRUTH)
+                        for name in ("euclidean", "mean-squared-distance")
+                    ],
+                ),
+            },
+        ),
     },
 )
 

@@ -213,7 +213,7 @@ class FileBar(ProgressBar):
 
 def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Return the channel or the structured mechanism of a file; see :func:`checked_file`."""
-    return checked_file(path).mechanism
+    return checked_file(path).of_columns
 
 
 def checked_file(path: str) -> SavedMechanism:

@@ -23,6 +23,7 @@ from mechdesign.errors import (
     InfeasibleError,
     InputError,
     SolverError,
+    UnsupportedError,
     did_you_mean,
     shown,
 )
@@ -30,6 +31,7 @@ from mechdesign.errors import (
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
     from mechdesign.continuous import ContinuousProblem
+    from mechdesign.continuous.plane import PlaneProblem
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
@@ -114,11 +116,14 @@ def _solve(options: argparse.Namespace) -> int:
 
 def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
     """Draw the channel, or the kernel."""
+    from mechdesign.designs.continuous.plane import PlaneSolution
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.plots.channels import save_channel_plot
     from mechdesign.plots.continuous import save_kernel_plot
 
     title = solution.problem.title
+    if isinstance(solution, PlaneSolution):
+        raise UnsupportedError("plot", "a channel of labels or of an interval", "one of points")
     if isinstance(solution, ContinuousSolution):
         save_kernel_plot(solution.channel, path, title=title)
     else:
@@ -126,7 +131,7 @@ def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
 
 
 def _designed(
-    problem: Problem | ContinuousProblem, options: argparse.Namespace
+    problem: Problem | ContinuousProblem | PlaneProblem, options: argparse.Namespace
 ) -> Solution | ContinuousSolution:
     """Design the best channel; errors about the problem name its file."""
     from mechdesign.certify.channel_file import OPTIMAL_GAP

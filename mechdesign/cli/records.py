@@ -371,7 +371,7 @@ def _estimate(options: argparse.Namespace) -> int:
     if len(columns) > 1 and (options.csv or options.plot):
         raise InputError("column", "one column for a table or a picture", f"{len(columns)} columns")
     saved = checked_file(options.channel)
-    mechanism = saved.mechanism
+    mechanism = saved.of_columns
     with FileBar("estimate") as bar:
         tallies = tally_columns(
             dict.fromkeys(columns, mechanism),

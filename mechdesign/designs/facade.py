@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, overload
 
+from mechdesign.continuous.plane.problem import PlaneProblem
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
@@ -45,7 +46,7 @@ def design(
 
 @overload
 def design(
-    problem: ContinuousProblem,
+    problem: ContinuousProblem | PlaneProblem,
     *,
     route: str = ...,
     gap: float | None = ...,
@@ -56,7 +57,7 @@ def design(
 
 
 def design(
-    problem: Problem | ContinuousProblem,
+    problem: Problem | ContinuousProblem | PlaneProblem,
     *,
     route: str = "auto",
     gap: float | None = None,
@@ -140,7 +141,7 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
-    if isinstance(problem, ContinuousProblem):
+    if isinstance(problem, ContinuousProblem | PlaneProblem):
         own_terms = {"constraints": tuple(constraints), "objective": objective}
         others = {"symmetries": symmetries, **own_terms}
         with _limits(gap, time_limit, memory_limit, progress) as limits:
@@ -172,13 +173,14 @@ def _asks_for_noise(problem: Problem, route: Any) -> bool:
 
 
 def _continuous(
-    problem: ContinuousProblem,
+    problem: ContinuousProblem | PlaneProblem,
     route: str,
     gap: float | None,
     limits: Limits,
     others: dict[str, Any],
 ) -> ContinuousSolution:
     """Design for a continuous input: finite programs are designed as any other problem."""
+    from mechdesign.designs.continuous.plane import design_plane
     from mechdesign.designs.continuous.search import design_continuous
 
     for key, given in others.items():
@@ -190,6 +192,8 @@ def _continuous(
         memory = limits.memory if math.isfinite(limits.memory) else None
         return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory)
 
+    if isinstance(problem, PlaneProblem):
+        return design_plane(problem, limits, gap, finite)
     return design_continuous(problem, limits, gap, finite)
 
 

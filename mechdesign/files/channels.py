@@ -13,9 +13,10 @@ from mechdesign.certify import Verified, digest, parse, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
 from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
+from mechdesign.continuous.plane import PlaneChannel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
-from mechdesign.errors import CertificateError, InputError, LimitError
+from mechdesign.errors import CertificateError, InputError, LimitError, UnsupportedError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
 from mechdesign.files.signatures import check_signature
@@ -56,10 +57,25 @@ class SavedMechanism:
         The claims that hold.
     """
 
-    mechanism: Channel | Mechanism | ContinuousChannel
+    mechanism: Channel | Mechanism | ContinuousChannel | PlaneChannel
     prior: Prior | None
     document: dict[str, Any]
     verified: Verified
+
+    @property
+    def of_columns(self) -> Channel | Mechanism | ContinuousChannel:
+        """The mechanism, if it draws from a column of records.
+
+        Raises
+        ------
+        UnsupportedError
+            If it draws from points: its own ``privatize`` takes them as an array.
+        """
+        given = self.mechanism
+        if isinstance(given, PlaneChannel):
+            hint = "load_mechanism(file).mechanism.privatize(points) draws from an (n, 2) array"
+            raise UnsupportedError("mechanism", "one that draws from a column", "points", hint)
+        return given
 
 
 @dataclass(frozen=True)

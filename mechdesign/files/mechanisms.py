@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.certify import digest, verify
-from mechdesign.certify.continuous.continuous_file import FORMAT as CONTINUOUS
+from mechdesign.certify.continuous.continuous_file import (
+    FORMAT as CONTINUOUS,
+    PLANE_FORMAT as PLANE,
+)
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.continuous.interval import end_text
+from mechdesign.continuous.plane import Box, PlaneChannel
 from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
@@ -146,7 +150,7 @@ def _checked(document: Any) -> SavedMechanism:
     """Return the mechanism of a document, once every claim in it is checked."""
     if is_channel_file(document):
         return checked_channel(document)
-    if isinstance(document, dict) and document.get("format") == CONTINUOUS["format"]:
+    if isinstance(document, dict) and document.get("format") in RESTORED:
         return _continuous(document)
     from mechdesign.mechanisms.registry import restored
 
@@ -177,16 +181,30 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
             outputs=saved["outputs"],
             bits=saved["bits"],
         )
-        domain = document["problem"]["domain"]
-        low, high = domain["interval"]
-        interval = Interval(low, high, cuts=domain.get("cuts", ()))
-        channel = ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
+        channel = RESTORED[document["format"]](document["problem"]["domain"], saved, nodes)
     except LimitError:
         raise
     except InputError as error:
         raise CertificateError(f"the file is not of a channel known here: {error}") from None
     return SavedMechanism(channel, None, document, verified)
 
+
+def _on_interval(domain: dict[str, Any], saved: Any, nodes: Channel) -> ContinuousChannel:
+    low, high = domain["interval"]
+    interval = Interval(low, high, cuts=domain.get("cuts", ()))
+    return ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
+
+
+def _on_box(domain: dict[str, Any], saved: Any, nodes: Channel) -> PlaneChannel:
+    low, high = zip(*domain["box"], strict=True)
+    return PlaneChannel(Box(low, high), saved["axes"], nodes)
+
+
+RESTORED: dict[str, Callable[[dict[str, Any], Any, Channel], ContinuousChannel | PlaneChannel]] = {
+    str(CONTINUOUS["format"]): _on_interval,
+    str(PLANE["format"]): _on_box,
+}
+"""What makes the channel of a file, by its format."""
 
 TEXTS = ("mechanism", "epsilon", "prior")
 """Parameters that are text themselves, not integers."""

@@ -20,6 +20,15 @@ from mechdesign.continuous import (
     Samples,
 )
 from mechdesign.continuous.laws import Law
+from mechdesign.continuous.plane import (
+    Box,
+    PlaneHistogram,
+    PlaneMixture,
+    PlaneProblem,
+    PlaneSamples,
+    ProductLaw,
+)
+from mechdesign.continuous.plane.laws import PlaneLaw
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.exact import as_fraction
@@ -73,9 +82,10 @@ class Setting:
 AnyPath = str | os.PathLike[str]
 
 
-def load_problem(
-    path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()
-) -> Problem | ContinuousProblem:
+AnyProblem = Problem | ContinuousProblem | PlaneProblem
+
+
+def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyProblem:
     """Read a problem file.
 
     Parameters
@@ -109,8 +119,8 @@ def load_problem_on_labels(path: AnyPath) -> Problem:
         If no channel satisfies its notion.
     """
     problem = load_problem(path)
-    if isinstance(problem, ContinuousProblem):
-        raise UnsupportedError(f"{path}: domain", "inputs that are labels", "an interval")
+    if not isinstance(problem, Problem):
+        raise UnsupportedError(f"{path}: domain", "inputs that are labels", "an interval or a box")
     return problem
 
 
@@ -152,11 +162,13 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
     return Setting(domain, tuple(privacy), prior)
 
 
-def _any_problem(table: Table, folder: Path) -> Problem | ContinuousProblem:
-    """Read a problem, on an interval if its domain is one."""
+def _any_problem(table: Table, folder: Path) -> AnyProblem:
+    """Read a problem, on an interval or a box if its domain is one."""
     domain = table.get("domain")
     if isinstance(domain, dict) and "interval" in domain:
         return _continuous(table, folder)
+    if isinstance(domain, dict) and "box" in domain:
+        return _in_plane(table, folder)
     return _problem(table, folder)
 
 
@@ -177,6 +189,71 @@ def _continuous(table: Table, folder: Path) -> ContinuousProblem:
         source=_text(table, "source"),
         expected=_expected(_section(table, "expected")) if "expected" in table else None,
     )
+
+
+def _in_plane(table: Table, folder: Path) -> PlaneProblem:
+    known = [key for key in TABLES if key != "outputs"]
+    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    domain, nothing = _section(table, "domain"), Domain.range(1)
+    _check_keys(domain, "domain", ("box",))
+    with _inside("domain"):
+        box = Box.of(domain["box"])
+    return PlaneProblem(
+        box,
+        _privacy(table["privacy"], nothing, folder),
+        _utility(_section(table, "utility"), nothing, None, folder),
+        prior=_plane_law(_section(table, "prior"), folder) if "prior" in table else None,
+        title=_text(table, "title"),
+        source=_text(table, "source"),
+        expected=_expected(_section(table, "expected")) if "expected" in table else None,
+    )
+
+
+def _plane_law(section: Table, folder: Path) -> PlaneLaw | None:
+    """Read the ``[prior]`` table of a point."""
+    forms: dict[str, Callable[[Any], PlaneLaw | None]] = {
+        "samples": lambda given: PlaneSamples(_sample_points(given, folder)),
+        "histogram": lambda given: PlaneHistogram(
+            **_keys_of(given, "histogram", ("edges", "masses"))
+        ),
+        "product": lambda given: ProductLaw(*_pair_of_laws(given, "product", folder)),
+        "mixture": lambda given: _plane_mixture(given, folder),
+        "uniform": _uniform_law,
+    }
+    form = _one_form(section, "prior", tuple(forms))
+    with _inside("prior"):
+        return forms[form](section[form])
+
+
+def _plane_mixture(given: Any, folder: Path) -> PlaneMixture:
+    table = _keys_of(given, "mixture", ("weights", "parts"))
+    parts = enumerate(_a_list(table["parts"], "mixture.parts"))
+    pairs = [_pair_of_laws(part, f"mixture.parts[{n}]", folder) for n, part in parts]
+    return PlaneMixture(table["weights"], pairs)
+
+
+def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
+    """Read the laws of the two coordinates."""
+    pair = _a_list(given, key)
+    if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
+        raise InputError(key, "two tables, one for each coordinate", shown(given))
+    with _inside(key):
+        return [_law(law, folder) for law in pair]
+
+
+def _sample_points(given: Any, folder: Path) -> list[Any]:
+    """Return a list of points, or those in two columns of a file."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict):
+        raise InputError("samples", "a list of points, or { file, columns }", shown(given))
+    _check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
+    columns = _a_list(given["columns"], "samples.columns")
+    if len(columns) != 2:
+        raise InputError("samples.columns", "two columns", f"{len(columns)}")
+    rest = {key: value for key, value in given.items() if key != "columns"}
+    each = [_sample_values({**rest, "column": name}, folder, "samples") for name in columns]
+    return list(zip(*each, strict=True))
 
 
 def _law(section: Table, folder: Path) -> Law | None:

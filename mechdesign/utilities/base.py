@@ -37,6 +37,9 @@ class Utility(ABC):
     """What it asks of a number on an interval, if it has a meaning there: the ``"absolute"`` or
     ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report."""
 
+    on_plane: bool = False
+    """Whether it is a loss of released points of a box."""
+
     title: ClassVar[str] = ""
     """A few words for tables and templates."""
 

@@ -78,6 +78,7 @@ class EuclideanDistance(DistanceUtility):
 
     name = "euclidean"
     title = "expected Euclidean distance of X and Y"
+    on_plane = True
     distance = "euclidean"
     exact = True
 
@@ -107,6 +108,7 @@ class MeanSquaredDistance(DistanceUtility):
     name = "mean-squared-distance"
     title = "expected squared distance of X and Y"
     on_interval = "squared"
+    on_plane = True
     distance = "squared"
     exact = True
 

@@ -7,8 +7,10 @@ on it, and nothing of it is checked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from mechdesign.certify.channel_file import (
@@ -22,9 +24,16 @@ from mechdesign.certify.channel_file import (
 from mechdesign.certify.continuous.even_bins import bin_moments, bins_of
 from mechdesign.certify.continuous.kernel import ESTIMATE, Kernel
 from mechdesign.certify.continuous.law import Continuous, moments_of
+from mechdesign.certify.continuous.plane import (
+    PlaneKernel,
+    plane_relaxation,
+    read_plane,
+    read_points,
+)
 from mechdesign.certify.continuous.regions import check_cuts, region_labels
 from mechdesign.certify.continuous.relaxation import (
     METRIC,
+    Relaxation,
     metric_budget,
     node_statement,
     relaxation,
@@ -35,16 +44,17 @@ from mechdesign.certify.proof import bound_of
 from mechdesign.errors import CertificateError
 from mechdesign.resources import counted_apart
 
-__all__ = ["FORMAT", "read_problem", "verify_continuous"]
+__all__ = ["FORMAT", "PLANE_FORMAT", "read_problem", "verify_continuous", "verify_plane"]
 
 FORMAT = {"format": "mechdesign-continuous", "version": 1}
+PLANE_FORMAT = {"format": "mechdesign-plane", "version": 1}
 
 SLOPE_TOLERANCE = Fraction(1, 10**9)
 """A claimed leakage is refused if it is larger than the least that holds by such a share."""
 
 
 def verify_continuous(document: dict[str, Any]) -> Verified:
-    """Check every claim of a saved mechanism, whose keys and digest are right.
+    """Check every claim of a saved mechanism of an interval, whose keys and digest are right.
 
     Raises
     ------
@@ -53,6 +63,37 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
     """
     channel = document["channel"]
     stated = read_problem(document["problem"], channel["points"])
+    numbers = _outputs(stated, channel["outputs"])
+    found = _confirmed(document, stated, partial(Kernel, outputs=numbers), relaxation)
+    origin = _origin(document["problem"], stated)
+    return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))
+
+
+def verify_plane(document: dict[str, Any]) -> Verified:
+    """Check every claim of a saved mechanism of a box, whose keys and digest are right.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold.
+    """
+    channel = document["channel"]
+    stated = read_plane(document["problem"], channel["axes"])
+    points = read_points(channel["outputs"])
+    found = _confirmed(document, stated, partial(PlaneKernel, outputs=points), plane_relaxation)
+    off = f"{float(stated.error):.1e}"
+    origin = f"; NOT checked: that those of the law named are within {off} of them, summed"
+    return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))
+
+
+def _confirmed(
+    document: dict[str, Any],
+    stated: Any,
+    kernel_of: Callable[..., Any],
+    program_of: Callable[[Any], Relaxation],
+) -> Verified:
+    """Check what files of an interval and of a box claim alike."""
+    channel = document["channel"]
     objective, certificate = stated.utility["objective"], document["certificate"]
     if document["objective"] != objective:
         raise CertificateError("the objective claimed is not that of the problem")
@@ -61,12 +102,12 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
     if document["cells"] != stated.size:
         raise CertificateError("the cells claimed are not those between the points")
     columns, bits = _columns(stated, channel)
-    kernel = Kernel(stated, columns, bits, _outputs(stated, channel["outputs"]))
+    kernel = kernel_of(stated, columns, bits)
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
     claims += _verify_privacy(stated, document["privacy"], kernel)
     exact = kernel.value()
     claims.append(verify_value(exact, document))
-    program = relaxation(stated)
+    program = program_of(stated)
     with counted_apart():
         bound = bound_of(program.statement(), certificate) - program.shift
     bound, claimed = max(bound, Fraction(0)), number(document["bound"])
@@ -74,13 +115,12 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
         raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
     if bound > exact:
         raise CertificateError("the bound is beyond the value: the problem contradicts itself")
-    claims.append(f"no private kernel on the interval has a loss below {float(claimed):.10g}")
+    claims.append(
+        f"no private kernel on the {stated.domain} has a loss below {float(claimed):.10g}"
+    )
     claims.append(f"status {check_status(document)}")
     claims += _verify_decoder(kernel, objective, channel.get("decoder"))
-    claims.append(
-        f"for every law with the moments of the {stated.size} cells"
-        f"{_origin(document['problem'], stated)}"
-    )
+    claims.append(f"for every law with the moments of the {stated.size} cells")
     return Verified(tuple(claims), exact, bound)
 
 
@@ -117,7 +157,7 @@ def read_problem(problem: dict[str, Any], points: list[str]) -> Continuous:
     return Continuous(nodes, tuple(cells), tails, *asked, error, is_bounded, labels)
 
 
-def _columns(stated: Continuous, channel: dict[str, Any]) -> tuple[list[list[int]], int]:
+def _columns(stated: Any, channel: dict[str, Any]) -> tuple[list[list[int]], int]:
     """Return the integers of the channel of the nodes."""
     statement = node_statement(stated)
     outputs = list(range(len(channel["outputs"])))
@@ -141,7 +181,7 @@ def _outputs(stated: Continuous, labels: list[Any]) -> list[Fraction]:
     return numbers
 
 
-def _verify_privacy(stated: Continuous, claimed: list[dict[str, Any]], kernel: Kernel) -> list[str]:
+def _verify_privacy(stated: Any, claimed: list[dict[str, Any]], kernel: Any) -> list[str]:
     """Check every notion: on the nodes (Theorem 1), or by the slopes between them (Theorem 2)."""
     if len(claimed) != len(stated.privacy):
         raise CertificateError("the file does not claim every notion of its problem")
@@ -149,7 +189,7 @@ def _verify_privacy(stated: Continuous, claimed: list[dict[str, Any]], kernel: K
     for claim, table in zip(claimed, stated.on_nodes, strict=True):
         if table["notion"] != METRIC:
             said = verify_privacy(statement, table, claim, kernel.columns)
-            found.append(f"{said}: on the nodes, and so on the interval")
+            found.append(f"{said}: on the nodes, and so on the {stated.domain}")
             continue
         epsilon, leakage = metric_budget(stated), number(claim["leakage"])
         if set(claim) != {"notion", "epsilon", "leakage", "certified"} or (
@@ -165,7 +205,7 @@ def _verify_privacy(stated: Continuous, claimed: list[dict[str, Any]], kernel: K
     return found
 
 
-def _verify_decoder(kernel: Kernel, objective: str, claimed: list[Any] | None) -> list[str]:
+def _verify_decoder(kernel: Any, objective: str, claimed: list[Any] | None) -> list[str]:
     """Check the posterior means, where the loss is that of the best estimate."""
     if objective != ESTIMATE:
         if claimed is not None:

@@ -55,6 +55,8 @@ class Continuous:
     is_bounded: bool = True
     labels: tuple[str, ...] = ("all",)
 
+    domain = "interval"
+
     @cached_property
     def size(self) -> int:
         """How many cells there are; what lies between the two nodes of a cut is none."""

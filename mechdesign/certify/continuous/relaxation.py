@@ -70,6 +70,7 @@ from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
 from mechdesign.resources import spend
 
 __all__ = [
+    "OF_LAW",
     "Relaxation",
     "is_metric",
     "is_on_averages",
@@ -78,6 +79,7 @@ __all__ = [
     "node_statement",
     "relaxation",
     "stretched",
+    "with_costs",
 ]
 
 METRIC = "metric"
@@ -135,7 +137,7 @@ def is_on_averages(stated: Continuous) -> bool:
     return is_worst and any(table["notion"] in OF_LAW for table in stated.privacy)
 
 
-def node_statement(stated: Continuous) -> Statement:
+def node_statement(stated: Any) -> Statement:
     """Return the nodes with their law and the notions that are not by distance."""
     privacy = [table for table in stated.on_nodes if table["notion"] != METRIC]
     values = list(range(len(stated.nodes)))
@@ -177,7 +179,7 @@ def _nodes(stated: Continuous) -> Relaxation:
         row[bisect_left(stated.outputs, t, key=stated.nodes.__getitem__)] -= h
     inputs = list(range(len(stated.nodes)))
     shift = stated.variance if squared else Fraction(0)
-    return _program(stated, inputs, stated.prior, losses, taken, shift)
+    return with_costs(stated, inputs, stated.prior, losses, taken, shift)
 
 
 def _worst_case(stated: Continuous) -> Relaxation:
@@ -194,7 +196,7 @@ def _worst_case(stated: Continuous) -> Relaxation:
     inputs: list[Any] = list(range(len(stated.nodes)))
     if is_metric(stated):
         inputs = stretched(stated.widths, up=True)
-    return _program(stated, inputs, stated.prior, losses, taken, Fraction(0))
+    return with_costs(stated, inputs, stated.prior, losses, taken, Fraction(0))
 
 
 def _losses_of_averages(stated: Continuous, squared: bool) -> Losses:
@@ -212,15 +214,29 @@ def _losses_of_averages(stated: Continuous, squared: bool) -> Losses:
     return losses
 
 
-def _program(
-    stated: Continuous,
+def with_costs(
+    stated: Any,
     inputs: list[Any],
     prior: list[Fraction],
     losses: Losses,
     taken: list[Fraction],
     shift: Fraction,
 ) -> Relaxation:
-    """Return a program with costs >= 0: one number is added to all, and goes to the shift."""
+    """Return a program with costs >= 0: one number is added to all, and goes to the shift.
+
+    Parameters
+    ----------
+    stated
+        The problem, of an interval or of a box.
+    inputs, prior
+        The inputs, and their law.
+    losses
+        A row for each input, an entry for each output.
+    taken
+        What is taken off the losses of each output.
+    shift
+        What is taken off the optimum.
+    """
     costs = [[a - b for a, b in zip(row, taken, strict=True)] for row in losses]
     added = max(-min(map(min, costs)), Fraction(0))
     matrix = [[cost + added for cost in row] for row in costs]
@@ -321,7 +337,7 @@ def _hard_cells(stated: Continuous) -> Relaxation:
         _log_ratio(epsilon, centers[c : c + 2], widths[c : c + 2], nodes[c + 1]) / epsilon
         for c in range(len(centers) - 1)
     ]
-    return _program(stated, stretched(gaps, up=True), prior, losses, taken, Fraction(0))
+    return with_costs(stated, stretched(gaps, up=True), prior, losses, taken, Fraction(0))
 
 
 def _log_ratio(

@@ -319,7 +319,7 @@ def _checked(given: Any) -> Drawer:
     if not isinstance(given, str | os.PathLike):
         return as_mechanism(given)
     try:
-        return load_mechanism(given).mechanism
+        return load_mechanism(given).of_columns
     except CertificateError as error:
         raise CertificateError(f"{given}: refused: {error}") from None
 

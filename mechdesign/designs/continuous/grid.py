@@ -13,10 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.certify.continuous.law import Continuous
 from mechdesign.continuous.problem import ContinuousProblem
 
-__all__ = ["nodes_for", "stated_on"]
+__all__ = ["QUANTILES", "halved", "nodes_for", "stated_on"]
 
 MOST_HALVINGS = 24
 QUANTILES = 4097
@@ -26,16 +27,41 @@ EVENLY = 0.01
 
 
 def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
-    """Return about so many nodes for a problem.
-
-    What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
-    average (an output in the cell, and an input in it), and like h for the worst case.
-    """
+    """Return about so many nodes for a problem."""
     law, interval = problem.prior, problem.interval
     beyond = 0.0 if interval.is_bounded else 1 / wanted**3
     probabilities = np.linspace(beyond, 1 - beyond, QUANTILES)
     places = np.maximum.accumulate(law.quantiles(interval, probabilities.tolist()))
     low, high = _range(problem, float(places[0]), float(places[-1]))
+    marks, worst_case = (low, *interval.cuts, high), problem.utility.worst_case
+    return halved(marks, places, probabilities, wanted, worst_case=worst_case)
+
+
+def halved(
+    marks: tuple[Fraction, ...],
+    places: FloatArray,
+    probabilities: FloatArray,
+    wanted: int,
+    *,
+    worst_case: bool,
+) -> tuple[Fraction, ...]:
+    """Return about so many nodes between two ends, and twice at each mark between them.
+
+    What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
+    average (an output in the cell, and an input in it), and like h for the worst case.
+
+    Parameters
+    ----------
+    marks
+        The ends, and the cuts between them.
+    places, probabilities
+        Quantiles of the law.
+    wanted
+        How many nodes.
+    worst_case
+        Whether the loss is that of the worst input.
+    """
+    low, *_, high = marks
     length = high - low
 
     def below(k: Fraction) -> float:
@@ -43,9 +69,9 @@ def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
 
     def weight(width: Fraction, mass: float) -> float:
         h = float(width)
-        return h if problem.utility.worst_case else mass * mass * h + EVENLY * h**3
+        return h if worst_case else mass * mass * h + EVENLY * h**3
 
-    inside = [(cut - low) / length for cut in interval.cuts]
+    inside = [(cut - low) / length for cut in marks[1:-1]]
     cells = []
     for left, right in pairwise([Fraction(0), *inside, Fraction(1)]):
         under, over = below(left), below(right)
@@ -54,7 +80,7 @@ def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
     finest = Fraction(1, 1 << MOST_HALVINGS)
 
     def are_enough() -> bool:
-        if not inside and problem.utility.worst_case and cells[0][0] < cells[-1][0]:
+        if not inside and worst_case and cells[0][0] < cells[-1][0]:
             return False  # halves of one width: a mirror image of the problem stays one
         return len(cells) >= wanted - 1 or cells[0][2] - cells[0][1] <= finest
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from mechdesign.certify.continuous.kernel import SQUARED, Kernel
 from mechdesign.certify.continuous.law import Continuous
@@ -35,7 +35,7 @@ from mechdesign.routes.limits import Limits
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import Distortion, PosteriorMeanSquaredError, Utility
 
-__all__ = ["GAP", "Finite", "design_continuous"]
+__all__ = ["GAP", "SHARE", "Finite", "design_continuous", "finite_problem", "refined"]
 
 GAP = 0.01
 """The gap that is small enough where none is asked for."""
@@ -57,6 +57,8 @@ LEAST_GROWTH = 1.2
 
 SLOWER = 3.0
 """The power of the number of nodes that the time of a finite design is expected to grow with."""
+
+S = TypeVar("S", bound=ContinuousSolution)
 
 Finite = Callable[[Problem, float, float], Solution]
 """A design of a finite problem to a gap and within so many seconds."""
@@ -84,12 +86,46 @@ def design_continuous(
         If not even the first program was solved.
     """
     wanted = GAP if gap is None else gap
-    best: ContinuousSolution | None = None
-    count, notes = FIRST, list[str]()
+
+    def designed(count: int) -> ContinuousSolution:
+        return _designed(problem, count, wanted, limits, design)
+
+    return refined(designed, (FIRST, MOST), SLOWER, limits, wanted)
+
+
+def refined(
+    designed: Callable[[int], S],
+    sizes: tuple[int, int],
+    slower: float,
+    limits: Limits,
+    wanted: float,
+) -> S:
+    """Design on more and more nodes, until the gap is small enough or the time is over.
+
+    Parameters
+    ----------
+    designed
+        Designs on about so many nodes.
+    sizes
+        How many the first program has, and the largest.
+    slower
+        The power of the number of nodes that the time of a design is expected to grow with.
+    limits
+        What ends the search.
+    wanted
+        The gap that is small enough.
+
+    Raises
+    ------
+    SolverError
+        If not even the first program was solved.
+    """
+    best: S | None = None
+    count, notes = sizes[0], list[str]()
     while True:
         start = limits.elapsed
         try:
-            found = _designed(problem, count, wanted, limits, design)
+            found = designed(count)
         except SolverError as error:
             if best is None:
                 raise
@@ -105,12 +141,12 @@ def design_continuous(
             notes.append(f"{ENDED}: interrupted")
             break
         factor = min(max(1.1 * math.sqrt(found.gap / wanted), GROWTH[0]), GROWTH[1])
-        finer = min(math.ceil(count * factor), MOST)
+        finer = min(math.ceil(count * factor), sizes[1])
         if finer <= count:
             notes.append(f"{count} nodes are the most that are tried")
             break
         spent = max(limits.elapsed - start, 1e-3)
-        finer = min(finer, math.floor(count * min(limits.left / spent, 1e6) ** (1 / SLOWER)))
+        finer = min(finer, math.floor(count * min(limits.left / spent, 1e6) ** (1 / slower)))
         if finer < LEAST_GROWTH * count:
             notes.append(f"{ENDED}: no time for more nodes than {count}")
             break
@@ -124,10 +160,10 @@ def _designed(
     """Design on about so many nodes."""
     stated = stated_on(problem, nodes_for(problem, count))
     program = relaxation(stated)
-    lower = design(_finite(problem, program), gap * SHARE, limits.left)
+    lower = design(finite_problem(problem, program), gap * SHARE, limits.left)
     upper = lower
     if is_metric(stated) or is_on_averages(stated):
-        upper = design(_finite(problem, _on_nodes(stated)), gap * SHARE, limits.left)
+        upper = design(finite_problem(problem, _on_nodes(stated)), gap * SHARE, limits.left)
     estimates = problem.utility.on_interval == "estimate"
     channel, kernel = _kernel(stated, upper.channel, numbered=estimates)
     continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
@@ -152,7 +188,7 @@ def _designed(
     )
 
 
-def _finite(problem: ContinuousProblem, program: Relaxation) -> Problem:
+def finite_problem(problem: Any, program: Relaxation) -> Problem:
     """Return a finite program as a problem."""
     utility: Utility
     if program.outputs is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from mechdesign.certify.channel_file import OPTIMAL_GAP, digest, relative_gap
 from mechdesign.certify.continuous.continuous_file import FORMAT
@@ -64,7 +64,7 @@ class ContinuousSolution:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
 
-    def finished(self, seconds: float, notes: list[str]) -> ContinuousSolution:
+    def finished(self, seconds: float, notes: list[str]) -> Self:
         """Return the solution with what is known in the end."""
         return replace(self, seconds=seconds, notes=tuple(notes))
 
@@ -88,7 +88,7 @@ class ContinuousSolution:
         nodes = self.channel.nodes
         channel: dict[str, Any] = {
             "kind": self.channel.kind,
-            "points": [fraction_text(t) for t in self.stated.nodes],
+            **self._points(),
             "outputs": [plain_label(y) for y in nodes.outputs],
             "matrix": nodes.matrix.tolist(),
         }
@@ -115,29 +115,45 @@ class ContinuousSolution:
         The integers are text, since many readers of JSON keep 53 bits only.
         """
         problem, stated = self.problem, self.stated
-        head = {**FORMAT, "title": problem.title, "source": problem.source}
+        head = {**self.format, "title": problem.title, "source": problem.source}
         document = {**head, **self.to_json()}
         nodes = self.channel.nodes
         rows = nodes.numerators.tolist()
         document["channel"]["bits"] = nodes.bits
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
-        cells = [stated.tails[0], *stated.cells, stated.tails[1]]
         law = problem.prior.to_table()
         document["problem"] = {
-            "domain": problem.interval.to_table(),
+            "domain": self._domain.to_table(),
             "law": {key: law[key] for key in sorted(law)},
-            "moments": {
-                "masses": [fraction_text(mass) for mass, _, _ in cells],
-                "first": [fraction_text(first) for _, first, _ in cells],
-                "second": [fraction_text(second) for _, _, second in cells],
-                "error": [fraction_text(part) for part in self.stated.error],
-            },
+            "moments": self._moments(),
             "privacy": stated.privacy,
             "utility": stated.utility,
         }
         document["certificate"] = self.certificate
         document["digest"] = digest(document)
         return document
+
+    format: ClassVar[dict[str, Any]] = FORMAT
+    """The head of a file of it."""
+
+    @property
+    def _domain(self) -> Any:
+        """The interval."""
+        return self.problem.interval
+
+    def _points(self) -> dict[str, Any]:
+        """Return the nodes, as a file has them."""
+        return {"points": [fraction_text(t) for t in self.stated.nodes]}
+
+    def _moments(self) -> dict[str, Any]:
+        """Return the moments of the law, as a file has them."""
+        cells = [self.stated.tails[0], *self.stated.cells, self.stated.tails[1]]
+        return {
+            "masses": [fraction_text(mass) for mass, _, _ in cells],
+            "first": [fraction_text(first) for _, first, _ in cells],
+            "second": [fraction_text(second) for _, _, second in cells],
+            "error": [fraction_text(part) for part in self.stated.error],
+        }
 
     def _repr_html_(self) -> str:
         return html_lines(self._lines())
@@ -151,7 +167,7 @@ class ContinuousSolution:
         lines = [("problem", problem.title)] if problem.title else []
         if problem.source:
             lines.append(("source", problem.source))
-        lines.append(("inputs", repr(problem.interval)))
+        lines.append(("inputs", repr(self._domain)))
         given = repr(problem.prior) if problem.prior_given else "none given: taken as uniform"
         lines.append(("prior", given))
         lines += [("privacy", privacy_line(claim)) for claim in self.privacy]

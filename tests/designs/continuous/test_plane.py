@@ -1,0 +1,290 @@
+"""Designs for points of a box: value, bound and privacy, against a program on atoms, and files."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+import mechdesign as md
+from mechdesign.certify import digest, parse, verify
+from mechdesign.designs.continuous.plane import PlaneSolution
+
+N = md.NamedLaw
+TOWNS = md.PlaneMixture(
+    [0.5, 0.5], [(N("beta", [2, 4]), N("beta", [3, 2])), (N("uniform"), N("beta", [4, 2]))]
+)
+SQUARE, EUCLIDEAN = md.MeanSquaredDistance(), md.EuclideanDistance()
+SQUARE_BOX = md.Box((0, 0), (1, 1))
+THREE = md.PlaneSamples([(0.1, 0.2), (0.6, 0.7), (0.9, 0.3)])
+WORST_SQUARE = md.MeanSquaredDistance(worst_case=True)
+WORST = md.EuclideanDistance(worst_case=True)
+STATED: dict[str, tuple[Any, Any, Any]] = {
+    "ldp, squares": (md.LDP(1), SQUARE, TOWNS),
+    "ldp, distances": (md.LDP(1), EUCLIDEAN, TOWNS),
+    "lip, squares": (md.LIP(1), SQUARE, TOWNS),
+    "pml, distances": (
+        md.PML("0.7"),
+        EUCLIDEAN,
+        md.PlaneSamples([(0.1, 0.2), (0.6, 0.7), (0.9, 0.3)]),
+    ),
+    "worst, distances": (md.LDP(1), WORST, None),
+    "worst, squares": (md.LDP(2), WORST_SQUARE, None),
+    "leakage": (md.MaximalLeakage("0.5"), SQUARE, TOWNS),
+}
+each = pytest.mark.parametrize("name", STATED)
+
+
+@functools.cache
+def designed(name: str) -> PlaneSolution:
+    notion, loss, law = STATED[name]
+    with (
+        mock.patch("mechdesign.designs.continuous.plane.FIRST", 5),
+        mock.patch("mechdesign.designs.continuous.plane.MOST", 5),
+    ):
+        found = md.design(md.PlaneProblem(SQUARE_BOX, notion, loss, prior=law))
+    assert isinstance(found, PlaneSolution)
+    return found
+
+
+def atoms(law: Any, k: int) -> tuple[Any, Any]:
+    """Return points in the middle of k x k cells, and the masses of the cells."""
+    edges = [Fraction(n, k) for n in range(k + 1)]
+    means, _ = (law or md.ProductLaw(N("uniform"), N("uniform"))).cells(SQUARE_BOX, (edges, edges))
+    weights = np.array([1, 2, 1, 2, 4, 2, 1, 2, 1])
+    masses = np.array([float(weights @ np.array(list(map(float, cell)))) for cell in means])
+    middles = (np.arange(k) + 0.5) / k
+    return np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2), masses
+
+
+def losses(x: Any, y: Any, power: int) -> Any:
+    return np.linalg.norm(np.asarray(x)[:, None] - np.asarray(y), axis=2) ** power
+
+
+@pytest.mark.parametrize("name", ["ldp, squares", "ldp, distances", "worst, distances"])
+def test_bound_and_value_are_those_of_a_program_on_atoms(name: str) -> None:
+    solution, (notion, loss, law) = designed(name), STATED[name]
+    power = 2 if "squares" in name else 1
+    x, masses = atoms(law, 9)
+    grid = np.linspace(0, 1, 6)
+    y = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
+    k, m = len(x), len(y)
+    factor, eye = math.exp(notion.epsilon), sparse.identity(k * m)
+    least = sparse.kron(np.ones((k, 1)), sparse.identity(m))
+    rows = [sparse.hstack([eye, -factor * least]), sparse.hstack([-eye, least])]
+    sums = sparse.hstack(
+        [sparse.kron(sparse.identity(k), np.ones((1, m))), sparse.csr_matrix((k, m))]
+    )
+    table = losses(x, y, power)
+    cost = np.append((masses[:, None] * table).ravel(), np.zeros(m))
+    upper = sparse.vstack(rows)
+    if loss.worst_case:
+        each_row = sparse.block_diag([row[None, :] for row in table])
+        each_row = sparse.hstack([each_row, sparse.csr_matrix((k, m)), -np.ones((k, 1))])
+        upper = sparse.vstack(
+            [sparse.hstack([upper, sparse.csr_matrix((upper.shape[0], 1))]), each_row]
+        )
+        sums = sparse.hstack([sums, sparse.csr_matrix((k, 1))])
+        cost = np.append(np.zeros(k * m + m), 1.0)
+    found = optimize.linprog(cost, upper, np.zeros(upper.shape[0]), sums, np.ones(k))
+    assert found.status == 0
+    moved = power * math.sqrt(2) ** power * 0.5 / 9  # what moving an input to its atom may cost
+    output = power * math.sqrt(2) ** power * 0.1
+    assert float(solution.bound) <= found.fun + moved
+    assert float(solution.value) >= found.fun - moved - output
+
+
+@each
+def test_the_value_is_that_of_the_kernel_by_quadrature(name: str) -> None:
+    solution, (_, loss, law) = designed(name), STATED[name]
+    power = 2 if loss.name == "mean-squared-distance" else 1
+    if isinstance(law, md.PlaneSamples):
+        x, masses = np.array([list(map(float, p)) for p in law.points]), np.full(3, 1 / 3)
+    else:
+        x, masses = atoms(law, 40)
+    table = losses(x, np.array(solution.channel.outputs), power)
+    found = (solution.channel.matrix(x) * table).sum(axis=1)
+    if loss.worst_case:
+        assert found.max() <= float(solution.value) + 1e-9
+        assert found.max() >= 0.75 * float(solution.value)
+        return
+    value = masses @ found
+    assert value <= float(solution.value) * (1 + 2e-3)
+    assert value >= float(solution.value) * (0.85 if power == 1 else 0.998)
+
+
+@pytest.mark.parametrize("name", ["ldp, squares", "ldp, distances", "worst, squares"])
+def test_exact_densities_are_private_at_the_budget_and_not_at_less(name: str) -> None:
+    solution, epsilon = designed(name), float(STATED[name][0].epsilon)
+    rng = np.random.default_rng(4)
+    rows = [
+        solution.channel.density(tuple(p)) for p in [*rng.uniform(0, 1, (25, 2)), (0, 0), (1, 1)]
+    ]
+    nodes = [solution.channel.density(t) for t in solution.stated.nodes]
+    ratios = [
+        max(column) / min(column) for column in zip(*rows, *nodes, strict=True) if max(column)
+    ]
+    assert math.log(max(ratios)) <= epsilon + 1e-12
+    assert math.log(max(ratios)) > epsilon - 1e-3
+
+
+def test_lifts_are_bounded_on_the_box() -> None:
+    x, masses = atoms(TOWNS, 40)
+    kernel = designed("lip, squares").channel.matrix(x)
+    lifts = np.log(kernel / (masses @ kernel))
+    assert np.abs(lifts).max() <= 1 + 1e-2
+
+
+def test_a_finer_grid_closes_the_gap() -> None:
+    problem = md.PlaneProblem(SQUARE_BOX, md.LDP(1), SQUARE, prior=TOWNS)
+    fine, coarse = md.design(problem, gap=0.12), designed("ldp, squares")
+    assert fine.gap <= 0.12 < coarse.gap
+    assert max(fine.bound, coarse.bound) <= min(fine.value, coarse.value)
+
+
+@each
+def test_the_file_is_proved_and_read_back(name: str, tmp_path: Path) -> None:
+    solution = designed(name)
+    md.save(solution, tmp_path / "plane.json")
+    saved = md.load_mechanism(tmp_path / "plane.json")
+    assert saved.mechanism == solution.channel
+    assert saved.verified.value == solution.value
+    assert saved.verified.bound is not None
+    assert saved.verified.bound >= solution.bound * (1 - Fraction(1, 10**9))
+    assert len(saved.mechanism.privatize([(0.2, 0.3)], rng=1)) == 1
+    with pytest.raises(md.UnsupportedError, match="draws from a column"):
+        _ = saved.of_columns
+
+
+def put(*path: Any) -> Any:
+    """Return a change that puts the last of the path where the others lead to."""
+
+    def change(document: dict[str, Any]) -> None:
+        *keys, last, value = path
+        place: Any = functools.reduce(lambda here, key: here[key], keys, document)
+        place[last] = value(place[last]) if callable(value) else value
+
+    return change
+
+
+MEANS = ("problem", "moments", "means", 0)
+FORGED: list[tuple[str, Any, str]] = [
+    ("ldp, squares", put("value", lambda v: v * (1 - 1e-9)), "the value is"),
+    ("ldp, squares", put("bound", lambda v: v * 1.001), "the bound proved|the gap"),
+    ("ldp, squares", put("cells", 17), "the cells claimed"),
+    ("ldp, squares", put("problem", "privacy", 0, "epsilon", "0.9"), "epsilon"),
+    ("ldp, squares", put("channel", "axes", 0, 1, "0"), "do not rise"),
+    ("ldp, squares", put("channel", "axes", 0, -1, "2"), "end to end"),
+    ("ldp, squares", put("problem", "domain", "box", 0, ["0", "2"]), "end to end"),
+    ("ldp, squares", put(*MEANS, 0, "1"), "masses of the"),
+    ("ldp, squares", put(*MEANS, 4, "-1"), "means"),
+    ("ldp, squares", put(*MEANS, ["1"] * 8), "nine means"),
+    ("ldp, squares", put("channel", "outputs", 0, 3), "no point"),
+    ("ldp, squares", put("channel", "outputs", lambda given: given[:1] * len(given)), "twice"),
+    ("ldp, squares", put("problem", "utility", "objective", "euclidean"), "objective claimed"),
+    ("ldp, squares", put("problem", "utility", "worst_case", True), "the value is"),
+    ("lip, squares", put("problem", "utility", "worst_case", True), "the value is|no bound"),
+    ("ldp, squares", put("certificate", {"theorem": None, "dual": None}), "bound proved"),
+    ("leakage", put("privacy", 0, "leakage", 0.1), "leak"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), FORGED)
+def test_a_forged_claim_is_refused(name: str, change: Any, said: str) -> None:
+    document = copy.deepcopy(parse(json.dumps(designed(name).document())))
+    verify(document)
+    change(document)
+    document["digest"] = digest(document)
+    with pytest.raises(md.MechdesignError, match=said):
+        verify(document)
+
+
+def test_moments_of_no_law_are_refused() -> None:
+    document = copy.deepcopy(parse(json.dumps(designed("worst, squares").document())))
+    cell = document["problem"]["moments"]["means"][0]
+    corners = sum(Fraction(cell[n]) for n in (0, 2, 6, 8))
+    for n in (0, 2, 6, 8):
+        cell[n] = "0"
+    cell[4] = str(Fraction(cell[4]) + corners / 4)
+    document["digest"] = digest(document)
+    with pytest.raises(md.CertificateError, match="no law has the moments"):
+        verify(document)
+
+
+@pytest.mark.parametrize(
+    ("domain", "notion", "loss", "law", "said"),
+    [
+        (SQUARE_BOX, md.MetricPrivacy(1, "euclidean"), SQUARE, None, "privacy: expected one"),
+        (SQUARE_BOX, md.LDP(1), md.MeanAbsoluteError(), None, "utility: expected one"),
+        (SQUARE_BOX, md.LIP(1), SQUARE, None, "the law that lip is defined by"),
+        (SQUARE_BOX, md.LIP(1), WORST, TOWNS, "on average"),
+        (3, md.LDP(1), SQUARE, None, "a box"),
+        (SQUARE_BOX, md.LDP(1), SQUARE, N("uniform"), "ProductLaw"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(
+    domain: Any, notion: Any, loss: Any, law: Any, said: str
+) -> None:
+    with pytest.raises(md.InputError, match=said) as caught:
+        md.PlaneProblem(domain, notion, loss, prior=law)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(md.InputError, match="PlaneProblem"):
+        md.Problem(SQUARE_BOX, md.LDP(1), SQUARE)  # type: ignore[arg-type]
+
+
+TOML = """
+[domain]
+box = [[0, 0], [1, 2]]
+[prior]
+{prior}
+[privacy]
+notion = "ldp"
+epsilon = 1
+[utility]
+objective = "euclidean"
+"""
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        "uniform = true",
+        "samples = [[0, 1], [0.5, 2]]",
+        "samples = { file = 'points.csv', columns = ['x', 'y'] }",
+        "histogram = { edges = [[0, 1], [0, 1, 2]], masses = [[0.5, 0.5]] }",
+        "product = [{ law = { name = 'beta', parameters = [2, 2] } }, { samples = [0, 1.5] }]",
+        "mixture = { weights = [1], parts = [[{ samples = [0.5] }, { histogram = "
+        "{ edges = [0, 2], masses = [1] } }]] }",
+    ],
+)
+def test_a_problem_file_states_a_box(prior: str, tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("x,y\n0.1,0.2\n1,2\n")
+    (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
+    problem = md.load_problem(tmp_path / "problem.toml")
+    assert isinstance(problem, md.PlaneProblem)
+    assert problem.box == md.Box((0, 0), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        ("product = [{ samples = [0] }]", "prior.product: expected two tables"),
+        ("samples = { file = 'points.csv', columns = ['x'] }", "two columns"),
+        ("samples = [[5, 5]]", "samples"),
+        ("law = { name = 'beta', parameters = [2, 2] }", "prior.law"),
+    ],
+)
+def test_a_bad_prior_of_a_point_is_named(prior: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("x,y\n0.1,0.2\n")
+    (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
+    with pytest.raises(md.InputError, match=said):
+        md.load_problem(tmp_path / "problem.toml")
