@@ -125,10 +125,11 @@ def page_of(path: Path, question: str, folder: Path) -> str:
         heading = re.sub(r"[$\\\[\]{}`]", "", heading)
         parts.append(on_page(cell.source, path))
     title, _, rest = "\n\n".join(parts).partition("\n")
-    return (
-        f"---\ntitle: {title_of(path)}\ndescription: {question}\n---\n\n{title}\n\n"
-        f"[Download this notebook]({path.name}){{ download }} to run and change it.\n{rest}\n"
-    )
+    needs = [file for file in NOTEBOOKS.glob("*.py") if f"from {file.stem} import" in rest]
+    beside = "".join(f", with [{file.name}]({file.name}){{ download }} beside it" for file in needs)
+    download = f"[Download this notebook]({path.name}){{ download }} to run and change it{beside}."
+    head = f"---\ntitle: {title_of(path)}\ndescription: {question}\n---\n"
+    return f"{head}\n{title}\n\n{download}\n{rest}\n"
 
 
 def title_of(path: Path) -> str:
@@ -142,6 +143,8 @@ def write(folder: Path = DOCS / "course") -> None:
     folder.mkdir()
     readme = (NOTEBOOKS / "README.md").read_text(encoding="utf-8")
     questions = dict(re.findall(r"^\| \[\w+\]\((\w+)\.ipynb\) \| (.+) \|$", readme, re.MULTILINE))
+    for file in NOTEBOOKS.glob("*.py"):
+        shutil.copy(file, folder)
     order = ["* [The course](index.md)"]
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         page = page_of(path, questions[path.stem], folder)
