@@ -24,7 +24,7 @@ FLOORS: list[set[str]] = [
     {"exact", "sampling"},
     {"domain"},
     {"labels"},
-    {"prior", "reports"},
+    {"prior", "reports", "refinement"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
     {"utilities", "repair"},

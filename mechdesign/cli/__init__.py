@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from mechdesign.cli.advise import add_commands as add_advise
 from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
+from mechdesign.cli.compare import add_commands as add_compare
 from mechdesign.cli.design import add_commands as add_design
 from mechdesign.cli.explore import add_commands as add_explore
 from mechdesign.cli.frontier import add_commands as add_frontier
@@ -99,7 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (add_design, add_frontier, add_records, add_advise, add_leakage, add_explore):
+    for add in (
+        add_design,
+        add_frontier,
+        add_records,
+        add_advise,
+        add_leakage,
+        add_compare,
+        add_explore,
+    ):
         add(commands)
     for command in commands.choices.values():
         add_allow(command)

@@ -13,10 +13,12 @@ from mechdesign.errors import InputError, shown
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
     from mechdesign.cli.common import Commands
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.domain import Domain
+    from mechdesign.mechanisms import Mechanism
     from mechdesign.prior import Prior
 
-__all__ = ["add_commands"]
+__all__ = ["add_commands", "read_mechanism"]
 
 
 def add_commands(commands: Commands) -> None:
@@ -64,8 +66,7 @@ def _leakage(options: argparse.Namespace) -> int:
         return DONE
     from mechdesign.accounting.measure.leakages import leakages
 
-    matrix = Path(options.channel).suffix.lower() == ".csv"
-    channel = _matrix(options.channel) if matrix else checked_mechanism(options.channel)
+    channel = read_mechanism(options.channel)
     prior = None if options.prior is None else _prior(options.prior, channel.inputs)
     found = leakages(channel, prior)
     if options.shuffled is None:
@@ -77,6 +78,12 @@ def _leakage(options: argparse.Namespace) -> int:
     whole = found.to_json() | {"shuffled": central.to_json()}
     print(json.dumps(whole) if options.json else f"{found}\n\n{central}")
     return DONE
+
+
+def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
+    """Read a saved channel, whose claims are checked, or a matrix from a CSV file."""
+    matrix = Path(path).suffix.lower() == ".csv"
+    return _matrix(path) if matrix else checked_mechanism(path)
 
 
 def _matrix(path: str) -> Channel:

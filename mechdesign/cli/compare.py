@@ -1,0 +1,66 @@
+"""The command that says whether one channel is at least as good as another for everybody."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from mechdesign.cli.common import DONE, add_data
+from mechdesign.cli.leakage import read_mechanism
+
+if TYPE_CHECKING:
+    from mechdesign.channel import Channel
+    from mechdesign.cli.common import Commands
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    compare = commands.add_parser(
+        "compare",
+        help="say whether one channel is another with its output post-processed",
+        description="Decide exactly, in both directions, whether a channel is another one followed "
+        "by post-processing, and so at most as good for everybody. Channels are saved ones, whose "
+        "claims are checked first, or matrices: CSV files of probabilities without a header, a row "
+        "for each input.",
+    )
+    for name in ("first", "second"):
+        compare.add_argument(name, metavar=f"{name.upper()}.json|.csv")
+    compare.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    add_data(compare)
+    compare.set_defaults(run=_compare)
+
+
+VERDICTS = {
+    (True, True): "equivalent: each is the other with its output post-processed",
+    (True, False): "the first is better: the second is the first with its output post-processed",
+    (False, True): "the second is better: the first is the second with its output post-processed",
+    (False, False): "incomparable: each is better for some decision",
+}
+
+
+def _compare(options: argparse.Namespace) -> int:
+    first, second = _channel(options.first), _channel(options.second)
+    there, back = first.refines(second), second.refines(first)
+    verdict = VERDICTS[bool(there), bool(back)]
+    if options.json:
+        found = {"first_refines_second": there.to_json(), "second_refines_first": back.to_json()}
+        print(json.dumps({"verdict": verdict, **found}))
+        return DONE
+    print(f"{verdict}\n\nfrom the first to the second: {there!r}")
+    print(f"\nfrom the second (now the first) back: {back!r}")
+    return DONE
+
+
+def _channel(path: str) -> Channel:
+    from mechdesign.channel import as_channel
+    from mechdesign.errors import InputError
+    from mechdesign.mechanisms import Mechanism
+
+    found = read_mechanism(path)
+    try:
+        return as_channel(found.dense() if isinstance(found, Mechanism) else found)
+    except InputError as error:
+        raise error.inside_file(path) from None

@@ -1,0 +1,271 @@
+r"""The deficiency of one table of laws with respect to another, as an exact linear program.
+
+For tables A and B with rational rows that sum to 1, Le Cam's deficiency is
+
+    min over row-stochastic W of max_x TV(B_x, (A W)_x)
+      = max over u of  Sum_xy u_xy B_xy - Sum_z max_y Sum_x u_xy A_xz,
+
+where 0 <= u_xy <= pi_x for a prior pi: u_xy / pi_x is the gain of the action y at the input x, and
+the difference is what the outputs of B are worth more than those of A. It is 0 iff B = A W
+(Blackwell 1951, Sherman 1951, Stein 1951; Le Cam 1964; Torgersen 1991, Theorem 6.3.1).
+
+A solver of floats gives W and u. An exact W follows from which entries are positive, an exact gain
+from any u. Where neither decides, the program is solved again for what is left of its residuals,
+scaled up (iterative refinement: Gleixner, Steffy and Wolter 2016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import LimitError, SolverError
+from mechdesign.outside import called, checked
+from mechdesign.refinement.linear_system import Equation, solved
+
+__all__ = ["Separation", "Table", "decided"]
+
+Table: TypeAlias = Sequence[Sequence[Fraction]]
+"""Rows of probabilities, each with sum 1."""
+
+MOST_ENTRIES = 50_000
+"""Unknowns of the linear program."""
+
+SOLVER = "HiGHS"
+
+SETTINGS = [("highs-ds", True, 1e-10), ("highs-ds", False, 1e-9), ("highs-ipm", True, 1e-8)]
+"""Methods, presolve and tolerances: where one stops without an optimum, the next is tried."""
+
+ROUNDS = 8
+
+GAIN_PER_ROUND = 10**8
+"""How much more precise the numbers are after each round."""
+
+LARGEST_STEP = 1e6
+"""Of an unknown in one round, in its scale: no program is unbounded."""
+
+NEAR_ZERO = Fraction(1, 10**8)
+
+SHARE_KEPT = Fraction(99, 100)
+"""Of the separation, when the gains are rounded to numbers that people can read."""
+
+
+class Separation(NamedTuple):
+    """A decision problem in which the outputs of B are worth more than those of A.
+
+    Attributes
+    ----------
+    prior
+        ``(n_inputs,)``, rationals.
+    gain
+        ``(n_inputs, n_outputs of B)``, rationals in [0, 1].
+    first, second
+        The largest expected gain that the outputs of A allow, and what those of B give where each
+        output is taken as the action.
+    nearest
+        A row-stochastic matrix W, rational.
+    distance
+        The largest total variation between a row of A W and that of B.
+    """
+
+    prior: tuple[Fraction, ...]
+    gain: tuple[tuple[Fraction, ...], ...]
+    first: Fraction
+    second: Fraction
+    nearest: tuple[tuple[Fraction, ...], ...]
+    distance: Fraction
+
+
+def decided(first: Table, second: Table) -> tuple[tuple[Fraction, ...], ...] | Separation:
+    """Return W with B = A W, exactly, or what shows that there is none.
+
+    Raises
+    ------
+    LimitError
+        If the program has more than 50,000 unknowns.
+    SolverError
+        If neither is proved: the two are closer to a post-processing than 1e-60, and none is found.
+    """
+    program = _Program(first, second)
+    for _ in range(ROUNDS):
+        program.refine()
+        found = program.separation()
+        if found is not None:
+            return found
+        exact = program.post_processing()
+        if exact is not None:
+            return exact
+    raise SolverError(f"{SOLVER} failed: refinement was not decided in {ROUNDS} rounds")
+
+
+class _Program:
+    """Minimize t over W, R, S, v >= 0: A W + R - S = B, rows of W sum to 1, of R and v to t."""
+
+    def __init__(self, first: Table, second: Table) -> None:
+        self.first, self.second = first, second
+        self.size, self.n_first, self.n_second = len(first), len(first[0]), len(second[0])
+        k, m, n = self.size, self.n_first, self.n_second
+        columns = m * n + 2 * k * n + k + 1
+        if columns > MOST_ENTRIES:
+            expected = f"at most {MOST_ENTRIES:,} unknowns, outputs times outputs and more"
+            raise LimitError("other", expected, f"{columns:,}")
+        self.primal: Any = np.array([Fraction(0)] * columns, dtype=object)
+        self.dual: Any = np.array([Fraction(0)] * (k * n + m + k), dtype=object)
+        self.scale = 1
+
+    @cached_property
+    def _exact(self) -> tuple[Any, Any]:
+        """A and B as arrays of rationals."""
+        return np.array(self.first, dtype=object), np.array(self.second, dtype=object)
+
+    @cached_property
+    def _solve(self) -> Callable[..., tuple[FloatArray, FloatArray]]:
+        """The solver of this program for other right-hand sides, costs and lower bounds."""
+        import scipy.sparse as sp
+
+        k, m, n = self.size, self.n_first, self.n_second
+        rows = k * n + m + k
+        eye, ones = sp.eye_array, np.ones
+        A = sp.csr_array(np.array(self.first, dtype=np.float64))
+        top = [sp.kron(A, eye(n)), eye(k * n), -eye(k * n), None, None]
+        middle = [sp.kron(eye(m), ones((1, n))), None, None, sp.csr_array((m, k)), None]
+        spread = sp.kron(eye(k), ones((1, n)))
+        bottom = [None, spread, None, eye(k), sp.csr_array(-ones((k, 1)))]
+        blocks: Any = [top, middle, bottom]
+        matrix = sp.csr_array(sp.block_array(blocks))
+
+        def solve(right: FloatArray, cost: FloatArray, low: FloatArray) -> Any:
+            from scipy import optimize
+
+            linprog: Any = optimize.linprog
+            bounds = np.column_stack([low, np.full(len(low), LARGEST_STEP)])
+            for method, presolve, tolerance in SETTINGS:
+                options = {
+                    "presolve": presolve,
+                    "primal_feasibility_tolerance": tolerance,
+                    "dual_feasibility_tolerance": tolerance,
+                }
+                given = {"A_eq": matrix, "b_eq": right, "bounds": bounds, "options": options}
+                result = called(SOLVER, linprog, cost, method=method, **given)
+                if result.status == 0:
+                    prices = checked(SOLVER, result.eqlin.marginals, (rows,))
+                    return checked(SOLVER, result.x, (len(low),)), prices
+            raise SolverError(f"{SOLVER} failed: {result.message}")
+
+        return solve
+
+    def refine(self) -> None:
+        """Add to both solutions those of the program for their residuals, scaled up."""
+        scale = self.scale
+        right = [float(scale * v) for v in self._right() - self._product(self.primal)]
+        cost = [float(scale * v) for v in self._cost() - self._transposed(self.dual)]
+        low = [-min(float(scale * v), LARGEST_STEP) for v in self.primal]
+        primal, dual = self._solve(np.array(right), np.array(cost), np.array(low))
+        self.primal = self.primal + [Fraction(v) / scale for v in primal.tolist()]
+        self.dual = self.dual + [Fraction(v) / scale for v in dual.tolist()]
+        self.scale = scale * GAIN_PER_ROUND
+
+    def _right(self) -> Any:
+        ones, zeros = [Fraction(1)] * self.n_first, [Fraction(0)] * self.size
+        return np.array([*self._exact[1].ravel(), *ones, *zeros], dtype=object)
+
+    def _cost(self) -> Any:
+        zeros = [Fraction(0)] * (len(self.primal) - 1)
+        return np.array([*zeros, Fraction(1)], dtype=object)
+
+    def _parts(self, primal: Any) -> tuple[Any, Any, Any, Any, Any]:
+        k, m, n = self.size, self.n_first, self.n_second
+        W, R, S, v, t = np.split(primal, np.cumsum([m * n, k * n, k * n, k]))
+        return W.reshape(m, n), R.reshape(k, n), S.reshape(k, n), v, t[0]
+
+    def _product(self, primal: Any) -> Any:
+        W, R, S, v, t = self._parts(primal)
+        balance = self._exact[0] @ W + R - S
+        return np.concatenate([balance.ravel(), W.sum(axis=1), R.sum(axis=1) + v - t])
+
+    def _transposed(self, dual: Any) -> Any:
+        k, m, n = self.size, self.n_first, self.n_second
+        u, w, r = np.split(dual, [k * n, k * n + m])
+        u = u.reshape(k, n)
+        of_W = self._exact[0].T @ u + w[:, None]
+        return np.concatenate([of_W.ravel(), (u + r[:, None]).ravel(), -u.ravel(), r, [-sum(r)]])
+
+    def post_processing(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """Return W in rationals, from which of its entries are positive; None if that fails."""
+        least = NEAR_ZERO * GAIN_PER_ROUND / self.scale
+        positive = np.argwhere(self._parts(self.primal)[0] > least).tolist()
+        used = {(z, y): j for j, (z, y) in enumerate(positive)}
+        equations: list[Equation] = []
+        for x, y in np.ndindex(self.size, self.n_second):
+            row = self.first[x]
+            terms = {used[z, y]: row[z] for z in range(self.n_first) if row[z] and (z, y) in used}
+            equations.append(_whole(terms, self.second[x][y]))
+        for z in range(self.n_first):
+            terms = {used[z, y]: Fraction(1) for y in range(self.n_second) if (z, y) in used}
+            equations.append(_whole(terms, Fraction(1)))
+        values = solved(equations, len(used))
+        if values is None or min(values) < 0:
+            return None
+        found = [[Fraction(0)] * self.n_second for _ in range(self.n_first)]
+        for (z, y), j in used.items():
+            found[z][y] = values[j]
+        return tuple(map(tuple, found))
+
+    def separation(self) -> Separation | None:
+        """Return the decision problem of the dual variables, if it separates the two exactly."""
+        weights = self.dual[: self.size * self.n_second].reshape(self.size, self.n_second)
+        weights = weights - weights.min(axis=1)[:, None]
+        total = sum(weights.max(axis=1))
+        if not total:
+            return None
+        weights = weights / total
+        gap = self._gap(weights)
+        if gap <= 0:
+            return None
+        whole = 1
+        while whole < 10**12:
+            whole *= 10
+            rounded = np.array([Fraction(round(v * whole), whole) for v in weights.flat])
+            rounded = rounded.reshape(weights.shape)
+            sizes = sum(rounded.max(axis=1))
+            if sizes and self._gap(rounded / sizes) >= SHARE_KEPT * gap:
+                weights = rounded / sizes
+                break
+        prior = tuple(weights.max(axis=1))
+        gain = tuple(
+            tuple(v / p if p else Fraction(0) for v in row)
+            for row, p in zip(weights, prior, strict=True)
+        )
+        first, second = self._worth(weights)
+        return Separation(prior, gain, first, second, *self._nearest())
+
+    def _worth(self, weights: Any) -> tuple[Fraction, Fraction]:
+        """Return what the outputs of A are worth at their best use, and those of B as actions."""
+        A, B = self._exact
+        return sum((A.T @ weights).max(axis=1), Fraction(0)), (weights * B).sum()
+
+    def _gap(self, weights: Any) -> Fraction:
+        first, second = self._worth(weights)
+        return second - first
+
+    def _nearest(self) -> tuple[tuple[tuple[Fraction, ...], ...], Fraction]:
+        """Return W made row-stochastic, and the largest total variation of A W from B."""
+        W = self._parts(self.primal)[0]
+        W = W * (W > 0)
+        W = W / W.sum(axis=1)[:, None]
+        A, B = self._exact
+        missing = abs(B - A @ W).sum(axis=1) / 2
+        return tuple(map(tuple, W.tolist())), max(missing)
+
+
+def _whole(terms: dict[int, Fraction], right: Fraction) -> Equation:
+    """Return an equation times the common denominator of its numbers."""
+    unit = math.lcm(right.denominator, *(v.denominator for v in terms.values()))
+    scaled = {j: v.numerator * (unit // v.denominator) for j, v in terms.items()}
+    return scaled, right.numerator * (unit // right.denominator)

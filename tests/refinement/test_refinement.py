@@ -1,0 +1,201 @@
+"""Refinement is decided exactly: a matrix that makes one channel of another, or a decision."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import Channel, HadamardResponse, InputError, LimitError, SolverError, save
+from mechdesign.cli import main
+from mechdesign.refinement import deficiency
+from mechdesign.refinement.result import Refinement
+from tests.strategies import channels, examples, simplex
+
+
+def product(first: Channel, W: Any) -> list[list[Fraction]]:
+    return [
+        [sum((p * W[z][y] for z, p in enumerate(row)), Fraction(0)) for y in range(len(W[0]))]
+        for row in first.rows()
+    ]
+
+
+def check(found: Refinement, first: Channel, second: Channel) -> None:
+    """Check what proves the answer, from the definitions alone."""
+    if found:
+        assert found.matrix is not None
+        assert all(sum(row) == 1 and min(row) >= 0 for row in found.matrix)
+        assert product(first, found.matrix) == second.rows()
+        assert found.deficiency == (0, 0)
+        return
+    assert found.separation is not None
+    prior, gain, best, worth, nearest, distance = found.separation
+    assert sum(prior) == 1
+    assert all(0 <= g <= 1 for row in gain for g in row)
+    k, actions = len(prior), range(len(gain[0]))
+
+    def total(column: list[Fraction], action: int) -> Fraction:
+        return sum((prior[x] * column[x] * gain[x][action] for x in range(k)), Fraction(0))
+
+    columns = [list(column) for column in zip(*second.rows(), strict=True)]
+    assert worth == sum(total(column, y) for y, column in enumerate(columns))
+    best_use = [max(total(list(c), y) for y in actions) for c in zip(*first.rows(), strict=True)]
+    assert best == sum(best_use)
+    assert best < worth
+    made = product(first, nearest)
+    assert all(sum(row) == 1 and min(row) >= 0 for row in nearest)
+    assert distance == max(
+        sum(abs(a - b) for a, b in zip(row, other, strict=True)) / 2
+        for row, other in zip(made, second.rows(), strict=True)
+    )
+    assert 0 < found.deficiency[0] <= found.deficiency[1]
+
+
+@examples(60)
+@given(st.data())
+def test_a_post_processed_channel_is_refined_and_the_matrix_proves_it(data: st.DataObject) -> None:
+    first = data.draw(channels(data.draw(st.integers(1, 3))))
+    size = data.draw(st.integers(1, 4))
+    W = Channel.from_matrix([data.draw(simplex(size)) for _ in first.outputs])
+    found = first.refines(first.then(W))
+    assert found
+    check(found, first, first.then(W))
+
+
+@examples(60)
+@given(st.data())
+def test_whatever_the_answer_it_is_proved(data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, 3))
+    first, second = (
+        Channel.from_matrix([data.draw(simplex(n)) for _ in range(k)])
+        for n in data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    )
+    check(first.refines(second), first, second)
+
+
+def test_the_deficiency_of_two_coins_is_the_distance_of_their_biases() -> None:
+    """Post-processing moves the two rows of a coin only nearer to each other (by hand)."""
+    weak = Channel.from_matrix([["5/8", "3/8"], ["3/8", "5/8"]])
+    strong = Channel.from_matrix([["7/8", "1/8"], ["1/8", "7/8"]])
+    found = weak.refines(strong)
+    assert found.deficiency[0] <= Fraction(1, 4) <= found.deficiency[1]
+    assert found.deficiency[1] - found.deficiency[0] < Fraction(1, 10**8)
+    third = Fraction(1, 3)
+    assert strong.refines(weak).matrix == ((2 * third, third), (third, 2 * third))
+
+
+def test_channels_of_extreme_rays_are_refined_by_no_other_private_channel() -> None:
+    """A column of an extreme ray is a sum of private columns in proportion to it only.
+
+    So what refines a channel of extreme rays holds all its columns, and is that channel up to
+    copies of outputs. Randomized response and subset selection have other columns.
+    """
+    ratio, k = 3, 4
+    found = []
+    for j in (1, 2, 3):
+        sets = list(itertools.combinations(range(k), j))
+        whole = ratio * math.comb(k - 1, j - 1) + math.comb(k - 1, j)
+        table = [[Fraction(ratio if x in s else 1, whole) for s in sets] for x in range(k)]
+        found.append(table)
+    for first, second in itertools.permutations(found, 2):
+        assert isinstance(deficiency.decided(first, second), deficiency.Separation)
+    # the binary cone is simplicial: Warner's response refines every private channel
+    warner = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
+    half = Fraction(1, 2)
+    flips = [(half, Fraction(1, 4)), (Fraction(1, 4), half)]
+    unary = [[a * b for a in (p, 1 - p) for b in (q, 1 - q)] for p, q in flips]
+    assert not isinstance(deficiency.decided(warner, unary), deficiency.Separation)
+
+
+def test_entries_that_were_rounded_are_told_apart_at_their_last_bit() -> None:
+    """A separation of 1e-19 is found, far below the tolerance of any solver."""
+    first = Channel([[2**61, 2**61], [2**60, 3 * 2**60]])
+    again = Channel([[2**61 + 1, 2**61 - 1], [2**60, 3 * 2**60]])
+    assert first.refines(first)
+    check(first.refines(first), first, first)
+    found = first.refines(again)
+    assert not found
+    check(found, first, again)
+    assert 0 < found.deficiency[1] < Fraction(1, 10**17)
+
+
+def test_inputs_count_by_label() -> None:
+    first = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
+    other = Channel.from_matrix([["5/8", "3/8"], ["1/2", "1/2"]], inputs=["b", "a"])
+    found = first.refines(other)
+    assert found.matrix is not None
+    assert product(first, found.matrix) == other.rows()[::-1]
+    with pytest.raises(InputError, match="other: expected one entry for each input"):
+        first.refines(Channel.from_matrix([[1], [1]]))
+    with pytest.raises(InputError, match="other: expected a Channel, given 3"):
+        first.refines(3)  # type: ignore[arg-type]
+
+
+def test_channels_that_are_too_large_are_refused_before_anything_is_solved() -> None:
+    wide = Channel.from_matrix(np.full((2, 400), 1 / 400))
+    with pytest.raises(LimitError, match="other: expected at most 50,000 unknowns"):
+        wide.refines(wide)
+
+
+def test_a_solver_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_given: Any, **_named: Any) -> Any:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr("scipy.optimize.linprog", broken)
+    coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    with pytest.raises(SolverError, match="HiGHS failed: RuntimeError: no"):
+        coin.refines(coin)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_wrong_numbers_of_a_solver_prove_nothing(
+    monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    """Whatever the solver says, an answer comes with its proof."""
+    from scipy import optimize
+
+    rng, honest = np.random.default_rng(5), optimize.linprog
+
+    def noisy(*given_: Any, **named: Any) -> Any:
+        result = honest(*given_, **named)
+        result.x = result.x + rng.normal(0, 1 if large else 1e-3, result.x.shape)
+        marginals = result.eqlin.marginals
+        result.eqlin.marginals = marginals + rng.normal(0, 1 if large else 1e-3, marginals.shape)
+        return result
+
+    monkeypatch.setattr("scipy.optimize.linprog", noisy)
+    coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    for first, second in ((coin, coin.then(coin)), (coin.then(coin), coin)):
+        try:
+            check(first.refines(second), first, second)
+        except SolverError as error:
+            assert "not decided" in str(error) or "failed" in str(error)  # noqa: PT017
+
+
+def test_the_command_compares_in_both_directions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("3/4,1/4\n1/4,3/4\n")
+    (tmp_path / "b.csv").write_text("5/8,3/8\n3/8,5/8\n")
+    save(HadamardResponse(4, 1), tmp_path / "c.json")
+    a, b, c = (str(tmp_path / name) for name in ("a.csv", "b.csv", "c.json"))
+    assert main(["compare", a, b]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("the first is better: ")
+    assert "Refinement(yes)" in told
+    assert "Refinement(no)" in told
+    assert main(["compare", a, a, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"].startswith("equivalent")
+    assert found["first_refines_second"]["matrix"] == [["1", "0"], ["0", "1"]]
+    assert main(["compare", c, c]) == 0
+    assert capsys.readouterr().out.startswith("equivalent")
+    assert main(["compare", a, c]) == 2
+    assert "other: expected one entry for each input" in capsys.readouterr().err
