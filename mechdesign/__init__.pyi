@@ -130,7 +130,9 @@ from mechdesign.notions import (
     AsymmetricLift as AsymmetricLift,
     AttackError as AttackError,
     BlockLDP as BlockLDP,
+    BoundedPriorLift as BoundedPriorLift,
     BoundedPriorLIP as BoundedPriorLIP,
+    BoundedPriorPML as BoundedPriorPML,
     ContextAwareLDP as ContextAwareLDP,
     DifferentialIdentifiability as DifferentialIdentifiability,
     GVulnerabilityPrivacy as GVulnerabilityPrivacy,
@@ -141,6 +143,7 @@ from mechdesign.notions import (
     MutualInformationPrivacy as MutualInformationPrivacy,
     SensitiveAttribute as SensitiveAttribute,
     SensitiveAttributePrivacy as SensitiveAttributePrivacy,
+    UncertainAttribute as UncertainAttribute,
 )
 from mechdesign.plots import (
     plot_channel as plot_channel,

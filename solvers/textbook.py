@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from mechdesign.problem import Problem
 from solvers.base import FailedError, Solver, SolverResult, UnsuitableError, stopwatch
+from solvers.definitions import laws_at_the_ends
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -267,15 +268,28 @@ def lift(Q: Any, given: Given) -> Statements:
 
 
 def bounded_prior_lip(Q: Any, given: Given) -> Statements:
-    """LIP for each listed prior; for a box or a ball, by the duality of linear programs.
+    return robust_lift_bounds(Q, given.table, given.epsilon, given.epsilon)
+
+
+def bounded_prior_pml(Q: Any, given: Given) -> Statements:
+    return robust_lift_bounds(Q, given.table, math.inf, given.epsilon)
+
+
+def bounded_prior_lift(Q: Any, given: Given) -> Statements:
+    stated, ends = given.table["priors"], [given.table["lower"], given.table["upper"]]
+    table = {"priors": stated} if isinstance(stated, list) else stated
+    return robust_lift_bounds(Q, table, *map(exact, ends))
+
+
+def robust_lift_bounds(Q: Any, table: Table, lower: float, upper: float) -> Statements:
+    """Bound the lift for each listed prior; for a box or a ball, by duality of linear programs.
 
     Over the set, the least expectation of q is the largest bound that a dual point proves, and the
     greatest is minus the least of -q.
     """
-    table, epsilon = given.table, given.epsilon
     if "priors" in table:
         for prior in table["priors"]:
-            yield from lift_bounds(Q, [exact(p) for p in prior], epsilon, epsilon)
+            yield from lift_bounds(Q, [exact(p) for p in prior], lower, upper)
         return
     k, m = Q.shape
     for y in range(m):
@@ -284,8 +298,10 @@ def bounded_prior_lip(Q: Any, given: Given) -> Statements:
         yield from why_least
         yield from why_greatest
         for x in range(k):
-            yield math.exp(-epsilon) * Q[x, y] <= least
-            yield math.exp(-epsilon) * -minus_greatest <= Q[x, y]
+            if upper < math.inf:
+                yield math.exp(-upper) * Q[x, y] <= least
+            if lower < math.inf:
+                yield math.exp(-lower) * -minus_greatest <= Q[x, y]
 
 
 def least_expectation(table: Table, q: Any) -> tuple[Any, list[Any]]:
@@ -311,6 +327,11 @@ def least_expectation(table: Table, q: Any) -> tuple[Any, list[Any]]:
 def of_secret(Q: Any, given: Given) -> Statements:
     """State a notion of Pr(y|s) = Sum_x P(s, x) Q(y|x) / P(s), for a file that has P(s|x)."""
     secret = given.table["secret"]
+    if set(secret) != {"values", "given_input"}:
+        for law in laws_at_the_ends(secret, [Fraction(p) for p in given.P]):
+            one = {"values": list(range(len(law[0]))), "given_input": law}
+            yield from of_secret(Q, replace(given, table={**given.table, "secret": one}))
+        return
     values, P = secret["values"], given.P
     joint = [
         [exact(row[s]) * P[x] for x, row in enumerate(secret["given_input"])]
@@ -444,6 +465,8 @@ NOTIONS: dict[str, Callable[[Any, Given], Statements]] = {
     "pml": pml,
     "lift": lift,
     "bounded-prior-lip": bounded_prior_lip,
+    "bounded-prior-pml": bounded_prior_pml,
+    "bounded-prior-lift": bounded_prior_lift,
     "approximate-ldp": approximate_ldp,
     "approximate-lip": approximate_lip,
     "maximal-leakage": maximal_leakage,

@@ -22,7 +22,9 @@ from mechdesign import (
     AttackError,
     BayesAccuracy,
     BlockLDP,
+    BoundedPriorLift,
     BoundedPriorLIP,
+    BoundedPriorPML,
     Channel,
     ChiSquared,
     ColumnUtility,
@@ -108,8 +110,38 @@ CONIC: dict[str, Notion] = {
     "priors": TWO_PRIORS,
     "box": BoundedPriorLIP("0.9", lower=["0.1", "0.2", "0.4"], upper=["0.3", "0.4", "0.6"]),
     "ball": BoundedPriorLIP(1, center=PRIOR, radius="0.05"),
+    "priors of pml": BoundedPriorPML("0.8", center=PRIOR, radius="0.05"),
+    "priors of lift": BoundedPriorLift(
+        "0.9", "0.7", {"lower": ["0.1", "0.2", "0.4"], "upper": ["0.3", "0.4", "0.6"]}
+    ),
     "linear": LinearNotion(OWN_ROWS, title="ours", epsilon="0.4"),
     "secret": SensitiveAttributePrivacy(LIP("0.5"), ILLNESS),
+    "ball of laws": SensitiveAttributePrivacy(
+        LIP("0.4"),
+        {
+            "values": ["ill", "well"],
+            "given_input": [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]],
+            "radius": ["0.05", 0, "0.1"],
+        },
+    ),
+    "bounds on laws": SensitiveAttributePrivacy(
+        AsymmetricLift("0.5", "0.4"),
+        {
+            "values": ["a", "b", "c"],
+            "lower": [[0.5, 0.1, 0.1], [0.2, 0.2, 0.2], [0, 0.3, 0.3]],
+            "upper": [[0.8, 0.2, 0.2], [0.2, 0.6, 0.6], [0.1, 0.6, 0.6]],
+        },
+    ),
+    "list of laws": SensitiveAttributePrivacy(
+        LDP("0.6"),
+        {
+            "values": ["ill", "well"],
+            "laws": [
+                [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]],
+                [[0.7, 0.3], [0.3, 0.7], [0.5, 0.5]],
+            ],
+        },
+    ),
 }
 WHOLE_CHANNEL: dict[str, Notion] = {
     "approximate-ldp": ApproximateLDP(1, "0.05"),

@@ -22,6 +22,7 @@ Path = tuple[Any, ...]
 
 NAMES = {
     "notion": "ldp context-aware high-low block metric lip lift pml bounded-prior-lip "
+    "bounded-prior-pml bounded-prior-lift "
     "differential-identifiability linear approximate-ldp approximate-lip mutual-information "
     "maximal-leakage g-vulnerability attack-error",
     "objective": "mean-absolute-error mean-squared-distance hamming euclidean distortion "
@@ -31,7 +32,7 @@ NAMES = {
     "search": "rays sums sets boxes chain one-budget lifts decoders classes products "
     "one-budget-readings",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
-    "simplicial uniform-subsets uniform-lift subset-selection",
+    "simplicial uniform-subsets uniform-lift subset-selection leakage-budget",
     "side": "ratio upper lower row positive excess excess-upper excess-lower largest guess attack "
     "secret-ratio secret-upper secret-lower",
     "distance": "absolute euclidean manhattan hamming squared",

@@ -25,7 +25,9 @@ from mechdesign import (
     PML,
     AsymmetricLift,
     BlockLDP,
+    BoundedPriorLift,
     BoundedPriorLIP,
+    BoundedPriorPML,
     Channel,
     ContextAwareLDP,
     DifferentialIdentifiability,
@@ -121,6 +123,8 @@ KINDS = (
     "lift",
     "pml",
     "bounded-prior-lip",
+    "bounded-prior-pml",
+    "bounded-prior-lift",
     "differential-identifiability",
 )
 
@@ -175,6 +179,11 @@ def cases(
 
         def make(e: Fraction) -> Notion:
             return BoundedPriorLIP(e, **way)
+    elif kind == "bounded-prior-pml":
+        way = draw(prior_sets(k))
+
+        def make(e: Fraction) -> Notion:
+            return BoundedPriorPML(e, **way)
     elif kind == "differential-identifiability":
         prior = draw(priors(k, 1))
         ratio = max(prior) / prior.minimum
@@ -184,6 +193,11 @@ def cases(
         entry = st.one_of(st.just("inf"), budgets(least))
         if kind == "lift":
             return Case(AsymmetricLift(draw(entry), draw(entry)), domain, prior, None)
+        if kind == "bounded-prior-lift":
+            way = draw(prior_sets(k))
+            stated = way.get("priors", way)
+            notion = BoundedPriorLift(draw(entry), draw(entry), stated)
+            return Case(notion, domain, prior, None)
         matrix = [[draw(entry) for _ in range(k)] for _ in range(k)]
         return Case(ContextAwareLDP(matrix), domain, prior, None)
     return Case(make(epsilon), domain, prior, make)
@@ -283,9 +297,9 @@ def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
         if isinstance(notion, AsymmetricLift):
             upper = None if notion.upper is None else (decimal(notion.upper), one)
             lower = None if notion.lower is None else (decimal(notion.lower), one)
-        elif isinstance(notion, PML):
+        elif isinstance(notion, PML | BoundedPriorPML):
             lower = None
-        elif isinstance(notion, BoundedPriorLIP):
+        if isinstance(notion, BoundedPriorLIP | BoundedPriorPML | BoundedPriorLift):
             laws = notion.priors.vertices()
         for law, x in itertools.product(laws, range(k)):
             if upper is not None:

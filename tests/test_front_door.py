@@ -142,6 +142,8 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "AsymmetricLift": md.AsymmetricLift,
     "ApproximateLDP": md.ApproximateLDP,
     "BoundedPriorLIP": md.BoundedPriorLIP,
+    "BoundedPriorPML": md.BoundedPriorPML,
+    "BoundedPriorLift": lambda a, b: md.BoundedPriorLift(a, 1, b),
     "SensitiveAttribute": md.SensitiveAttribute,
     "SensitiveAttributePrivacy": md.SensitiveAttributePrivacy,
     "GeneralizedRandomizedResponse": md.GeneralizedRandomizedResponse,

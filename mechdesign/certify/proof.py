@@ -15,6 +15,7 @@ from mechdesign.certify.bounds.decoders import band_bound
 from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
 from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
+from mechdesign.certify.bounds.leakage_budget import LEAKAGE, leakage_budget
 from mechdesign.certify.bounds.prices.chain import chain_bound
 from mechdesign.certify.bounds.prices.lifts import lifts_bound
 from mechdesign.certify.bounds.prices.one_budget import one_budget_bound
@@ -35,6 +36,7 @@ from mechdesign.certify.bounds.theorems import (
 from mechdesign.certify.bounds.unbiased import one_budget_readings_bound, rows_readings_bound
 from mechdesign.certify.packed import unpacked
 from mechdesign.certify.privacy.non_conic import EXCESS_SIDES
+from mechdesign.certify.privacy.prior_sets import OF_PRIORS
 from mechdesign.certify.privacy.sensitive_attribute import SIDE
 from mechdesign.certify.problem import (
     ACCURACY,
@@ -108,7 +110,7 @@ RATIOS = (
 )
 """Notions that bound ratios of two entries, the last four where their budget makes them do so."""
 
-LIFTS = ("lip", "pml", "lift", "bounded-prior-lip", "approximate-lip")
+LIFTS = ("lip", "pml", "lift", *OF_PRIORS, "approximate-lip")
 """Notions that bound the lift, the last one with delta = 0."""
 
 
@@ -215,6 +217,7 @@ THEOREMS = _by_name(
     Kind("binary-universal", ALL_BUT_WORST_LOSSES, binary),
     Kind("erasure", ALL_BUT_WORST_LOSSES, erasure, ("lip", "lift")),
     Kind("randomized-response", ("hamming",), randomized_response, ("ldp",)),
+    Kind("leakage-budget", (*LOSSES, *WORST_LOSSES, *GUESSES), leakage_budget, (LEAKAGE,)),
     Kind("simplicial", ALL_BUT_WORST_LOSSES, simplicial),
     Kind("uniform-subsets", SYMMETRIC_GAINS, uniform_subsets, ("ldp",)),
     Kind("uniform-lift", ("hamming", *SYMMETRIC_GAINS), uniform_lift, LIFTS),
@@ -228,7 +231,7 @@ THEOREMS = _by_name(
 SIDES: dict[str, tuple[str, ...]] = {
     "ratio": RATIOS,
     "upper": LIFTS,
-    "lower": tuple(name for name in LIFTS if name != "pml"),
+    "lower": tuple(name for name in LIFTS if not name.endswith("pml")),
     "row": (LINEAR,),
     **{side: (name,) for side, name in EXCESS_SIDES.items()},
 }
@@ -259,7 +262,7 @@ def check_multipliers(statement: Statement, dual: dict[str, Any]) -> None:
         if len({len(block[key]) for key in PARALLEL}) > 1:
             raise CertificateError("the lists of a block of multipliers differ in length")
     for place in dual.get("priors", {}):
-        _expect(statement, place, "bounded-prior-lip")
+        _expect(statement, place, *OF_PRIORS)
     for place in dual.get("information", {}).get("multipliers", {}):
         _expect(statement, place, INFORMATION)
 
@@ -275,10 +278,10 @@ def _notion(statement: Statement, place: int) -> dict[str, Any]:
     return statement.privacy[place]
 
 
-def _expect(statement: Statement, place: str, name: str) -> None:
-    """Raise unless the notion of that number has that name."""
-    if _notion(statement, int(place))["notion"] != name:
-        raise CertificateError(f"a certificate has data for a notion {name} that is another")
+def _expect(statement: Statement, place: str, *names: str) -> None:
+    """Raise unless the notion of that number has one of these names."""
+    if _notion(statement, int(place))["notion"] not in names:
+        raise CertificateError(f"a certificate has data for a notion {names[0]} that is another")
 
 
 @counted_apart()

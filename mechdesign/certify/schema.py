@@ -79,7 +79,18 @@ DOMAIN = Variants(
     ],
 )
 
-SECRET = Table("secret", {"values": LABELS, "given_input": TABLE_OF_NUMBERS})
+SECRET = Variants(
+    "secret",
+    [
+        Table(f"secret, {name}", {"values": LABELS, **keys})
+        for name, keys in {
+            "one law": {"given_input": TABLE_OF_NUMBERS},
+            "ball of laws": {"given_input": TABLE_OF_NUMBERS, "radius": ZERO_OR_MORE},
+            "laws between bounds": {"lower": TABLE_OF_NUMBERS, "upper": TABLE_OF_NUMBERS},
+            "list of laws": {"laws": ListOf(TABLE_OF_NUMBERS, least=1)},
+        }.items()
+    ],
+)
 
 COEFFICIENTS = ListOf(Row([LABEL, BUDGET]))
 
@@ -101,13 +112,22 @@ def _with_budget(
     return _notion(name, {"epsilon": BUDGET, **(keys or {})}, of_secret=of_secret)
 
 
+PRIOR_LIST = ListOf(ZERO_OR_MORE, least=1)
 PRIOR_SETS: list[dict[str, Form]] = [
-    {"priors": ListOf(ZERO_OR_MORE, least=1)},
+    {"priors": PRIOR_LIST},
     {"lower": ZERO_OR_MORE, "upper": ZERO_OR_MORE},
     {"center": ZERO_OR_MORE, "radius": BUDGET},
 ]
 
 ERROR = AnyOf([*map(Fixed, ("hamming", "absolute", "squared", "euclidean")), TABLE_OF_NUMBERS])
+
+PRIOR_TABLES = Variants(
+    "box or ball of priors",
+    [
+        Table(f"{name} of priors", keys)
+        for name, keys in zip(("box", "ball"), PRIOR_SETS[1:], strict=True)
+    ],
+)
 
 DISTANCE = AnyOf([*map(Fixed, ("absolute", "manhattan", "euclidean")), TABLE_OF_NUMBERS])
 
@@ -125,7 +145,20 @@ NOTIONS = Variants(
         _notion("context-aware", {"matrix": ListOf(ListOf(EXACT_OR_INF))}, of_secret=True),
         _notion("lift", {"lower": EXACT_OR_INF, "upper": EXACT_OR_INF}, of_secret=True),
         _notion("linear", {"rows": ListOf(LINEAR_ROW)}, of_secret=True, title=TEXT, epsilon=BUDGET),
-        *(_with_budget("bounded-prior-lip", keys) for keys in PRIOR_SETS),
+        *(
+            _with_budget(name, keys)
+            for name in ("bounded-prior-lip", "bounded-prior-pml")
+            for keys in PRIOR_SETS
+        ),
+        _notion(
+            "bounded-prior-lift",
+            {
+                "lower": EXACT_OR_INF,
+                "upper": EXACT_OR_INF,
+                "priors": AnyOf([PRIOR_LIST, PRIOR_TABLES]),
+            },
+            of_secret=False,
+        ),
         _with_budget("approximate-ldp", {"delta": BUDGET}),
         _with_budget("approximate-lip", {"delta": BUDGET}),
         _with_budget("maximal-leakage"),
@@ -370,6 +403,7 @@ PLAIN_THEOREMS = (
     "uniform-lift",
     "uniform-subsets",
     "subset-selection",
+    "leakage-budget",
 )
 """The theorems without data of their own; ``simplicial`` is the one with."""
 

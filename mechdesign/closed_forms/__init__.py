@@ -9,16 +9,14 @@ from __future__ import annotations
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
 from mechdesign.closed_forms.binary_universal import BinaryUniversal
 from mechdesign.closed_forms.bins.response import ResponseOnBins
+from mechdesign.closed_forms.high_low.two_sizes import HighLowSubsetSelection
 from mechdesign.closed_forms.independent_release import IndependentRelease
 from mechdesign.closed_forms.kary_mangat import KaryMangat
+from mechdesign.closed_forms.leakage.likeliest import LikeliestInputs
 from mechdesign.closed_forms.lift_subset_selection import LiftSubsetSelection
 from mechdesign.closed_forms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.closed_forms.randomized_response import RandomizedResponse
-from mechdesign.closed_forms.subset_selection import (
-    BlockSubsetSelection,
-    HighLowSubsetSelection,
-    SubsetSelection,
-)
+from mechdesign.closed_forms.subset_selection import BlockSubsetSelection, SubsetSelection
 from mechdesign.closed_forms.unconstrained import Unconstrained
 from mechdesign.closed_forms.uniform_lift import UniformLift
 from mechdesign.closed_forms.uniform_subsets import UniformSubsets
@@ -35,6 +33,7 @@ __all__ = [
     "KaryMangat",
     "LIPRandomizedResponse",
     "LiftSubsetSelection",
+    "LikeliestInputs",
     "RandomizedResponse",
     "ResponseOnBins",
     "SubsetSelection",
@@ -60,5 +59,6 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     LiftSubsetSelection(),
     BlockSubsetSelection(),
     HighLowSubsetSelection(),
+    LikeliestInputs(),
 )
 """Every closed form, in the order in which the router asks them."""

@@ -1,4 +1,4 @@
-"""Subset selection for distribution estimation (Ye and Barg 2018): LDP, blocks, high-low LDP."""
+"""Subset selection for distribution estimation (Ye and Barg 2018): LDP and blocks."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
-from mechdesign.errors import UnsupportedError
-from mechdesign.notions import LDP, BlockLDP, HighLowLDP
-from mechdesign.outside import called, checked
+from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
 
 __all__ = [
     "LARGEST_LOW",
+    "LEAST_LOW",
     "MOST_INPUTS",
     "NOT_A_RISK",
     "TOO_LARGE",
     "TOO_SMALL",
     "BlockSubsetSelection",
-    "HighLowSubsetSelection",
     "SubsetSelection",
     "best_size",
     "write_out",
@@ -119,99 +117,6 @@ class BlockSubsetSelection(ClosedForm):
             part[inputs] = own
             parts.append(part)
         return write_out(problem, np.hstack(parts))
-
-
-class HighLowSubsetSelection(ClosedForm):
-    """Subset selection among the sensitive inputs, in which the others hide with probability w.
-
-    Of the s sensitive inputs, x reports a set of j as in subset selection. Any other input reports
-    a uniformly random such set with probability w = 1 / ((j / s) (e**eps - 1) + 1), else itself.
-    The best j is optimal, or within a few thousandths of it: where the optimum mixes two sizes the
-    numeric route goes on to find it. For s = 1 it is Mangat's design.
-
-    Source: ours; Acharya et al. 2020 use Hadamard response among the sensitive inputs.
-    """
-
-    name = "high-low subset selection"
-    source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
-    theorem = None
-
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""
-        utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
-        if notion is None or not isinstance(utility, EstimationRisk):
-            return NOT_A_RISK
-        if utility.worst_case:
-            return Verdict(False, "its size is best at one prior, not in the worst case")
-        found = _HighLow(problem, notion, utility)
-        if len({problem.prior[x] for x in found.sensitive}) > 1:
-            return Verdict(False, "it is for a prior that is uniform on the sensitive inputs")
-        if found.low > LARGEST_LOW:
-            return TOO_SMALL
-        if len(found.sensitive) > MOST_INPUTS:
-            return TOO_LARGE
-        j, s = found.best(), len(found.sensitive)
-        return Verdict(True, f"sets of {j} of the {s} sensitive inputs are best, of one size")
-
-    def formula(self, problem: Problem) -> Formula:
-        """Return the channel."""
-        utility = problem.utility
-        if not isinstance(utility, EstimationRisk):
-            raise UnsupportedError("objective", "a risk of estimation", utility.name)
-        found = _HighLow(problem, the_notion(problem, HighLowLDP), utility)
-        members, weights = balanced_subsets(len(found.sensitive), found.best())
-        hide = found.hide(found.best())
-        sets = np.tile(hide * weights, (len(problem.domain), 1))
-        raised = np.where(members > 0, hide / found.low, hide)
-        sets[found.sensitive] = raised * weights
-        alone = np.eye(len(problem.domain))[:, found.others] * (1 - hide)
-        return write_out(problem, np.hstack([sets, alone]))
-
-
-class _HighLow:
-    """The numbers of a high-low problem with a prior that is uniform on the sensitive inputs."""
-
-    def __init__(self, problem: Problem, notion: HighLowLDP, utility: EstimationRisk) -> None:
-        domain = problem.domain
-        self.sensitive = sorted(domain.index(label, "sensitive") for label in notion.sensitive)
-        self.others = [x for x in range(len(domain)) if x not in set(self.sensitive)]
-        self.low, self.prior = max(math.exp(-notion.epsilon), LEAST_LOW), problem.prior.array
-        self.utility = utility
-
-    def hide(self, j: int) -> float:
-        """Return w, the probability that a set is reported where no input in it is raised."""
-        share = j / len(self.sensitive)
-        return self.low / (share + (1 - share) * self.low)
-
-    def best(self) -> int:
-        """Return the size of least risk."""
-        s = len(self.sensitive)
-        return min(range(1, max(2, s)), key=self._risk)
-
-    def _risk(self, j: int) -> float:
-        """Return the risk of one size, by the parts that permutations of the sensitive leave.
-
-        On the sensitive inputs, M is mu on vectors of sum 0; else it is a matrix on the mean of the
-        sensitive and the single others.
-        """
-        s, w, rise = len(self.sensitive), self.hide(j), 1 / self.low - 1
-        p = self.prior[self.sensitive[0]]
-        others = self.prior[self.others]
-        # the probability of a report, over the weight of its set
-        mass = w * (p * (j * rise + s) + others.sum())
-        G = np.full((1 + len(others), 1 + len(others)), w * w / mass)
-        mean = (1 + rise * j / s) * math.sqrt(s)
-        G[0] *= mean
-        G[:, 0] *= mean
-        G[range(1, len(G)), range(1, len(G))] += (1 - w) / others
-        inverse = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, G), G.shape))
-        variances = np.empty(len(self.prior))
-        variances[self.others] = inverse[1:]
-        variances[self.sensitive] = inverse[0] / s
-        if s > 1:
-            mu = (w * rise) ** 2 * j * (s - j) / (s * (s - 1)) / mass
-            variances[self.sensitive] += (1 - 1 / s) / mu
-        return float(self.utility.deviations(variances, self.prior).value.sum())
 
 
 def best_size(k: int, low: float) -> int:

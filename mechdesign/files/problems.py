@@ -35,7 +35,8 @@ from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
 from mechdesign.files.folders import allowed_paths, find_data
 from mechdesign.files.reading import read_toml
-from mechdesign.notions import NOTIONS, Notion, SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
+from mechdesign.notions.sensitive_attribute import attribute_of
 from mechdesign.prior import Prior
 from mechdesign.problem import Expected, Problem
 from mechdesign.resources import check_size
@@ -414,8 +415,8 @@ def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     attribute, labels = table[keys[0]] if keys else None, domain
     if isinstance(attribute, dict):
         with _inside(f"{where}.{keys[0]}"):
-            attribute = SensitiveAttribute.from_table(attribute)
-        labels = attribute.domain
+            attribute = attribute_of(attribute)
+        labels = attribute.values
     with _inside(where):
         own = _with_files(own, folder, labels)
     notion: Notion = _build(own, where, "notion", NOTIONS, ATTRIBUTE_KEYS)

@@ -8,11 +8,14 @@ from __future__ import annotations
 from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
-from mechdesign.notions.bounded_prior_lip import BoundedPriorLIP
+from mechdesign.notions.bounded_prior.lift import BoundedPriorLift
+from mechdesign.notions.bounded_prior.lip import BoundedPriorLIP
+from mechdesign.notions.bounded_prior.pml import BoundedPriorPML
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
+from mechdesign.notions.joint_laws.attribute import UncertainAttribute
 from mechdesign.notions.ldp import LDP
 from mechdesign.notions.linear import LinearNotion
 from mechdesign.notions.lip import LIP
@@ -38,6 +41,8 @@ __all__ = [
     "AttackError",
     "BlockLDP",
     "BoundedPriorLIP",
+    "BoundedPriorLift",
+    "BoundedPriorPML",
     "ChannelConstraint",
     "Cone",
     "ContextAwareLDP",
@@ -52,6 +57,7 @@ __all__ = [
     "Row",
     "SensitiveAttribute",
     "SensitiveAttributePrivacy",
+    "UncertainAttribute",
     "cone_of",
 ]
 
@@ -67,6 +73,8 @@ NOTIONS: dict[str, type[Notion]] = {
         AsymmetricLift,
         PML,
         BoundedPriorLIP,
+        BoundedPriorPML,
+        BoundedPriorLift,
         DifferentialIdentifiability,
         ApproximateLDP,
         ApproximateLIP,

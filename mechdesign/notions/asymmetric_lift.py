@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from mechdesign.domain import Domain
 from mechdesign.exact import fraction_text
@@ -11,7 +12,7 @@ from mechdesign.notions.base import Notion, budget, is_infinite, prior_for
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior import Prior
-from mechdesign.prior_sets import PriorList
+from mechdesign.prior_sets import PriorList, PriorSet
 
 __all__ = ["AsymmetricLift"]
 
@@ -56,9 +57,16 @@ upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
         """Whether ``lower`` is finite."""
         return self.lower is not None
 
+    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Self:
+        """Return the same: lifts under a law are those of the values together with the law."""
+        return self
+
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on each side that has a finite budget."""
-        priors = PriorList([prior_for(self.name, domain, prior)])
+        return self.rows_for(PriorList([prior_for(self.name, domain, prior)]))
+
+    def rows_for(self, priors: PriorSet) -> LiftRows:
+        """Return the bounds for the priors of a set."""
         upper = None if self.upper is None else Bound(base=self.upper)
         lower = None if self.lower is None else Bound(base=self.lower)
         return LiftRows(self.name, priors, upper, lower, Fraction(0))

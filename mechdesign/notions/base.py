@@ -95,6 +95,21 @@ class Notion(ABC):
         """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
         return False
 
+    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Notion | None:
+        """Return what it asks of a sensitive attribute S under each of some laws, as one notion.
+
+        It is about the attribute (t, S) with t the number of the law; None if that is not known.
+
+        Parameters
+        ----------
+        blocks
+            The values (t, s) of each law.
+        every_law
+            Whether these are all laws, with all values; else the laws that matter for bounds on the
+            lift, with the values that are not s taken together.
+        """
+        return None
+
     def protected(self, domain: Domain) -> Domain:
         """Return what the notion protects: the inputs, or the values of a sensitive attribute."""
         return domain

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 from mechdesign.domain import Domain
 from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.notions.rows.cone import Bound
@@ -47,6 +50,10 @@ epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^e
     def bounds_lift_from_below(self) -> bool:
         """True: every lift is at least e**-epsilon."""
         return True
+
+    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Self:
+        """Return the same: lifts under a law are those of the values together with the law."""
+        return self
 
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on the lift from either side."""

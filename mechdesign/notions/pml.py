@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 from mechdesign.domain import Domain
 from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.notions.rows.cone import Bound
@@ -40,6 +43,10 @@ class PML(BudgetNotion):
 epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
 """
     needs_prior = True
+
+    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Self:
+        """Return the same: lifts under a law are those of the values together with the law."""
+        return self
 
     def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Compile to a bound on the lift from above."""

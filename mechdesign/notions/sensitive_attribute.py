@@ -16,11 +16,12 @@ from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
+from mechdesign.notions.joint_laws.attribute import UncertainAttribute
 from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
 
-__all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy"]
+__all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
 
 
 class SensitiveAttribute:
@@ -151,6 +152,15 @@ class SensitiveAttribute:
         rows = zip(joint, masses, strict=True)
         return Prior(masses), [tuple(p / mass for p in row) for row, mass in rows]
 
+    @property
+    def values(self) -> Domain:
+        """The values as a domain."""
+        return self.domain
+
+    def spread(self, notion: Notion) -> Notion:
+        """Return what a notion asks of the attribute: itself, as its joint law is known."""
+        return notion
+
     def to_table(self) -> dict[str, Any]:
         """Return the table of a problem file, numbers as exact text, as P(s|x) in either case."""
         return {
@@ -190,7 +200,8 @@ class SensitiveAttributePrivacy(Notion):
         lift bounds, pointwise maximal leakage, differential identifiability. Inputs that it names
         are values of S.
     attribute
-        The sensitive attribute, or a table of its keys.
+        The sensitive attribute, whose joint law with the input is known, or known up to a set
+        (:class:`~mechdesign.UncertainAttribute`); or a table of its keys.
 
     Raises
     ------
@@ -217,24 +228,23 @@ class SensitiveAttributePrivacy(Notion):
     allows_sensitive_attribute = False
     needs_prior = True
 
-    def __init__(self, notion: Notion, attribute: SensitiveAttribute | Any) -> None:
+    def __init__(
+        self, notion: Notion, attribute: SensitiveAttribute | UncertainAttribute | Any
+    ) -> None:
         expected = "a notion about single outputs and one prior, to be about a sensitive attribute"
         if not isinstance(notion, Notion):
             raise InputError("notion", expected, shown_kind(notion))
         if not notion.allows_sensitive_attribute:
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
-        if not isinstance(attribute, SensitiveAttribute | Mapping):
+        if not isinstance(attribute, SensitiveAttribute | UncertainAttribute | Mapping):
             expected = "a table { values, given_input } or { values, joint }"
             raise InputError("secret", expected, shown(attribute))
         try:
-            self.attribute = (
-                attribute
-                if isinstance(attribute, SensitiveAttribute)
-                else SensitiveAttribute.from_table(attribute)
-            )
+            self.attribute = attribute_of(attribute)
         except InputError as error:
             raise error.within("secret") from None
+        self._spread = self.attribute.spread(notion)
 
     @property
     def epsilon(self) -> Fraction:
@@ -248,7 +258,7 @@ class SensitiveAttributePrivacy(Notion):
             masses, given_value = self.attribute.aligned(domain).distributions(given)
         except InputError as error:
             raise error.within("secret") from None
-        return LatentRows(self.notion.family(self.attribute.domain, masses), given_value)
+        return LatentRows(self._spread.family(self.attribute.domain, masses), given_value)
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
         """Return the notion with its numbers in the order of the values and of the domain."""
@@ -256,7 +266,7 @@ class SensitiveAttributePrivacy(Notion):
             attribute = self.attribute.aligned(domain)
         except InputError as error:
             raise error.within("secret") from None
-        return SensitiveAttributePrivacy(self.notion.aligned(attribute.domain), attribute)
+        return SensitiveAttributePrivacy(self.notion.aligned(attribute.values), attribute)
 
     def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:
         """Return the same notion of the same attribute with another budget."""
@@ -268,7 +278,7 @@ class SensitiveAttributePrivacy(Notion):
         return self.notion.has_epsilon
 
     def protected(self, _domain: Domain) -> Domain:
-        """Return the values of the sensitive attribute."""
+        """Return the values of the sensitive attribute; with the number of the law, if unknown."""
         return self.attribute.domain
 
     @property
@@ -281,7 +291,7 @@ class SensitiveAttributePrivacy(Notion):
         masses, _ = self.attribute.distributions(
             prior_for(f"{self.name} of a sensitive attribute", domain, prior)
         )
-        inner = self.notion.stated(self.attribute.domain, masses)
+        inner = self.notion.stated(self.attribute.values, masses)
         return SensitiveAttributePrivacy(inner, self.attribute)
 
     def to_table(self) -> dict[str, Any]:
@@ -290,6 +300,23 @@ class SensitiveAttributePrivacy(Notion):
 
     def __repr__(self) -> str:
         return f"SensitiveAttributePrivacy({self.notion!r}, {self.attribute!r})"
+
+
+def attribute_of(
+    given: SensitiveAttribute | UncertainAttribute | Mapping[str, Any],
+) -> SensitiveAttribute | UncertainAttribute:
+    """Return the attribute that a table states, with one joint law or a set; or itself.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if isinstance(given, SensitiveAttribute | UncertainAttribute):
+        return given
+    if set(given) & {"laws", "radius", "lower", "upper"}:
+        return UncertainAttribute.from_table(given)
+    return SensitiveAttribute.from_table(given)
 
 
 def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Labels | None]:

@@ -487,6 +487,31 @@ class Prover:
         trace = Fraction(1, k) + Fraction(k - 1) ** 2 / (most - k)
         return deviations(problem.objective, [(trace - Fraction(1, k)) / k] * k)[0]
 
+    def paid_guesses(self, _: Any) -> Fraction | None:
+        """Bound right guesses c_x <= 1 with sum(c) <= e**epsilon by linear programming duality.
+
+        For any price t of leakage, p . c <= t e**epsilon + sum of the positive parts of p - t; it
+        is least at one of the prior's entries, or at 0.
+        """
+        problem, k, p = self.problem, self.k, self.p
+        budgets = [n.epsilon for n in problem.notions if n.name == "maximal-leakage"]
+        need(budgets, "maximal leakage")
+        leakage, losses, most = exp(min(budgets))[1], problem.losses, ONE
+        if problem.objective == GUESS:
+            losses, most = losses_of(problem.terms or [])
+        if losses is None:
+            losses = [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
+        right = set()
+        for column in zip(*losses, strict=True):
+            cheap = [x for x, (low, _) in enumerate(column) if low < 1]
+            need(len(cheap) < 2 and all(low >= 0 for low, _ in column), "one right input each")
+            right |= set(cheap)
+        if problem.worst:
+            return 1 - min(ONE, leakage / k) if len(right) == k else ONE
+        mass = [p[x] if x in right else ZERO for x in range(k)]
+        paid = min(t * leakage + sum(max(m - t, ZERO) for m in mass) for t in [ZERO, *mass])
+        return most - 1 + paid if self.maximized else 1 - paid
+
     # what a dual proves
 
     def dual(self, stated: Any) -> Fraction | None:
@@ -969,6 +994,11 @@ THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | N
     "randomized-response": (Prover.randomized_response, {"hamming"}, {"ldp"}),
     "uniform-subsets": (Prover.best_ray, ALIKE, {"ldp"}),
     "uniform-lift": (Prover.best_ray, ALIKE | {"hamming"}, LIFT_BOUNDS),
+    "leakage-budget": (
+        Prover.paid_guesses,
+        LOSSES | {"worst loss", "bayes-accuracy", GUESS},
+        {"maximal-leakage"},
+    ),
     "subset-selection": (Prover.subsets, RISKS | {"worst risk"}, {"ldp", "lip", "lift", "pml"}),
 }
 """What proves a bound, for which objectives, and one of which notions there has to be."""

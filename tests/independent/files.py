@@ -285,9 +285,8 @@ def check_privacy(stated: Any, problem: Problem, columns: list[Vector]) -> None:
         for key in {"epsilon", "delta"} & set(must):
             need(float(table[key]) == float(fraction(notion.table[key])), key)
         if notion.secret:
-            need(
-                [label(s) for s in sequence(table["secret"])] == notion.inputs.labels, "the secret"
-            )
+            told, values = sequence(table["secret"]), notion.table["secret"]["values"]
+            need([*map(label, told)] == [*map(label, values)], "the secret")
         need(notion.holds(columns, notion.epsilon), f"not private: {notion.name}")
         leaks(notion, columns, table["leakage"])
 

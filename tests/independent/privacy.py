@@ -74,9 +74,10 @@ def unit(x: int, k: int, scale: Fraction = ONE) -> Vector:
 
 
 RATIOS = {"ldp", "context-aware", "high-low", "block", "metric", "differential-identifiability"}
-LIFTS = {"lip", "lift", "pml", "bounded-prior-lip"}
+OF_PRIORS = {"bounded-prior-lip", "bounded-prior-pml", "bounded-prior-lift"}
+LIFTS = {"lip", "lift", "pml"} | OF_PRIORS
 SUMS = {"approximate-ldp", "approximate-lip", "mutual-information", "maximal-leakage"} | GUESSED
-NO_EPSILON = {"context-aware", "lift"} | GUESSED
+NO_EPSILON = {"context-aware", "lift", "bounded-prior-lift"} | GUESSED
 EXTRA: dict[str, tuple[set[str], set[str]]] = {
     "context-aware": ({"matrix"}, set()),
     "high-low": ({"sensitive"}, set()),
@@ -84,12 +85,56 @@ EXTRA: dict[str, tuple[set[str], set[str]]] = {
     "metric": ({"distance"}, set()),
     "lift": ({"lower", "upper"}, set()),
     "bounded-prior-lip": (set(), {"priors", "lower", "upper", "center", "radius"}),
+    "bounded-prior-pml": (set(), {"priors", "lower", "upper", "center", "radius"}),
+    "bounded-prior-lift": ({"lower", "upper", "priors"}, set()),
     "linear": ({"rows"}, {"epsilon", "title"}),
     "approximate-ldp": ({"delta"}, set()),
     "approximate-lip": ({"delta"}, set()),
     "g-vulnerability": ({"limit"}, {"gain_matrix"}),
     "attack-error": ({"least", "distance"}, set()),
 }
+
+
+def laws_of(table: Any, n_values: int, prior: Vector) -> list[list[Vector]]:
+    """Return the laws P(s|x) of a set that matter: those listed, or each choice of the ends."""
+    k = len(prior)
+    if set(table) == {"values", "laws"}:
+        return [
+            [distribution(r, n_values) for r in sequence(law, k)] for law in sequence(table["laws"])
+        ]
+    ends: list[list[tuple[Fraction, Fraction]]] = []
+    if set(table) == {"values", "given_input", "radius"}:
+        for r, far in zip(
+            sequence(table["given_input"], k), sequence(table["radius"], k), strict=True
+        ):
+            moved = fraction(far)
+            need(moved >= 0, "a radius")
+            row = distribution(r, n_values)
+            ends.append([(max(v - moved, ZERO), min(v + moved, ONE)) for v in row])
+    else:
+        need(set(table) == {"values", "lower", "upper"}, "one way to state a set of laws")
+        for a, b in zip(sequence(table["lower"], k), sequence(table["upper"], k), strict=True):
+            low, high = ([fraction(v) for v in sequence(end, n_values)] for end in (a, b))
+            need(all(u <= v for u, v in zip(low, high, strict=True)), "bounds")
+            need(sum(low) <= 1 <= sum(high), "bounds with a distribution")
+            ends.append(
+                [
+                    (max(low[s], 1 - sum(high) + high[s]), min(high[s], 1 - sum(low) + low[s]))
+                    for s in range(n_values)
+                ]
+            )
+    found = []
+    for s in range(n_values if n_values > 2 else 1):
+        chosen: list[list[Fraction]] = [[]]
+        for row_ends in ends:
+            low_end, high_end = row_ends[s]
+            need(len(chosen) <= 1 << 10, "few uncertain inputs")
+            steps = [low_end] if low_end == high_end else [low_end, high_end]
+            chosen = [[*before, end] for before in chosen for end in steps]
+        for law in chosen:
+            tells = dot(prior, tuple(law)) not in (0, 1)
+            found.append([(a, 1 - a) for a in (law if tells else [Fraction(1, 2)] * k)])
+    return found
 
 
 class Notion:
@@ -108,6 +153,7 @@ class Notion:
         self.delta = fraction(table.get("delta", "0"))
         need(0 <= self.delta <= 1, "delta from 0 to 1")
         self.of_inputs, self.secret = (inputs, prior), None
+        self.law_of: list[int] = []
         self.inputs, self.prior = inputs, prior
         if "secret" in table:
             self._about(table["secret"])
@@ -127,10 +173,24 @@ class Notion:
         self.rows = [*(self._of_q(row) for row in self.pairs.values()), *self.own, *lifts]
 
     def _about(self, table: Any) -> None:
-        need(self.name not in SUMS | {"bounded-prior-lip"}, "a secret beside such a notion")
-        table, (inputs, prior) = keys(table, ["values", "given_input"]), self.of_inputs
+        need(self.name not in SUMS | OF_PRIORS, "a secret beside such a notion")
+        (inputs, prior), k = self.of_inputs, len(self.of_inputs[0])
+        table = keys(table, ["values"], {"given_input", "radius", "lower", "upper", "laws"})
         values = labels(table["values"])
-        rows = [distribution(r, len(values)) for r in sequence(table["given_input"], len(inputs))]
+        if set(table) == {"values", "given_input"}:
+            rows = [distribution(r, len(values)) for r in sequence(table["given_input"], k)]
+        else:
+            laws = laws_of(table, len(values), prior)
+            width = len(laws[0][0])
+            values = list(range(width * len(laws)))
+            rows = [
+                tuple(v / len(laws) for law in laws for v in law[x]) for x in range(len(inputs))
+            ]
+            if self.name == "ldp":  # the law is no secret
+                need("laws" in table or len(table["values"]) == 2, "LDP of two values")
+                self.law_of = [v // width for v in values]
+            else:
+                need(self.name in ("lip", "pml", "lift"), "a notion for a set of laws")
         masses = tuple(
             sum(p * r[s] for p, r in zip(prior, rows, strict=True)) for s in range(len(values))
         )
@@ -195,7 +255,8 @@ class Notion:
         everybody = [(x, z) for x in range(k) for z in range(k) if x != z]
         if name == "ldp" or (name == "approximate-ldp" and self.delta == 0):
             for x, z in everybody:
-                self.pair(x, z)
+                if not self.law_of or self.law_of[x] == self.law_of[z]:
+                    self.pair(x, z)
         elif name == "context-aware":
             rows = [sequence(r, k) for r in sequence(table["matrix"], k)]
             for x, z in itertools.product(range(k), repeat=2):
@@ -223,15 +284,15 @@ class Notion:
             name == "approximate-lip" and self.delta == 0
         ):
             self.up = self.down = ZERO
-        elif name == "pml":
+        elif name in ("pml", "bounded-prior-pml"):
             self.up = ZERO
-        elif name == "lift":
+        elif name in ("lift", "bounded-prior-lift"):
             self.up, self.down = (
                 None if table[end] == "inf" else fraction(table[end]) for end in ("upper", "lower")
             )
         elif name == "linear":
             self._linear()
-        if name == "bounded-prior-lip":
+        if name in OF_PRIORS:
             self.members = self._extreme_priors()
 
     def _blocks(self) -> list[int]:
@@ -289,9 +350,16 @@ class Notion:
             )
             self.own.append(self._of_q(found))
 
+    def _stated_priors(self) -> dict[str, Any]:
+        """Return the keys of the set of priors, which may be in a table of their own."""
+        if self.name != "bounded-prior-lift":
+            return {key: self.table[key] for key in set(self.table) - {"notion", "epsilon"}}
+        own = self.table["priors"]
+        return own if isinstance(own, dict) else {"priors": own}
+
     def _extreme_priors(self) -> list[Vector]:
-        table, k = self.table, len(self.prior)
-        stated = set(table) - {"notion", "epsilon"}
+        table, k = self._stated_priors(), len(self.prior)
+        stated = set(table)
         if stated == {"priors"}:
             members = [distribution(p, k) for p in sequence(table["priors"])]
             need(members, "priors")
@@ -319,7 +387,7 @@ class Notion:
         return found
 
     def contains(self, p: Vector) -> bool:
-        table = self.table
+        table = self._stated_priors()
         if "priors" in table:
             return p in (self.members or [])
         if "lower" in table:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from benchmarks.atlas.base import Axis, Formula, Point, Region, sizes
 from benchmarks.atlas.formulas.randomized_response import INPUTS
 from mechdesign.channel import Channel
+from mechdesign.closed_forms import HighLowSubsetSelection
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -26,6 +27,7 @@ __all__ = [
     "HadamardRisk",
     "HighLowHadamard",
     "HighLowSubsets",
+    "HighLowTwoSizes",
 ]
 
 EIGHT, TWELVE = 8, 12
@@ -127,6 +129,24 @@ class HighLowSubsets(_HighLow):
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
         return high_low_subset_selection(EIGHT, at.epsilon, range(int(at.parameter)))
+
+
+class HighLowTwoSizes(HighLowSubsets):
+    """Subset selection of one size or of two neighbors, mixed: optimal (see the closed form)."""
+
+    name = "high-low-two-sizes"
+    title = "Subset selection of two sizes, high-low LDP\nℓ2 risk, 8 inputs, s of them sensitive"
+    source = "ours"
+    claim = "least l2 risk where the prior is uniform on the sensitive inputs"
+
+    def channel(self, at: Point) -> Channel:
+        """Return the matrix, a column for each set."""
+        found = HighLowSubsetSelection().formula(self.problem(at))
+        return Channel.from_matrix(found.matrix, inputs=range(EIGHT))
+
+    def proved(self, at: Point) -> Region | None:
+        """Return optimal."""
+        return Region.OPTIMAL
 
 
 class _Blocks(_Scheme):

@@ -260,17 +260,18 @@ def lift_limits(
 ) -> tuple[Fraction | None, Fraction | None]:
     """Return the exponents that bound lift and inverse lift from above; None where unbounded."""
     notion = table["notion"]
-    if notion == "lift":
+    if notion in ("lift", "bounded-prior-lift"):
         extra = shift or Fraction(0)
         upper, lower = (
             None if table[side] == "inf" else nonnegative(table[side]) + extra
             for side in ("upper", "lower")
         )
         return upper, lower
-    if notion not in ("lip", "pml", "bounded-prior-lip") and not is_lift(table):
+    one_sided = notion in ("pml", "bounded-prior-pml")
+    if not one_sided and notion not in ("lip", "bounded-prior-lip") and not is_lift(table):
         raise CertificateError(f"the privacy notion {notion!r} is not known to the checker")
     epsilon = nonnegative(table["epsilon"]) if shift is None else shift
-    return epsilon, None if notion == "pml" else epsilon
+    return epsilon, None if one_sided else epsilon
 
 
 def check_lift(

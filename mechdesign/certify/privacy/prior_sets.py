@@ -25,6 +25,7 @@ from mechdesign.certify.problem import (
 from mechdesign.errors import CertificateError
 
 __all__ = [
+    "OF_PRIORS",
     "PriorBounds",
     "check_member",
     "extreme_probability",
@@ -33,6 +34,9 @@ __all__ = [
     "prior_bounds",
     "read_members",
 ]
+
+OF_PRIORS = ("bounded-prior-lip", "bounded-prior-pml", "bounded-prior-lift")
+"""Notions that name the priors that they hold for."""
 
 PriorBounds: TypeAlias = tuple[
     list[list[Fraction]],
@@ -51,16 +55,18 @@ def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
     k = len(statement.prior)
     if table["notion"] in (SECRET, LINEAR):
         return [], None, None
-    if table["notion"] != "bounded-prior-lip":
+    if table["notion"] not in OF_PRIORS:
         return [statement.prior], None, None
-    if "lower" in table:
-        low, high = table_of([table["lower"], table["upper"]], (2, k))
+    # where two budgets are called lower and upper, the ends of a box are in a table of their own
+    stated = table.get("priors", table)
+    if isinstance(stated, list):
+        return [distribution(prior, k) for prior in stated], None, None
+    if "lower" in stated:
+        low, high = table_of([stated["lower"], stated["upper"]], (2, k))
         if not sum(low) <= 1 <= sum(high) or any(a > b for a, b in zip(low, high, strict=True)):
             raise CertificateError("the box of priors in the file is empty")
         return [], (low, high), None
-    if "center" in table:
-        return [], None, (distribution(table["center"], k), nonnegative(table["radius"]))
-    return [distribution(prior, k) for prior in table["priors"]], None, None
+    return [], None, (distribution(stated["center"], k), nonnegative(stated["radius"]))
 
 
 def over_one_denominator(bounds: PriorBounds) -> tuple[Any, int]:

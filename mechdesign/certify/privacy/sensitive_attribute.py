@@ -1,8 +1,9 @@
 """Notions of a sensitive attribute S, a latent variable behind the input X, as notions of inputs.
 
-The output depends on S through X only, so that Pr(y|s) = Sum_x P(x|s) Q(y|x). A file states P(s|x).
-With the prior of the input, this gives P(s) and P(x|s). So a notion of S is the same notion with
-the values of S as inputs, the prior P(s), and the columns w_s = Sum_x P(x|s) q_x. All is exact.
+The output depends on S through X only, so that Pr(y|s) = Sum_x P(x|s) Q(y|x). A file states P(s|x),
+or a set of such laws (`joint_laws`). With the prior of the input, this gives P(s) and P(x|s). So a
+notion of S is the same notion with the values of S as inputs, the prior P(s), and the columns
+w_s = Sum_x P(x|s) q_x. All is exact.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from operator import mul
 from typing import Any
 
 from mechdesign.certify.fixed_point import fraction_steps, over_one_denominator, total
+from mechdesign.certify.privacy.joint_laws import asked_of_laws, stated_laws
 from mechdesign.certify.problem import (
     SECRET,
     Statement,
     check_different as check_labels,
-    distribution,
     read_domain,
 )
 from mechdesign.errors import CertificateError
@@ -69,9 +70,16 @@ def read_sensitive_attribute(statement: Statement, table: dict[str, Any]) -> Sen
     stated, prior = table["secret"], statement.prior
     labels, points, spacing = read_domain({"values": stated["values"]})
     check_labels(labels, "secret")
-    given = [distribution(row, len(labels)) for row in stated["given_input"]]
-    if len(given) != len(prior):
-        raise CertificateError("the distribution of the secret has not one row for each input")
+    inner = {key: entry for key, entry in table.items() if key not in ("secret", "of")}
+    inner["notion"] = table["of"] if table["notion"] == SECRET else table["notion"]
+    laws = stated_laws(stated, len(labels), prior)
+    if set(stated) != {"values", "given_input"}:
+        width = len(laws[0][0])
+        values, count = len(labels), width * len(laws)
+        inner = asked_of_laws(inner, stated, values, width, count)
+        labels, points, spacing = list(range(count)), None, Fraction(1)
+    share = Fraction(1, len(laws))
+    given = [[share * p for law in laws for p in law[x]] for x in range(len(prior))]
     spend(30 * len(labels) * len(prior), "the inputs given a secret")
     joint = [[row[s] * p for row, p in zip(given, prior, strict=True)] for s in range(len(labels))]
     masses = [total(row) for row in joint]
@@ -82,8 +90,6 @@ def read_sensitive_attribute(statement: Statement, table: dict[str, Any]) -> Sen
     flat = [p / mass for row, mass in zip(joint, masses, strict=True) for p in row]
     scaled, whole = over_one_denominator(flat)
     rows = [scaled[n : n + len(prior)] for n in range(0, len(scaled), len(prior))]
-    inner = {key: entry for key, entry in table.items() if key not in ("secret", "of")}
-    inner["notion"] = table["of"] if table["notion"] == SECRET else table["notion"]
     own = Statement(labels, points, spacing, masses, [inner], statement.utility, None)
     return SensitiveAttribute(own, inner, rows, whole)
 

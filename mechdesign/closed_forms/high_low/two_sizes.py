@@ -1,0 +1,181 @@
+"""Subset selection of one or two sizes among the sensitive inputs, the optimum of high-low LDP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
+from mechdesign.closed_forms.subset_selection import (
+    LARGEST_LOW,
+    LEAST_LOW,
+    MOST_INPUTS,
+    NOT_A_RISK,
+    TOO_LARGE,
+    TOO_SMALL,
+    write_out,
+)
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import HighLowLDP
+from mechdesign.problem import Problem
+from mechdesign.utilities import EstimationRisk
+
+__all__ = ["HighLowSubsetSelection"]
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+STEPS = 48
+"""Each leaves 0.62 of an interval; so a share is found to 1e-10, and its risk to rounding."""
+
+LEAST_SHARE = 1e-6
+"""A smaller share of a size is rounding: the best share was 0 or 1."""
+
+
+class HighLowSubsetSelection(ClosedForm):
+    r"""Subset selection among the sensitive inputs, in which the others hide with probability w.
+
+    Of the s sensitive inputs, x reports a set of j as in subset selection. Any other input reports
+    a uniformly random such set with probability w_j = s / (s + j d), d = e**eps - 1, else itself.
+    The size j is one of two neighbors, j with probability t and j + 1 with 1 - t. No channel has
+    less risk, for any prior that is uniform on the sensitive inputs. For s = 1 it is Mangat's
+    design.
+
+    Proof. The extreme rays of the cone are e**eps on a nonempty set S of sensitive inputs and 1
+    elsewhere, and the single other inputs. The risk is convex in the information matrix M = Sum_y
+    q_y q_y' / P . q_y, and permutations of the sensitive inputs leave it as it is; so some optimum
+    uses all sets of size j equally, with probability t_j at a sensitive input, and the other
+    inputs alone with phi = 1 - Sum_j t_j w_j. Let each sensitive input have the prior p, and the
+    others P_B together. As M P = 1, M**-1 = P P' + V with V 1 = 0, and V is diagonal up to rank one
+    on three subspaces, orthogonal for M: vectors on the sensitive inputs with sum 0; those on the
+    others with sum 0; and v = (1/s, ..., 1/s, -P_x / P_B, ...). Its diagonal is
+
+        (1 - 1/s) / a + 1 / (mu s**2)                           at a sensitive input,
+        P_x (1 - P_x / P_B) / phi + P_x**2 / (P_B**2 mu)        at another one,
+
+    where, all linear in t with Sum_j t_j = 1,
+
+        a   = Sum_j t_j d**2 j (s - j) / ((s - 1) (s + j d) (1 + j d p)),
+        phi = Sum_j t_j j d / (s + j d),
+        mu  = Sum_j t_j j d / (s P_B (1 + j d p)).
+
+    Both risks fall in a, phi and mu and are convex in t: 1/a is, and the root of a sum of such
+    terms, as a norm of their roots. So t is optimal iff, with some alpha, beta, gamma >= 0,
+    alpha a_j + beta phi_j + gamma mu_j is at most its mean nu, with equality where t_j > 0. Times
+    (s + j d)(1 + j d p), the difference is a quadratic function g of j, with g(0) = -nu s < 0. If g
+    were convex, it would have one zero among the sizes, after which it is positive: the last, s,
+    for which a = 0. Else it is concave, at most 0 at every integer, and so it has its zeros at one
+    integer, or at two neighbors.
+
+    Source: ours (optimal high-low mechanisms are also the subject of arXiv 2509.24173, 2025);
+    Acharya et al. 2020 use Hadamard response among the sensitive inputs.
+    """
+
+    name = "high-low subset selection"
+    source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
+    theorem = None
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""
+        utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if utility.worst_case:
+            return Verdict(False, "its sizes are best at one prior, not in the worst case")
+        found = _HighLow(problem, notion, utility)
+        if len({problem.prior[x] for x in found.sensitive}) > 1:
+            return Verdict(False, "it is for a prior that is uniform on the sensitive inputs")
+        if found.low > LARGEST_LOW:
+            return TOO_SMALL
+        if len(found.sensitive) > MOST_INPUTS:
+            return TOO_LARGE
+        sizes, s = found.best(), len(found.sensitive)
+        told = " and ".join(map(str, sizes))
+        return Verdict(True, f"sets of {told} of the {s} sensitive inputs are optimal")
+
+    def formula(self, problem: Problem) -> Formula:
+        """Return the channel."""
+        utility = problem.utility
+        if not isinstance(utility, EstimationRisk):
+            raise UnsupportedError("objective", "a risk of estimation", utility.name)
+        found = _HighLow(problem, the_notion(problem, HighLowLDP), utility)
+        parts, k, alone = [], len(problem.domain), 1.0
+        for j, share in found.best().items():
+            members, weights = balanced_subsets(len(found.sensitive), j)
+            hide = share * found.hide(j)
+            part = np.tile(hide * weights, (k, 1))
+            part[found.sensitive] = np.where(members > 0, hide / found.low, hide) * weights
+            parts.append(part)
+            alone -= hide
+        return write_out(problem, np.hstack([*parts, np.eye(k)[:, found.others] * alone]))
+
+
+class _HighLow:
+    """The numbers of a high-low problem with a prior that is uniform on the sensitive inputs."""
+
+    def __init__(self, problem: Problem, notion: HighLowLDP, utility: EstimationRisk) -> None:
+        domain = problem.domain
+        self.sensitive = sorted(domain.index(label, "sensitive") for label in notion.sensitive)
+        self.others = [x for x in range(len(domain)) if x not in set(self.sensitive)]
+        self.low, self.prior = max(math.exp(-notion.epsilon), LEAST_LOW), problem.prior.array
+        self.utility = utility
+
+    def hide(self, j: int) -> float:
+        """Return w, the probability that a set is reported where no input in it is raised."""
+        share = j / len(self.sensitive)
+        return self.low / (share + (1 - share) * self.low)
+
+    def best(self) -> dict[int, float]:
+        """Return the sizes of least risk, each with its probability at a sensitive input."""
+        s = len(self.sensitive)
+        j = min(range(1, max(2, s)), key=lambda j: self._risk(self._terms(j)))
+        least, found = self._risk(self._terms(j)), {j: 1.0}
+        for first in range(1, s - 1):
+            ends = self._terms(first), self._terms(first + 1)
+
+            def risk(share: float, ends: tuple[FloatArray, FloatArray] = ends) -> float:
+                return self._risk(share * ends[0] + (1 - share) * ends[1])
+
+            share = _least(risk)
+            if LEAST_SHARE < share < 1 - LEAST_SHARE and risk(share) < least:
+                least, found = risk(share), {first: share, first + 1: 1 - share}
+        return found
+
+    def _terms(self, j: int) -> FloatArray:
+        """Return a, phi and mu of one size, times powers of 1 - e**-eps; mu without P_B."""
+        s, low, p = len(self.sensitive), self.low, self.prior[self.sensitive[0]]
+        rise = -math.expm1(math.log(low))
+        told, mass = s * low + j * rise, low + j * rise * p
+        a = rise**2 * j * (s - j) / (max(1, s - 1) * told * mass)
+        return np.array([a, j * rise / told, j * rise / (s * mass)])
+
+    def _risk(self, terms: FloatArray) -> float:
+        s, others = len(self.sensitive), self.prior[self.others]
+        a, phi, mu = terms.tolist()
+        rest = others.sum()
+        variances = self.prior**2
+        variances[self.sensitive] += rest / (mu * s**2)
+        if s > 1:
+            variances[self.sensitive] += (1 - 1 / s) / a
+        variances[self.others] += others * (1 - others / rest) / phi + others**2 / (rest * mu)
+        return float(self.utility.deviations(variances, self.prior).value.sum())
+
+
+def _least(risk: Callable[[float], float]) -> float:
+    """Return where in [0, 1] a convex function is least, by the golden section."""
+    low, high = 0.0, 1.0
+    left, right = 1 - GOLDEN, GOLDEN
+    at_left, at_right = risk(left), risk(right)
+    for _ in range(STEPS):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = risk(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = risk(right)
+    return (low + high) / 2

@@ -1,0 +1,1 @@
+"""Bounds on the whole leakage: maximal leakage."""

@@ -1,0 +1,77 @@
+"""Bounded-prior lift bounds: a budget for each side, under every prior of a set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mechdesign.domain import Domain
+from mechdesign.notions.asymmetric_lift import AsymmetricLift
+from mechdesign.notions.bounded_prior.stated import stated_priors
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.prior import Prior
+
+__all__ = ["BoundedPriorLift"]
+
+
+class BoundedPriorLift(AsymmetricLift):
+    """Asymmetric LIP for every prior in a set: e**-lower <= P(x|y) / P(x) <= e**upper.
+
+    Parameters
+    ----------
+    lower, upper
+        Budgets in nats, in [0, inf]; ``inf`` leaves a side free.
+    priors
+        A list of priors (and all their mixtures), a set of priors, or a table: ``lower`` and
+        ``upper``, ``(n_inputs,)`` each, for a box; ``center`` and ``radius`` for a ball in total
+        variation.
+
+    Notes
+    -----
+    Source: Zarrabian, Ding and Sadeghi 2023 for the two sides; Jiang et al. 2021 (TIFS), Definition
+    6, for the set. There is no epsilon, so the leakage is the largest excess of a log lift over its
+    budget, at most 0 when the channel is private.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> box = {"lower": [0.1, 0.7], "upper": [0.3, 0.9]}
+    >>> [BoundedPriorLift(lower, 0.92, box).holds(warner) for lower in (1.03, 1.02)]
+    [True, False]
+    """
+
+    name = "bounded-prior-lift"
+    title = "lift bounds with a budget for each side, for every prior in a set"
+    on_interval = ""
+    allows_sensitive_attribute = False
+    needs_prior = False
+    example = """
+lower = 1.0                 # nats; P(x|y)/P(x) >= e^-lower; may be inf
+upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
+priors = { center = [0.1, 0.2, 0.3, 0.4], radius = 0.05 }    # for every prior of a set
+# priors = { lower = [0.05, 0.1, 0.2, 0.3], upper = [0.2, 0.3, 0.4, 0.5] }
+# priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]
+"""
+
+    def __init__(self, lower: Any, upper: Any, priors: Any) -> None:
+        super().__init__(lower, upper)
+        self.priors = stated_priors(priors)
+
+    @property
+    def bounds_lift_from_below(self) -> bool:
+        """False: the prior of X need not be one of the set."""
+        return False
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
+        """Compile to a bound on each side that has a finite budget, for every prior of the set."""
+        return self.rows_for(self.priors.aligned(domain))
+
+    def aligned(self, domain: Domain) -> BoundedPriorLift:
+        """Return the notion with its priors in the order of the domain."""
+        sides = super().to_table()
+        return BoundedPriorLift(sides["lower"], sides["upper"], self.priors.aligned(domain))
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        stated = self.priors.to_table()
+        return {**super().to_table(), "priors": stated.get("priors", stated)}

@@ -1,0 +1,101 @@
+"""Bounded-prior local information privacy: LIP under every prior of a set."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.bounded_prior.stated import WAYS, stated_priors
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import PriorSet
+
+__all__ = ["BoundedPriorBudget", "BoundedPriorLIP"]
+
+
+class BoundedPriorBudget(BudgetNotion):
+    """A bound on the lift with one budget, for every prior in a set.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+    priors
+        A list of priors (and all their mixtures), or a set of priors; or
+    lower, upper
+        a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
+    center, radius
+        a ball: all priors within total-variation distance ``radius`` of ``center``.
+    """
+
+    allows_sensitive_attribute = False
+    from_below: ClassVar[bool] = False
+    """Whether the lift is bounded from below too."""
+
+    priors: PriorSet
+
+    def __init__(
+        self,
+        epsilon: Exact,
+        priors: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+        center: Any = None,
+        radius: Any = None,
+    ) -> None:
+        super().__init__(epsilon)
+        self.priors = stated_priors(priors, lower, upper, center, radius)
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
+        """Compile to bounds on the lift for every prior of the set."""
+        lower = Bound() if self.from_below else None
+        return LiftRows(self.name, self.priors.aligned(domain), Bound(), lower, self.epsilon)
+
+    def aligned(self, domain: Domain) -> Self:
+        """Return the notion with its priors in the order of the domain."""
+        return type(self)(self.epsilon, self.priors.aligned(domain))
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table."""
+        return {**super().to_table(), **self.priors.to_table()}
+
+
+class BoundedPriorLIP(BoundedPriorBudget):
+    """LIP for every prior in a set: what holds although the prior is only roughly known.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+    priors
+        A list of priors (and all their mixtures), or a set of priors; or
+    lower, upper
+        a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
+    center, radius
+        a ball: all priors within total-variation distance ``radius`` of ``center``.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Definition 6. The rows are linear in P, so the vertices of
+    the set suffice; they are found by a sort where they are too many to list. The prior of the
+    problem, if given, serves the utility only.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> notion = BoundedPriorLIP(1, lower=[0.1, 0.7], upper=[0.3, 0.9])
+    >>> round(notion.leakage(warner), 6)  # ln of 0.7 / (1/4), at the prior (0.1, 0.9)
+    1.029619
+    """
+
+    name = "bounded-prior-lip"
+    on_interval = "masses"
+    title = "LIP for every prior in a set"
+    from_below = True
+    example = f"""
+epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways
+{WAYS.lstrip()}"""

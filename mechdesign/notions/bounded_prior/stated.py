@@ -1,0 +1,71 @@
+"""A set of priors as a notion is given it: a list, a box, a ball, or a table of one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
+
+__all__ = ["WAYS", "stated_priors"]
+
+WAYS = """
+center = [0.1, 0.2, 0.3, 0.4]
+radius = 0.05               # total-variation distance from the center
+# lower = [0.05, 0.1, 0.2, 0.3]
+# upper = [0.2, 0.3, 0.4, 0.5]
+# priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]
+"""
+"""Lines of an example."""
+
+KEYS = ("lower", "upper", "center", "radius")
+
+
+def stated_priors(
+    priors: Any = None,
+    lower: Any = None,
+    upper: Any = None,
+    center: Any = None,
+    radius: Any = None,
+) -> PriorSet:
+    """Return a set of priors.
+
+    Parameters
+    ----------
+    priors
+        A list of priors (and all their mixtures), a set of priors, or a table of the other keys; or
+    lower, upper
+        a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
+    center, radius
+        a ball: all priors within total-variation distance ``radius`` of ``center``.
+
+    Raises
+    ------
+    InputError
+        If not exactly one of these is given, or it is no set of priors.
+
+    Examples
+    --------
+    >>> stated_priors({"center": [0.5, 0.5], "radius": 0.25})
+    PriorBall(2 inputs, radius 0.25)
+    """
+    ends = dict(zip(KEYS, (lower, upper, center, radius), strict=True))
+    named = [key for key, value in ends.items() if value is not None]
+    if not named and isinstance(priors, PriorSet):
+        return priors
+    if not named and isinstance(priors, Mapping) and set(priors) & set(KEYS):
+        for key in priors:
+            if key not in KEYS:
+                expected = f"one of the keys {', '.join(KEYS)}"
+                raise InputError(key, expected, shown(priors[key]), did_you_mean(key, KEYS))
+        return stated_priors(**priors)
+    if priors is not None and not named:
+        return PriorList(priors)
+    if priors is None and named == ["lower", "upper"]:
+        return PriorBox(lower, upper)
+    if priors is None and named == ["center", "radius"]:
+        return PriorBall(center, radius)
+    expected = "exactly one of: priors; lower and upper; center and radius"
+    given = [*(["priors"] if priors is not None else []), *named]
+    raise InputError("priors", expected, " and ".join(given) or "none")
