@@ -46,7 +46,8 @@ class HighLowSubsetSelection(ClosedForm):
 
     Proof. The extreme rays of the cone are e**eps on a nonempty set S of sensitive inputs and 1
     elsewhere, and the single other inputs. The risk is convex in the information matrix M = Sum_y
-    q_y q_y' / P . q_y, and permutations of the sensitive inputs leave it as it is; so some optimum
+    q_y q_y' / P . q_y (the tv-risk where no P_x is above 3/4: every variance is at least P_x (1 -
+    P_x)), and permutations of the sensitive inputs leave it as it is; so some optimum
     uses all sets of size j equally, with probability t_j at a sensitive input, and the other
     inputs alone with phi = 1 - Sum_j t_j w_j. Let each sensitive input have the prior p, and the
     others P_B together. As M P = 1, M**-1 = P P' + V with V 1 = 0, and V is diagonal up to rank one
