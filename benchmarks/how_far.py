@@ -121,10 +121,12 @@ def clipped(size: int, below: Callable[[Array], Array]) -> Array:
     Parameters
     ----------
     below
-        The distribution function of the noise.
+        The distribution function of the noise, which is symmetric.
     """
     ends = np.concatenate([[-np.inf], np.arange(size - 1) + 0.5, [np.inf]])
-    return np.diff(below(ends - np.arange(size)[:, None]), axis=1)
+    z = ends - np.arange(size)[:, None]
+    # beyond 0 by the lower tail, which keeps its digits
+    return np.where(z[:, :-1] > 0, -np.diff(below(-z), axis=1), np.diff(below(z), axis=1))
 
 
 def laplace_cdf(scale: float) -> Callable[[Array], Array]:
@@ -325,7 +327,7 @@ def pay() -> Task:
         f"(ε, {DELTA})-LIP",
         "mean absolute error",
         False,
-        (0.5, 1, 1.5, 2, 2.5, 3),
+        (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2),
         (1, 2),
         optimum,
         {
@@ -401,39 +403,44 @@ def saving(task: Task, value: float, best: float) -> str:
 def draw(every: Sequence[Curves], path: Path) -> None:
     """Draw one panel a task."""
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     figure, grid = plt.subplots(2, 3, figsize=(14, 8.6), layout="constrained")
     for axes, curves in zip(grid.ravel(), every, strict=True):
         task, x = curves.task, curves.epsilons
-        best = [high / low for low, high in curves.bounds]
-        top = 12.0
-        axes.fill_between(x, 0.5, 1, color="0.88", lw=0)
-        axes.axhline(1, color="0.2", lw=2)
-        axes.plot(x, best, color="0.2", lw=1, ls=(0, (1, 1)))
-        for (name, values), style in zip(
-            ((name, curves.ratios(name)) for name in curves.losses), STYLES, strict=False
-        ):
-            axes.plot(x, values, label=name, lw=1.8, ms=4, **style)
+        ratios = {name: curves.ratios(name) for name in curves.losses}
         if task.ignorant is not None:
-            nothing = [task.ignorant() / low for low, _ in curves.bounds]
-            axes.plot(x, nothing, color="0.6", ls="--", lw=1.2, label="always the same answer")
+            ratios[NOTHING] = [task.ignorant() / low for low, _ in curves.bounds]
+        top = min(MOST, max(map(max, ratios.values())))
+        axes.axhspan(0.1, 1, color="0.88", lw=0)
+        axes.axhline(1, color="0.2", lw=2)
+        best = [high / low for low, high in curves.bounds]
+        axes.plot(x, best, color="0.2", lw=1, ls=(0, (1, 1)))
+        for (name, values), style in zip(ratios.items(), STYLES, strict=False):
+            look = {"color": "0.6", "ls": "--"} if name == NOTHING else style
+            axes.plot(x, values, label=name, lw=1.8, ms=4, **look)
         axes.set_yscale("log")
-        axes.set_ylim(0.88, top)
+        # room for the legend above: a row of it takes a twentieth of the height
+        rows = -(-len(ratios) // 2)
+        axes.set_ylim(top=top ** (1 + 0.09 * rows), bottom=top**-0.1)
         axes.set_xlim(min(x), max(x))
-        axes.yaxis.set_major_locator(FixedLocator([1, 1.2, 1.5, 2, 3, 5, 10]))
+        marks = [1, 1.2, 1.5, 2, 3, 5, 10, 20, 40]
+        axes.yaxis.set_major_locator(FixedLocator([y for y in marks if y <= top]))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}×"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_minor_locator(NullLocator())
         axes.grid(axis="y", color="0.92")
         axes.set_title(task.title, fontsize=12, loc="left", fontweight="bold")
         unit = "people needed" if task.people else "error"
         axes.set_ylabel(f"{unit}, over the least possible")
         axes.set_xlabel(f"ε  ({task.notion})")
         axes.text(
-            0.98, 0.02, "no private mechanism is here", transform=axes.transAxes, ha="right",
+            0.98, 0.012, "no private mechanism is here", transform=axes.transAxes, ha="right",
             va="bottom", fontsize=8.5, color="0.35",
         )  # fmt: skip
-        axes.legend(fontsize=8.5, loc="best", framealpha=0.9)
+        axes.legend(
+            fontsize=7.6, loc="upper center", ncols=2, columnspacing=0.8, handlelength=1.4,
+            borderpad=0.3, frameon=False,
+        )  # fmt: skip
     figure.suptitle(
         "How far from optimal are the mechanisms people use?   "
         "1× is the least that any private mechanism can lose, proved",
@@ -442,6 +449,11 @@ def draw(every: Sequence[Curves], path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=110)
 
+
+NOTHING = "always the same answer"
+
+MOST = 45.0
+"""The largest ratio that is drawn."""
 
 STYLES = tuple(
     {"color": color, "marker": marker}
