@@ -26,6 +26,9 @@ from mechdesign.closed_forms.universal import (
     Universality as Universality,
     universal_channel as universal_channel,
 )
+from mechdesign.collection.attributes import (
+    compare_attributes as compare_attributes,
+)
 from mechdesign.collection.personalized import (
     BinnedRange as BinnedRange,
     collect_numbers as collect_numbers,
@@ -153,6 +156,7 @@ from mechdesign.plots import (
     plot_kernel as plot_kernel,
     plot_leakages as plot_leakages,
     plot_loss as plot_loss,
+    plot_map as plot_map,
     plot_polytope as plot_polytope,
     plot_posterior as plot_posterior,
     plot_relations as plot_relations,

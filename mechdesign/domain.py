@@ -1,9 +1,10 @@
-"""The inputs of a channel: labels, whole numbers, numbers, or the points of a grid."""
+"""The inputs of a channel: labels, whole numbers, numbers, the points of a grid, or any points."""
 
 from __future__ import annotations
 
 import contextlib
 import operator
+import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -12,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.geography.points import (
+    HAVERSINE,
+    NearestPoint,
+    check_metric,
+    exact_points,
+    great_circle,
+)
 from mechdesign.resources import check_size
 
 if TYPE_CHECKING:
@@ -48,6 +56,9 @@ def clean_label(value: Any, key: str) -> Label:
     number = as_fraction(value, key, expected="labels that are text or finite numbers")
     return int(number) if is_whole(value) else float(number)
 
+
+CELL = re.compile("[0-9]{1,9}")
+"""The number of a point of a grid as text."""
 
 LARGE = 10**18
 """Whole numbers below it need no further look."""
@@ -107,7 +118,11 @@ class Domain:
         The labels as a tuple; those of a grid are pairs ``(row, column)``.
     coordinates
         For numbers, 1-tuples of exact rationals; for a grid, pairs ``spacing * (row, column)``;
-        None for text.
+        for points of a plane their own; None for text, and for places on the Earth.
+    positions
+        The pairs of exact numbers that the points of :meth:`points` were given by; else None.
+    metric
+        ``"euclidean"`` or ``"haversine"`` for those; else None.
 
     Examples
     --------
@@ -117,11 +132,24 @@ class Domain:
     (Fraction(1, 2), Fraction(1, 2))
     """
 
-    __slots__ = ("_by_number", "_by_text", "_index", "_points", "grid_shape", "labels", "spacing")
+    __slots__ = (
+        "_by_number",
+        "_by_text",
+        "_index",
+        "_nearest",
+        "_points",
+        "grid_shape",
+        "labels",
+        "metric",
+        "positions",
+        "spacing",
+    )
 
     labels: tuple[Label, ...]
     grid_shape: tuple[int, int] | None
     spacing: Fraction | None
+    positions: tuple[tuple[Fraction, Fraction], ...] | None
+    metric: str | None
 
     def __init__(self, values: Iterable[Any]) -> None:
         given = listed(values, "values", "a list of labels or numbers")
@@ -141,10 +169,12 @@ class Domain:
         spacing: Fraction | None,
     ) -> None:
         self.labels, self.grid_shape, self.spacing = labels, grid_shape, spacing
+        self.positions = self.metric = None
         self._index = {label: i for i, label in enumerate(labels)}
         # made when they are first asked for
         self._by_number: dict[Fraction, int] | None = None
         self._by_text: dict[str, int] | None = None
+        self._nearest: NearestPoint | None = None
         self._points: tuple[tuple[Fraction, ...], ...] | None = None
 
     @classmethod
@@ -206,6 +236,55 @@ class Domain:
         domain._fill(labels, (int(rows), int(columns)), step)
         return domain
 
+    @classmethod
+    def points(cls, coordinates: Iterable[Any], metric: str = "euclidean") -> Domain:
+        """Return points of a plane or of the Earth; their labels are 0, 1, ..., n - 1.
+
+        Parameters
+        ----------
+        coordinates
+            ``(n, 2)`` numbers, as a list, an array or a DataFrame; for ``"haversine"`` latitude and
+            longitude in degrees. No point twice.
+        metric
+            ``"euclidean"``, for which distances and losses with a name are known, or
+            ``"haversine"``: :meth:`distance` is then the length of the great circle in metres, as
+            in ``MetricPrivacy(0.001, city.distance)``.
+
+        Raises
+        ------
+        InputError
+            If one is no such point.
+
+        Examples
+        --------
+        >>> beijing = Domain.points([[39.9, 116.4], [39.8, 116.3]], metric="haversine")
+        >>> beijing, float(beijing.distance(0, 1))
+        (Domain(2 points, haversine), 14012.592)
+        """
+        name = check_metric(metric)
+        pairs = exact_points(coordinates, name)
+        check_size("inputs", len(pairs), "points")
+        domain = cls.__new__(cls)
+        domain._fill(tuple(range(len(pairs))), None, None)
+        domain.positions, domain.metric = pairs, name
+        return domain
+
+    def distance(self, one: Any, other: Any) -> Fraction:
+        """Return the distance of two places on the Earth in metres, rounded down.
+
+        It may stand wherever a function of two labels may: as the distance of metric privacy, which
+        is then never less than asked, and as a loss.
+
+        Raises
+        ------
+        InputError
+            If the points are not of the metric ``"haversine"``, or a label is none of them.
+        """
+        if self.metric != HAVERSINE or self.positions is None:
+            raise InputError("distance", "points of the metric 'haversine' as the domain", self)
+        x, z = self.index(one), self.index(other)
+        return great_circle(self.positions[x], self.positions[z])
+
     @property
     def coordinates(self) -> tuple[tuple[Fraction, ...], ...] | None:
         """Points with exact coordinates, or None where the inputs are text."""
@@ -221,6 +300,8 @@ class Domain:
                 for row in range(rows)
                 for column in range(columns)
             )
+        if self.positions is not None:
+            return None if self.metric == HAVERSINE else self.positions
         if all(isinstance(label, int | float) for label in self.labels):
             return tuple((as_fraction(label),) for label in self.labels)
         return None
@@ -311,7 +392,7 @@ class Domain:
         return np.array(found, dtype=np.int64)
 
     def _is_range(self) -> bool:
-        return self.labels == tuple(range(len(self)))
+        return self.positions is not None or self.labels == tuple(range(len(self)))
 
     def _own_codes(self, values: AnyArray, key: str) -> Int64Array:
         """Return an array of positions as it is, once checked."""
@@ -349,6 +430,9 @@ class Domain:
     def find_text(self, text: str) -> int | None:
         """Return the position of a label given as text; None if it is no label.
 
+        A point of a grid may be given by its number, row by row. Where the domain is points, a pair
+        of coordinates stands for the point that is nearest.
+
         Raises
         ------
         InputError
@@ -360,6 +444,12 @@ class Domain:
                 self._by_number = {number: n for n, number in enumerate(self.numbers)}
             with contextlib.suppress(InputError):
                 place = self._by_number.get(as_fraction(text.strip()))
+        if place is None and self.grid_shape is not None and CELL.fullmatch(text.strip()):
+            place = int(text) if int(text) < len(self) else None
+        if place is None and self.positions is not None:
+            if self._nearest is None:
+                self._nearest = NearestPoint(self.positions, str(self.metric))
+            place = self._nearest(text)
         return place
 
     def index_of_text(self, text: str, key: str, *, quoted: bool = True) -> int:
@@ -399,6 +489,9 @@ class Domain:
             rows, columns = self.grid_shape
             spacing = fraction_text(self.spacing)
             return {"grid": {"rows": rows, "columns": columns, "spacing": spacing}}
+        if self.positions is not None:
+            pairs = [[fraction_text(part) for part in pair] for pair in self.positions]
+            return {"points": {"coordinates": pairs, "metric": self.metric}}
         return {"values": [plain_label(x) for x in self.labels]}
 
     def listed(self) -> str:
@@ -417,7 +510,9 @@ class Domain:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Domain):
             return NotImplemented
-        mine, theirs = (self.grid_shape, self.spacing), (other.grid_shape, other.spacing)
+        mine, theirs = (
+            (each.grid_shape, each.spacing, each.positions, each.metric) for each in (self, other)
+        )
         return self.labels == other.labels and mine == theirs
 
     def __hash__(self) -> int:
@@ -427,4 +522,6 @@ class Domain:
         if self.grid_shape is not None and self.spacing is not None:
             rows, columns = self.grid_shape
             return f"Domain(grid {rows} x {columns}, spacing {fraction_text(self.spacing)})"
+        if self.positions is not None:
+            return f"Domain({len(self)} point{'s' * (len(self) > 1)}, {self.metric})"
         return f"Domain({len(self)} input{'s' * (len(self) > 1)}: {self.listed()})"

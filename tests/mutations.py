@@ -98,6 +98,7 @@ SPARE: dict[str, Any] = {
     "size": 3,
     "grid": {"rows": 1, "columns": 3, "spacing": "1"},
     "cuts": ["1/2"],
+    "points": {"coordinates": [["0", "0"], ["1", "-1/2"], ["3", "0"]], "metric": "euclidean"},
     "spare": None,
 }
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|-?[0-9]+/[0-9]+")

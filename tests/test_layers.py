@@ -22,6 +22,7 @@ FLOORS: list[set[str]] = [
     {"errors", "text", "_typing"},
     {"resources", "outside", "writing"},
     {"exact", "sampling"},
+    {"geography"},
     {"domain"},
     {"labels"},
     {"prior", "reports", "refinement"},

@@ -91,7 +91,8 @@ class Statement:
     labels, points
         The inputs, and their coordinates where they have any.
     spacing
-        The length of one step in the labels of a grid; 1 for numbers.
+        The length of one step in the labels of a grid; 1 for numbers; None where a label is the
+        number of a point.
     prior
         The exact prior of the inputs; it sums to 1.
     privacy
@@ -105,7 +106,7 @@ class Statement:
 
     labels: list[Any]
     points: list[Point] | None
-    spacing: Fraction
+    spacing: Fraction | None
     prior: list[Fraction]
     privacy: list[dict[str, Any]]
     utility: dict[str, Any]
@@ -254,10 +255,19 @@ class Statement:
         numeric = not any(isinstance(part, str) for y in placed for part in y)
         if objective not in DISTANCE_LOSSES or self.points is None or not numeric:
             raise CertificateError(f"no loss {objective!r:.60} is known on these inputs")
-        targets = [tuple(self.spacing * number(part) for part in y) for y in placed]
+        targets = [self._target(y) for y in placed]
         places, unit = _on_lattice([*self.points, *targets])
         k = len(self.points)
         return DistanceLosses(places[:k], places[k:], unit, DISTANCE_LOSSES[objective])
+
+    def _target(self, output: list[Any]) -> Point:
+        """Return the point of an output: that of the same number, or that of its coordinates."""
+        if self.spacing is not None:
+            return tuple(self.spacing * number(part) for part in output)
+        (label,) = output if len(output) == 1 else (None,)
+        if type(label) is not int or self.points is None or not 0 <= label < len(self.points):
+            raise CertificateError("an output is the number of no point")
+        return self.points[label]
 
 
 def _on_lattice(points: Sequence[Point]) -> tuple[list[tuple[int, ...]], int]:
@@ -414,8 +424,15 @@ def plain_label(label: Any) -> Any:
     return tuple(label) if isinstance(label, list) else label
 
 
-def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction]:
+def read_domain(domain: dict[str, Any]) -> tuple[list[Any], list[Point] | None, Fraction | None]:
     """Return the inputs of a file, their coordinates where they have any, and the spacing."""
+    if "points" in domain:
+        given = domain["points"]["coordinates"]
+        if len(given) > MOST_INPUTS:
+            raise CertificateError("the file has too many points")
+        points = [(number(first), number(second)) for first, second in given]
+        flat = domain["points"]["metric"] == "euclidean"
+        return list(range(len(points))), list(points) if flat else None, None
     if "grid" in domain:
         grid = domain["grid"]
         step = number(grid["spacing"])

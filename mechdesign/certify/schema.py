@@ -76,6 +76,18 @@ DOMAIN = Variants(
             "domain, grid",
             {"grid": Table("grid", {"rows": COUNT, "columns": COUNT, "spacing": BUDGET})},
         ),
+        Table(
+            "domain, points",
+            {
+                "points": Table(
+                    "points",
+                    {
+                        "coordinates": ListOf(Row([EXACT, EXACT]), least=1),
+                        "metric": AnyOf([Fixed("euclidean"), Fixed("haversine")]),
+                    },
+                )
+            },
+        ),
     ],
 )
 

@@ -190,6 +190,8 @@ def _same(steps: int) -> int:
 def _lattice(statement: Statement) -> tuple[tuple[int, int], Fraction, bool]:
     """Return the points along both sides, the distance of neighbors, and whether it is a line."""
     points, labels = statement.points, statement.labels
+    if statement.spacing is None:
+        raise CertificateError("noise needs a grid, or equally spaced numbers in rising order")
     if points is not None and len(points[0]) == 2:
         return (1 + labels[-1][0], 1 + labels[-1][1]), statement.spacing, False
     if points is not None and len(points) > 1:

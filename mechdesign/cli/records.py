@@ -166,7 +166,8 @@ def add_commands(commands: Commands) -> None:
             "--columns",
             nargs=2,
             metavar=("ROW", "COLUMN"),
-            help="the two columns of the points of a grid",
+            help="the two columns of the points of a grid; or of coordinates, as lat lon, where "
+            "the domain is points: a record is the point that is nearest",
         )
         command.add_argument(
             "--one-each",
@@ -398,9 +399,7 @@ def _estimate(options: argparse.Namespace) -> int:
         safe = options.spreadsheet_safe
         save_estimate(first.distribution, options.csv, options.confidence, spreadsheet_safe=safe)
     if options.plot:
-        from mechdesign.plots import save_estimate_plot
-
-        save_estimate_plot(first.distribution, options.plot, confidence=options.confidence)
+        _draw(first.distribution, options.plot, options.confidence)
     if options.json:
         every = {_named(name): one.to_json(options.confidence) for name, one in found.items()}
         print(json.dumps(every if len(found) > 1 else first.to_json(options.confidence)))
@@ -411,6 +410,17 @@ def _estimate(options: argparse.Namespace) -> int:
         one.show(options.confidence)
     print(f"at confidence {options.confidence:g}, the truth is within {margin:.4g} standard errors")
     return DONE
+
+
+def _draw(found: Estimate, path: str, confidence: float) -> None:
+    """Draw frequencies: on a map, where the inputs have places."""
+    from mechdesign.plots import save_estimate_plot, save_map
+    from mechdesign.plots.maps import has_map
+
+    if has_map(found.inputs):
+        save_map(found, path)
+    else:
+        save_estimate_plot(found, path, confidence=confidence)
 
 
 def _named(name: ColumnName) -> str:

@@ -35,6 +35,7 @@ from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
 from mechdesign.files.folders import allowed_paths, find_data
 from mechdesign.files.reading import read_toml
+from mechdesign.geography.points import HAVERSINE, check_metric
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.notions.sensitive_attribute import attribute_of
 from mechdesign.prior import Prior
@@ -157,7 +158,7 @@ def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
 
 def _setting(table: Table, folder: Path, *required: str) -> Setting:
     _check_keys(table, "", TABLES, required=("domain", "privacy", *required))
-    domain = read_domain(_section(table, "domain"))
+    domain = read_domain(_section(table, "domain"), folder)
     privacy = _privacy(table["privacy"], domain, folder)
     prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
     return Setting(domain, tuple(privacy), prior)
@@ -306,12 +307,17 @@ def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
         if not isinstance(value, str):
             raise InputError(f"{key}.{name}", "text", shown(value))
     path = find_data(given["file"], folder, f"{key}.file")
+    return _number_column(path, given["column"], given.get("separator", ","), f"{key}.file")
+
+
+def _number_column(path: Path, column: str, separator: str, key: str) -> list[Any]:
+    """Return the numbers in a column of a file, exact."""
     found = []
-    for row, cell in enumerate(read_column(path, given["column"], given.get("separator", ",")), 1):
+    for row, cell in enumerate(read_column(path, column, separator), 1):
         try:
             found.append(as_fraction(cell))
         except InputError:
-            where = f"{key}.file: record {row} of {path.name}"
+            where = f"{key}: record {row} of {path.name}"
             raise InputError(where, "a number", "something else") from None
     return found
 
@@ -335,19 +341,43 @@ def _problem(table: Table, folder: Path) -> Problem:
     )
 
 
-def read_domain(section: Table) -> Domain:
-    """Read a ``[domain]`` table."""
-    form = _one_form(section, "domain", ("values", "size", "grid"))
+def read_domain(section: Table, folder: Path | None = None) -> Domain:
+    """Read a ``[domain]`` table; a file of points is looked for from ``folder``."""
+    form = _one_form(section, "domain", ("values", "size", "grid", "points"))
     with _inside("domain"):
         if form == "size":
             return Domain.range(section["size"])
         if form == "values":
             return Domain(_a_list(section["values"], "values"))
+        if form == "points":
+            return _points(section["points"], folder)
         grid = section["grid"]
         if not isinstance(grid, dict):
             raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
         _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
         return Domain.grid(**grid)
+
+
+def _points(given: Any, folder: Path | None) -> Domain:
+    """Read points: a list of pairs, or a table with such a list or a file, and maybe a metric."""
+    if not isinstance(given, dict):
+        return Domain.points(_a_list(given, "points"))
+    source = ("coordinates",) if "coordinates" in given or folder is None else ("file", "columns")
+    known = (*source, "metric") if "coordinates" in source else (*source, "separator", "metric")
+    _check_keys(given, "points", known, required=source)
+    metric = check_metric(given.get("metric", "euclidean"))
+    if "coordinates" in source or folder is None:
+        return Domain.points(_a_list(given["coordinates"], "points.coordinates"), metric)
+    names = given["columns"]
+    if not isinstance(names, list) or len(names) != 2:
+        raise InputError("points.columns", "the names of two columns", shown(names))
+    for key, value in (("file", given["file"]), ("columns", names[0]), ("columns", names[1])):
+        if not isinstance(value, str):
+            raise InputError(f"points.{key}", "text", shown(value))
+    path = find_data(given["file"], folder, "points.file")
+    separator = given.get("separator", ",")
+    columns = [_number_column(path, name, separator, "points.file") for name in names]
+    return Domain.points(list(zip(*columns, strict=True)), metric)
 
 
 def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
@@ -439,6 +469,8 @@ def _with_files(
     """Return a table with the matrices and rows that its data files hold."""
     read = dict(table)
     for key in ("matrix", "distance"):
+        if table.get(key) == HAVERSINE:
+            read[key] = inputs.distance
         if is_file(table.get(key)):
             read[key] = read_matrix(table[key], key, folder, inputs, outputs)
     if is_file(table.get("rows")):

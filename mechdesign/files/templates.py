@@ -16,6 +16,7 @@ title = "An example of {title}"
 values = [0, 1, 2, 3]       # labels or numbers, in order
 # size = 4                  # inputs 0..3
 # grid = {{ rows = 2, columns = 2, spacing = 1.0 }}   # points (row, column), row by row
+# points = [[0, 0], [1, 2.5]]                         # of a plane, labelled 0, 1, ...
 
 [prior]                     # {prior_comment}
 probabilities = [0.1, 0.2, 0.3, 0.4]

@@ -113,7 +113,8 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound for each distance that occurs."""
         table = self.distances(domain)  # refuses labels without coordinates
-        return self._rows(table, self._near(domain) if isinstance(self.distance, str) else None)
+        named = isinstance(self.distance, str) and domain.positions is None
+        return self._rows(table, self._near(domain) if named else None)
 
     def on_points(self, points: Points) -> PairRows:
         """Compile for some points, by a distance with a name."""

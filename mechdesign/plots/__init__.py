@@ -18,6 +18,7 @@ from mechdesign.plots.error_regions import plot_error_region
 from mechdesign.plots.estimates import plot_estimate, save_estimate_plot
 from mechdesign.plots.frontiers import plot_frontier, save_frontier_plot
 from mechdesign.plots.leakages import plot_leakages, plot_relations
+from mechdesign.plots.maps import plot_map, save_map
 from mechdesign.plots.polytope import plot_polytope
 from mechdesign.plots.posteriors import plot_posterior
 from mechdesign.plots.style import check_picture_name
@@ -31,6 +32,7 @@ __all__ = [
     "plot_kernel",
     "plot_leakages",
     "plot_loss",
+    "plot_map",
     "plot_polytope",
     "plot_posterior",
     "plot_relations",
@@ -39,4 +41,5 @@ __all__ = [
     "save_estimate_plot",
     "save_frontier_plot",
     "save_kernel_plot",
+    "save_map",
 ]

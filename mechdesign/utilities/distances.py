@@ -118,7 +118,8 @@ def label_points(
 ) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
     """Return the coordinates of the inputs and of the outputs.
 
-    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing.
+    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing,
+    numbers of points where these are.
 
     Raises
     ------
@@ -130,6 +131,8 @@ def label_points(
         raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
     if outputs == domain.labels:
         return inputs, inputs
+    if domain.positions is not None:  # an output is a point of the domain, named by its number
+        return inputs, tuple(inputs[domain.index(label, "outputs.values")] for label in outputs)
     step = domain.spacing or Fraction(1)
     points = []
     for label in outputs:

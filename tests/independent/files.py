@@ -390,6 +390,7 @@ SHARES = dict.fromkeys(NOISE, Fraction(1, 10**6))
 def noise(kind: str, law: Any, inputs: Inputs, notion: Notion) -> list[list[Fraction]]:
     """Write out the probabilities of noise on a torus, each point reported as the nearest input."""
     table = keys(law, ["margins", "weights"], ["remap"])
+    need(inputs.given is None, "noise on a grid or a line")
     places = [p if len(p) == 2 else (ZERO, *p) for p in inputs.points(inputs.labels)]
     sides = inputs.shape or (1, len(inputs))
     step = inputs.spacing if inputs.shape else places[1][1] - places[0][1]

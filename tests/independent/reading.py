@@ -169,6 +169,8 @@ class Inputs:
     labels: list[Any]
     spacing: Fraction
     shape: tuple[int, int] | None
+    given: list[Vector] | None = None
+    metric: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -179,6 +181,10 @@ class Inputs:
         return self.labels.index(found)
 
     def points(self, names: Sequence[Any]) -> list[Vector]:
+        if self.given is not None:
+            need(self.metric == "euclidean", "points of a plane")
+            need(all(name in self.labels for name in names), "the number of a point")
+            return [self.given[self.labels.index(name)] for name in names]
         for name in names:
             pair = isinstance(name, tuple) and len(name) == 2 and self.shape is not None
             entries = name if pair else (name,)
@@ -194,6 +200,15 @@ def read_domain(table: Any) -> Inputs:
     need(isinstance(table, dict) and len(table) == 1, "one way to state the domain")
     if "values" in table:
         return Inputs(labels(table["values"]), ONE, None)
+    if "points" in table:
+        stated = keys(table["points"], ["coordinates", "metric"])
+        given = [
+            tuple(fraction(v, signed=True) for v in sequence(p, 2))
+            for p in sequence(stated["coordinates"])
+        ]
+        need(given and stated["metric"] in ("euclidean", "haversine"), "points")
+        numbers = [Fraction(n) for n in range(len(given))]
+        return Inputs(numbers, ONE, None, given, stated["metric"])
     grid = keys(table.get("grid"), ["rows", "columns", "spacing"])
     rows, columns = grid["rows"], grid["columns"]
     need(type(rows) is type(columns) is int and rows > 0 < columns, "a grid")
@@ -201,8 +216,8 @@ def read_domain(table: Any) -> Inputs:
         raise Unable("a large grid")
     spacing = fraction(grid["spacing"])
     need(spacing > 0, "a spacing above 0")
-    pairs = [(Fraction(r), Fraction(c)) for r in range(rows) for c in range(columns)]
-    return Inputs(list(pairs), spacing, (rows, columns))
+    cells = [(Fraction(r), Fraction(c)) for r in range(rows) for c in range(columns)]
+    return Inputs(list(cells), spacing, (rows, columns))
 
 
 def distance(kind: str, a: Vector, b: Vector) -> tuple[Fraction, Fraction]:

@@ -175,7 +175,7 @@ def blocks_of(statement: Statement, table: dict[str, Any]) -> list[Any]:
         if len(place) < len(statement.labels):
             raise CertificateError("the blocks in the file do not divide the inputs")
         return [marks[place[x]] for x in range(len(marks))]
-    if statement.points is None or len(statement.points[0]) != 2:
+    if statement.points is None or statement.spacing is None or len(statement.points[0]) != 2:
         raise CertificateError("blocks of rows and columns need a grid")
     rows, columns = table["block_rows"], table["block_columns"]
     height, width = (last + 1 for last in statement.labels[-1])

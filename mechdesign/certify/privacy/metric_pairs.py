@@ -7,6 +7,7 @@ another input is on a shortest path between the two:
 
 * on a line, with any distance, neighbors in sorted order are enough;
 * on a grid with the walking distance, pairs one step apart;
+* on other points of a plane all pairs are checked;
 * on a grid with the Euclidean distance, pairs that see each other: row and column steps without a
   common factor g > 1, since otherwise points of the grid cut the segment in g equal parts.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import gcd
 from typing import Any
 
@@ -25,6 +26,10 @@ from mechdesign.exact import sqrt_lower, sqrt_upper
 from mechdesign.resources import spend
 
 __all__ = ["distances_between", "line_order", "sufficient_pairs"]
+
+
+ROOT_STEPS = 20
+"""Steps of a distance whose numbers have few digits."""
 
 
 def distances_between(
@@ -49,6 +54,7 @@ def distances_between(
         steps = [abs(s - t) for s, t in zip(places[x], places[z], strict=True)]
         size = sum(step * step for step in steps) if straight else sum(steps)
         if size not in known:
+            spend(ROOT_STEPS + ((size.bit_length() + unit.bit_length()) // 64) ** 2, "a distance")
             exact = Fraction(size, unit * unit if straight else unit)
             known[size] = root(exact) if straight else exact
         return known[size]
@@ -69,6 +75,9 @@ def sufficient_pairs(statement: Statement, kind: str) -> dict[Fraction, list[tup
     if len(statement.lattice[0][0]) == 1:
         order = line_order(statement)
         near = list(pairwise(order))
+    elif statement.spacing is None:
+        spend(6 * len(statement.labels) ** 2, "pairs of points")
+        near = list(combinations(range(len(statement.labels)), 2))
     else:
         near = _grid_pairs(statement, longest=1 if kind == "manhattan" else None)
     spend(12 * len(near), "distances")

@@ -74,7 +74,8 @@ def privatize(
     Raises
     ------
     InputError
-        If a cell is refused: the key names its row, counted from 0; or an argument is wrong.
+        If a cell is refused: the key names its row, counted from 0, in a plan that of a part of
+        the table; or an argument is wrong.
 
     Notes
     -----
@@ -101,7 +102,9 @@ def privatize(
     coins = _coins(key, ids, stream is not None, named)
     if coins is not None and kind.is_column:
         ids = _ids(ids)
-    job = PrivatizeJob(named, unknown, missing, kept, stream, coins, ids, bool(one_each))
+    job = PrivatizeJob(
+        named, unknown, missing, kept, stream, coins, ids, bool(one_each), kind.draws_again
+    )
     return kind.privatize(data, job)
 
 

@@ -109,7 +109,10 @@ def _from_polars(series: Any) -> Column:
     """
     if str(series.dtype) == "Object":
         raise InputError("data", "a column of text or numbers", "Python objects")
-    return series.to_arrow()
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, ValueError):  # as for integers of 128 bits
+        raise InputError("data", "a column of text or numbers", str(series.dtype)) from None
 
 
 class PolarsPlanKind(Kind):

@@ -81,6 +81,8 @@ class PrivatizeJob:
         For those, the name of the column of ids; for a column alone, the ids themselves.
     one_each
         Whether each person is asked for one column only.
+    in_parts
+        Whether an engine draws for parts of the table, in which rows are counted anew.
     """
 
     mechanisms: dict[Any, Drawer]
@@ -91,6 +93,7 @@ class PrivatizeJob:
     coins: CollectionCoins | None = None
     ids: Any = None
     one_each: bool = False
+    in_parts: bool = False
     one_column: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,11 +123,12 @@ class PrivatizeJob:
             For the first cell that is refused; the key names its row, counted from 0.
         """
         draws = RowDraws(self.mechanisms, self.unknown, self.missing, self.one_each)
-        cells = [_cells(column(name), name) for name in self.mechanisms]
+        place = _row_of_part if self.in_parts else _row
+        cells = [_cells(column(name), name, place) for name in self.mechanisms]
         sources = [source_of(self.rng)] * (len(cells) + 1)
         if self.coins is not None:
             ids, named = (self.ids, "ids") if self.one_column else (column(self.ids), self.ids)
-            tags = self.coins.tags(ids, _named(named), partial(_row, named))
+            tags = self.coins.tags(ids, _named(named), partial(place, named))
             if len(tags) != len(cells[0].which):
                 raise InputError("ids", f"{len(cells[0].which)} ids, one a record", len(tags))
             sources = self.coins.sources(tags)
@@ -173,7 +177,7 @@ class TallyJob:
         found = {}
         for name, mechanism in self.mechanisms.items():
             alphabet = mechanism.alphabet
-            cells = _cells(column(name), name)
+            cells = _cells(column(name), name, _row)
             if self.one_each:
                 cells = cells.filled()
             data = read_strictly(alphabet.read, cells)
@@ -185,8 +189,8 @@ class TallyJob:
         return {name: sum((part[name] for part in parts[1:]), parts[0][name]) for name in parts[0]}
 
 
-def _cells(column: Column, name: Any) -> Cells:
-    return Cells(column, _named(name), partial(_row, name))
+def _cells(column: Column, name: Any, place: Callable[[Any, int], str]) -> Cells:
+    return Cells(column, _named(name), partial(place, name))
 
 
 def _named(name: Any) -> str:
@@ -195,3 +199,7 @@ def _named(name: Any) -> str:
 
 def _row(name: Any, row: int) -> str:
     return f"{_named(name)}, row {row}"
+
+
+def _row_of_part(name: Any, row: int) -> str:
+    return f"{_row(name, row)} of a part"

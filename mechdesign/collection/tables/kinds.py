@@ -98,7 +98,7 @@ def typed(column: Any, convert: Callable[[Any], Column] = pa.array) -> Column:
     """
     try:
         return convert(column)
-    except (pa.ArrowException, OverflowError, UnicodeEncodeError):  # whose words quote a cell
+    except (pa.ArrowException, OverflowError, ValueError):  # whose words quote a cell
         raise InputError("data", "a column of text or numbers", "cells of other types") from None
 
 

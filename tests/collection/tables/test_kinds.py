@@ -218,3 +218,25 @@ def test_kinds_name_real_classes_and_import_no_library() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # pyarrow itself imports pandas where it is installed
     assert not {"polars", "duckdb", "dask", "pyspark"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (np.array(["yes", "\ud800"]), "other types"),
+        (np.array([pd.NaT], dtype=object), "other types"),
+        (pl.Series("x", [10**30], dtype=pl.Int128), "Int128"),
+    ],
+)
+def test_cells_that_arrow_has_no_type_for_are_refused_in_a_line(cells: Any, told: str) -> None:
+    with pytest.raises(InputError, match=told) as caught:
+        md.privatize(cells, md.GeneralizedRandomizedResponse(["yes", "no"], 1))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_counts_rows_within_its_parts_and_says_so() -> None:
+    """A part may begin anywhere, so that its rows are no rows of the table."""
+    plan = pl.DataFrame({"x": ["yes", "maybe"]}).lazy()
+    drawn = md.privatize(plan, {"x": md.GeneralizedRandomizedResponse(["yes", "no"], 1)})
+    with pytest.raises(InputError, match=r"data\['x'\], row [01] of a part: expected labels"):
+        drawn.collect()

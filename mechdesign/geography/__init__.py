@@ -1,0 +1,1 @@
+"""Points of a plane, and places on the Earth."""

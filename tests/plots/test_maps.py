@@ -1,0 +1,83 @@
+"""Maps: every input has its place and its color, and the axes have one scale."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import mechdesign as md
+from mechdesign import Domain, InputError
+from mechdesign.cli import main
+from mechdesign.plots import plot_map, save_map
+
+CITY = Domain.points([["39.9", "116.4"], ["39.8", "116.3"], ["39.95", "116.2"]], "haversine")
+
+
+def test_a_grid_is_a_heat_map_with_rows_downwards() -> None:
+    grid = Domain.grid(2, 3)
+    ax = plot_map([0.1, 0.2, 0.3, 0.1, 0.1, 0.2], grid, title="$a$")
+    (image,) = ax.images
+    assert np.asarray(image.get_array()).tolist() == [[0.1, 0.2, 0.3], [0.1, 0.1, 0.2]]
+    low, high = ax.get_ylim()
+    assert low > high
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("column", "row", r"\$a\$")
+    assert image.get_clim() == (0.0, 0.3)
+    plt.close(ax.figure)  # type: ignore[arg-type]
+
+
+def test_places_have_the_longitude_to_the_right() -> None:
+    ax = plot_map(pd.Series([0.5, -0.1, 0.6], index=[2, 1, 0]), CITY)
+    (dots,) = ax.collections
+    offsets = np.asarray(dots.get_offsets())
+    assert offsets.tolist() == [[116.4, 39.9], [116.3, 39.8], [116.2, 39.95]]
+    assert np.asarray(dots.get_array()).tolist() == [0.6, -0.1, 0.5]  # by label
+    assert dots.get_clim() == (-0.6, 0.6)  # zero is white
+    assert float(ax.get_aspect()) == pytest.approx(1 / math.cos(math.radians(39.883)), rel=1e-4)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("longitude", "latitude")
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+    plt.close(ax.figure)  # type: ignore[arg-type]
+
+
+def test_an_estimate_says_what_it_is() -> None:
+    plane = Domain.points([[0, 0], [1, 0], [0, 1]])
+    channel = md.GeneralizedRandomizedResponse(plane, 1)
+    ax = plot_map(md.estimate(channel, channel.privatize([0, 1, 2, 2], rng=1)))
+    assert ax.get_title().startswith("unbiased; 4 reports\nsimulation")
+    plt.close(ax.figure)  # type: ignore[arg-type]
+
+
+def test_what_has_no_place_is_refused(tmp_path: Path) -> None:
+    for domain in (None, Domain.range(3), Domain.grid(1, 3)):
+        with pytest.raises(InputError, match="domain"):
+            plot_map([0.1, 0.2, 0.7], domain)
+    for values in ([0.1, 0.2], [math.nan, 0, 1], 3, "abc"):
+        with pytest.raises(InputError, match="values"):
+            plot_map(values, CITY)
+    with pytest.raises(InputError):
+        save_map([0.1, 0.2, 0.7], tmp_path / "a.txt", CITY)
+
+
+def test_records_of_coordinates_become_a_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    md.save(md.GeneralizedRandomizedResponse(CITY, 20), "city.json")
+    rows = "39.901,116.41\n39.96,116.1\n39.7,116.3\n39.7,116.3\n"
+    Path("in.csv").write_text("lat,lon\n" + rows, encoding="utf-8")
+    assert main(["privatize", "city.json", "in.csv", "out.csv", "--columns", "lat", "lon"]) == 0
+    assert Path("out.csv").read_text(encoding="utf-8") == '"lat, lon"\n0\n2\n1\n1\n'
+    arguments = ["city.json", "out.csv", "--column", "lat, lon", "--plot", "map.png"]
+    assert main(["estimate", *arguments]) == 0
+    assert Path("map.png").read_bytes().startswith(b"\x89PNG")
+    capsys.readouterr()
+    Path("in.csv").write_text("lat,lon\n39.901,here\n", encoding="utf-8")
+    Path("out.csv").unlink()
+    assert main(["privatize", "city.json", "in.csv", "out.csv", "--columns", "lat", "lon"]) == 2
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 1
+    assert not Path("out.csv").exists()
