@@ -120,9 +120,9 @@ def least_variance(problem: Problem, rays: FloatArray) -> float:
         else:
             found = scipy.optimize.linprog(P @ (R * v**2), A_eq=A, b_eq=b, options=dict(TIGHT))
         assert found.status == 0, found.message
-        used = np.append(found.x[: len(v)], 0.0)[:-1] > 1e-12
         best = (rays @ found.eqlin.marginals[k:]) / np.maximum(2 * rays @ P, 1e-9)
-        R, v = np.hstack([R[:, used], rays.T]), np.append(v[used], np.clip(best, -1e3, 1e3))
+        # none is taken out, so that the program stays feasible within its tolerance
+        R, v = np.hstack([R, rays.T]), np.append(v, np.clip(best, -1e3, 1e3))
     least = found.fun if problem.worst else found.fun - P @ f**2
     return float(least) * half**2
 
