@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import base64
 import html
+import json
 import os
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
 from latex2mathml.converter import convert
 
 import mechdesign
+from mechdesign.files.problems import load_problem_on_labels
 
 DOCS = Path(__file__).resolve().parents[1]
 NOTEBOOKS = DOCS.parent / "notebooks"
@@ -71,6 +75,9 @@ def on_page(text: str, source: Path) -> str:
         if name := re.fullmatch(r"`(?:md|mechdesign)\.(\w+)`", match["code"] or ""):
             home = mechdesign._MODULE_OF.get(name[1], "mechdesign")
             return match[0] if home == "mechdesign" else f"[{match[0]}][mechdesign.{name[1]}]"
+        if command := re.fullmatch(r"`mechdesign explore ?(.*)`", match["code"] or ""):
+            address = in_explorer(command[1].split(), source)
+            return f'<a href="{html.escape(address)}"><code>{match["code"][1:-1]}</code></a>'
         if match["block"]:
             return mathematics(match["block"], "block")
         if match["inline"]:
@@ -81,6 +88,22 @@ def on_page(text: str, source: Path) -> str:
         return f"[{match[0]}]({page})" if page and page != f"{source.stem}.md" else match[0]
 
     return INLINE.sub(change, text)
+
+
+def in_explorer(words: list[str], source: Path) -> str:
+    """Return where the explorer of the site shows what `mechdesign explore` opens."""
+    given = argparse.ArgumentParser()
+    given.add_argument("file", nargs="?")
+    given.add_argument("--part", default="design")
+    options = given.parse_args(words)
+    address = f"../../explorer/dist/index.html#part={options.part}"
+    if options.file is None:
+        return address
+    problem = load_problem_on_labels((source.parent / options.file).resolve())
+    table = problem.to_table()
+    (notion,) = table["privacy"]
+    stated = {"title": problem.title, **table, "privacy": notion}
+    return f"{address}&problem={quote(json.dumps(stated), safe='')}"
 
 
 def fenced(text: str, kind: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -443,3 +444,18 @@ def test_the_command_gives_the_page_its_problem(
             assert visit.page.is_visible(f"#{part or 'design'}")
         own.shutdown()
         thread.join()
+
+
+def test_the_links_of_the_course_open_their_problems(chromium: Any, server: PageServer) -> None:
+    course = pytest.importorskip("docs.generate.course", reason="pip install -e '.[docs]'")
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        first = json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]
+        (words,) = re.findall(r"`mechdesign explore([^`]*)`", "".join(first["source"]))
+        fragment = course.in_explorer(words.split(), notebook).partition("#")[2]
+        with Visit(chromium, server) as visit:
+            visit.page.goto(f"{server.address}#{fragment}")
+            visit.page.wait_for_function("document.body.dataset.value !== undefined")
+            part = re.match(r"part=(\w+)", fragment)
+            assert part is not None
+            assert visit.page.is_visible(f"#{part[1]}"), notebook.name
+            assert visit.page.inner_text("#status") == "", notebook.name
