@@ -32,7 +32,8 @@ NAMES = {
     "search": "rays sums sets boxes chain one-budget lifts decoders classes products "
     "one-budget-readings",
     "theorem": "nothing-constrained equal-rows binary-universal erasure randomized-response "
-    "simplicial uniform-subsets uniform-lift subset-selection leakage-budget",
+    "simplicial uniform-subsets uniform-lift subset-selection leakage-budget "
+    "binary-mechanism",
     "side": "ratio upper lower row positive excess excess-upper excess-lower largest guess attack "
     "secret-ratio secret-upper secret-lower",
     "distance": "absolute euclidean manhattan hamming squared",

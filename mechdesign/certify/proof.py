@@ -21,6 +21,7 @@ from mechdesign.certify.bounds.prices.lifts import lifts_bound
 from mechdesign.certify.bounds.prices.one_budget import one_budget_bound
 from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.bounds.representatives import representatives_bound
+from mechdesign.certify.bounds.sums.divergences import binary_mechanism
 from mechdesign.certify.bounds.sums.gains import is_unbounded
 from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound
 from mechdesign.certify.bounds.theorems import (
@@ -220,6 +221,7 @@ THEOREMS = _by_name(
     Kind("leakage-budget", (*LOSSES, *WORST_LOSSES, *GUESSES), leakage_budget, (LEAKAGE,)),
     Kind("simplicial", ALL_BUT_WORST_LOSSES, simplicial),
     Kind("uniform-subsets", SYMMETRIC_GAINS, uniform_subsets, ("ldp",)),
+    Kind("binary-mechanism", ("total-variation",), binary_mechanism, ("ldp",)),
     Kind("uniform-lift", ("hamming", *SYMMETRIC_GAINS), uniform_lift, LIFTS),
     Kind(
         "subset-selection", (*RISKS, *WORST_RISKS), subset_selection, ("ldp", "lip", "lift", "pml")

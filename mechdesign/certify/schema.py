@@ -414,6 +414,7 @@ PLAIN_THEOREMS = (
     "binary-universal",
     "uniform-lift",
     "uniform-subsets",
+    "binary-mechanism",
     "subset-selection",
     "leakage-budget",
 )

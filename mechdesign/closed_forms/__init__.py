@@ -10,6 +10,7 @@ from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
 from mechdesign.closed_forms.binary_universal import BinaryUniversal
 from mechdesign.closed_forms.bins.response import ResponseOnBins
 from mechdesign.closed_forms.high_low.two_sizes import HighLowSubsetSelection
+from mechdesign.closed_forms.hypotheses.binary_mechanism import BinaryMechanism
 from mechdesign.closed_forms.independent_release import IndependentRelease
 from mechdesign.closed_forms.kary_mangat import KaryMangat
 from mechdesign.closed_forms.leakage.likeliest import LikeliestInputs
@@ -24,6 +25,7 @@ from mechdesign.closed_forms.universal_optimum import Universal
 
 __all__ = [
     "CLOSED_FORMS",
+    "BinaryMechanism",
     "BinaryUniversal",
     "BlockSubsetSelection",
     "ClosedForm",
@@ -54,6 +56,7 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     UniformLift(),
     RandomizedResponse(),
     UniformSubsets(),
+    BinaryMechanism(),
     ResponseOnBins(),
     SubsetSelection(),
     LiftSubsetSelection(),

@@ -118,6 +118,12 @@ class Utility(ABC):
         """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
         return None
 
+    def hypotheses(
+        self, domain: Domain
+    ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
+        """Return two laws of the input where this is the total variation they have as reports."""
+        return None
+
     def unbiased_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return f(x) where this is the variance of an unbiased reading of f(X); else None."""
         return None

@@ -143,6 +143,25 @@ def test_the_geometric_mechanism_gains_by_the_decision_exactly_where_a_report_is
     assert sum(largest_step(7) ** i for i in range(1, 7)) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.parametrize("k", ["2", "8", "20"])
+def test_the_sign_is_best_beyond_what_is_claimed(k: str) -> None:
+    """tanh(eps / 2)**2 2 / pi is its Fisher information but for the rounding to two cells."""
+    for epsilon, region in (("1.04", Region.OPTIMAL), ("2", Region.OPTIMAL), ("2.1", None)):
+        found = cell("sign-mechanism", epsilon, k)
+        assert found.loss == pytest.approx(math.tanh(float(epsilon) / 2) ** 2 * 2 / math.pi)
+        expected = Region.OPTIMAL if k == "2" else Region.FEASIBLE
+        assert found.region is (region or expected)
+
+
+def test_one_bit_tells_two_laws_apart_where_the_budget_is_small() -> None:
+    for k in ("2", "5", "6"):
+        assert cell("binary-variation", "4", k).region is Region.OPTIMAL
+        assert cell("binary-divergence", "0.2", k).region is Region.OPTIMAL
+    assert cell("binary-divergence", "4", "6").region is Region.FEASIBLE
+    assert cell("grr-divergence", "5", "4").region is Region.OPTIMAL
+    assert cell("grr-divergence", "1", "4").region is Region.FEASIBLE
+
+
 # Boundaries.
 
 

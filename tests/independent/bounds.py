@@ -452,6 +452,12 @@ class Prover:
         need(found, "LDP")
         return found
 
+    def contracted(self, _: Any) -> Fraction | None:
+        """Bound total variation by the coefficient of contraction (Dobrushin 1956)."""
+        e = exp(min(self.ldp_budgets()))[1]
+        first, second = self.problem.terms or []
+        return sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2 * (e - 1) / (e + 1)
+
     def is_uniform(self) -> bool:
         return len(set(self.p)) == 1
 
@@ -993,6 +999,7 @@ THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | N
     "erasure": (Prover.erasure, ALL, {"lip", "lift"}),
     "randomized-response": (Prover.randomized_response, {"hamming"}, {"ldp"}),
     "uniform-subsets": (Prover.best_ray, ALIKE, {"ldp"}),
+    "binary-mechanism": (Prover.contracted, {"total-variation"}, {"ldp"}),
     "uniform-lift": (Prover.best_ray, ALIKE | {"hamming"}, LIFT_BOUNDS),
     "leakage-budget": (
         Prover.paid_guesses,

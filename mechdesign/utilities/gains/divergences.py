@@ -144,7 +144,7 @@ class TotalVariation(Divergence):
     Notes
     -----
     The least mean error of a test, at even odds, is (1 - TV) / 2. Under LDP the binary mechanism
-    is best (Kairouz, Oh and Viswanath 2014, Theorem 7 and Corollary 11).
+    is best (Kairouz, Oh and Viswanath 2014).
 
     Examples
     --------
@@ -158,6 +158,10 @@ class TotalVariation(Divergence):
     name = "total-variation"
     title = "total variation between the reports of two mixtures of inputs"
     exact = True
+
+    def hypotheses(self, domain: Domain) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+        """Return both mixtures."""
+        return self.weights(domain)
 
     def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return |a - b| / 2."""

@@ -128,7 +128,7 @@ def test_the_optimum_is_that_of_all_rays(
 
 @pytest.mark.parametrize("epsilon", [0.3, 1, 2.5])
 def test_two_inputs_are_warners(epsilon: float) -> None:
-    """Kairouz et al. 2014, Theorem 7: variation (e - 1) / (e + 1), divergence eps times it."""
+    """Kairouz et al. 2014: variation (e - 1) / (e + 1), divergence eps times it."""
     e = math.exp(epsilon)
     tanh = (e - 1) / (e + 1)
     expected = {
@@ -144,7 +144,7 @@ def test_two_inputs_are_warners(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
 def test_the_binary_mechanism_is_best_for_total_variation(epsilon: str) -> None:
-    """Under LDP the most is tanh(eps / 2) times that of the mixtures (Theorem 7)."""
+    """Under LDP the most is tanh(eps / 2) times that of the mixtures."""
     first, second = [Fraction(n, 20) for n in (8, 6, 4, 2)], [Fraction(n, 20) for n in (3, 5, 7, 5)]
     solution = design(Problem(4, LDP(epsilon), TotalVariation(first, second)))
     apart = sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.certify.bounds.outward import ldp_budget
 from mechdesign.certify.fixed_point import fraction_steps, product_steps
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import log_lower, log_upper, sqrt_lower, sqrt_upper
+from mechdesign.exact import exp_lower, log_lower, log_upper, sqrt_lower, sqrt_upper
 from mechdesign.resources import spend
 
-__all__ = ["divergence", "is_infinite"]
+__all__ = ["binary_mechanism", "divergence", "is_infinite"]
 
 Term = Callable[[Fraction, Fraction, bool], Fraction]
 
@@ -79,3 +80,19 @@ def is_infinite(statement: Statement) -> bool:
     first, second, _ = statement.mixtures
     missing = any(a and not b for a, b in zip(first, second, strict=True))
     return missing and statement.utility["objective"] in INFINITE
+
+
+def binary_mechanism(statement: Statement) -> Fraction:
+    """Return the total variation that LDP leaves of that of the mixtures.
+
+    The total variation between the laws a and b of the report is (a - b)(S) for a set S of reports,
+    that is (first - second) . w with w_x = Pr(Y in S | x). Sums of columns are private: with t the
+    least and u the largest entry of w, u <= e**eps t, and likewise for 1 - w, 1 - t <= e**eps (1 -
+    u). Adding up e**eps times the first and the second, u - t <= (e**eps - 1) / (e**eps + 1); and
+    (first - second) . w is at most u - t times the total variation of the mixtures. With e**-eps
+    rounded down it only grows.
+    """
+    first, second, unit = statement.mixtures
+    low = exp_lower(-ldp_budget(statement))
+    apart = sum(max(a - b, 0) for a, b in zip(first, second, strict=True))
+    return Fraction(apart, unit) * (1 - low) / (1 + low)

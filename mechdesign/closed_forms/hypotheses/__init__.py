@@ -1,0 +1,1 @@
+"""Formulas for telling two laws of the input apart."""
