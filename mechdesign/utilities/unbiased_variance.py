@@ -28,9 +28,6 @@ MOST_INPUTS = 128
 GUESS_BITS = 64
 """The guess that exact readings are corrected from has so many binary digits."""
 
-DEPENDENT = 1e-11
-"""Singular values below this share of the largest are those of dependent rows."""
-
 SOLVER = "CLARABEL"
 TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 
@@ -186,25 +183,21 @@ def _least_largest(
 ) -> FloatArray:
     """Return the readings, times ``root``, whose largest variance over the inputs is least.
 
-    With z = root v all that are unbiased are the guess and what Q / root maps to 0. Minimize the
-    largest Sum_y (Q / root**2)_xy z_y**2 - f_x**2 over these. Where no solver does, it is the
-    guess.
+    With z = root v: minimize the largest Sum_y (Q / root**2)_xy z_y**2 - f_x**2 over the z with
+    (Q / root) z = f. Where no solver does, it is the guess.
     """
     import cvxpy as cp
 
-    _, singular, rows = called("LAPACK", np.linalg.svd, scaled)
-    free = rows[int((singular > DEPENDENT * singular[0]).sum()) :]
-    if not len(free):
-        return guess
     unit = float(np.abs(guess).max()) or 1.0
-    moves = cp.Variable(len(free))
-    second = (scaled / root) @ cp.square(guess / unit + free.T @ moves)
-    program = cp.Problem(cp.Minimize(cp.max(second - f**2 / unit**2)))
+    z = cp.Variable(len(guess))
+    second = (scaled / root) @ cp.square(z)
+    unbiased = scaled @ z == f / unit
+    program = cp.Problem(cp.Minimize(cp.max(second - f**2 / unit**2)), [unbiased])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of accuracy: readings are judged by their variance
             called(SOLVER, program.solve, solver=SOLVER, **TIGHT)
-        return guess + unit * (free.T @ checked(SOLVER, moves.value, (len(free),)))
+        return unit * checked(SOLVER, z.value, guess.shape)
     except SolverError:
         return guess
 

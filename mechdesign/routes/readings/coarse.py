@@ -14,12 +14,9 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.readings.pricing import BudgetPricer
-from mechdesign.routes.readings.search import ReadingsSearch
+from mechdesign.routes.readings.search import ALL_INTERVALS, ReadingsSearch
 
 __all__ = ["budget_search"]
-
-FEW = 20
-"""Inputs up to which a search starts from scratch."""
 
 
 def budget_search(
@@ -36,14 +33,13 @@ def budget_search(
     """
     k, start = len(f), None
     (_, inputs), *more = form.blocks
-    if k > FEW and not more and len(inputs) == k:  # other rays are no intervals
+    if k > ALL_INTERVALS and not more and len(inputs) == k:  # other rays are no intervals
         order = np.argsort(f, kind="stable")
         kept = np.sort(np.union1d(order[::2], order[[0, -1]]))
         all_ = np.arange(len(kept))
         coarse = replace(form, blocks=((all_, all_),), size=len(kept))
         mass = None if prior is None else prior[kept] / prior[kept].sum()
-        rays, v = budget_search(coarse, f[kept], mass, limits.part(), scale).used()
-        start = _refined(f, kept, rays, v)
+        start = _refined(f, kept, budget_search(coarse, f[kept], mass, limits.part(), scale).used)
     search = ReadingsSearch(
         np.eye(k), 1 / form.low - 1, BudgetPricer(form), f, prior, limits, scale, start
     )
@@ -51,14 +47,11 @@ def budget_search(
     return search
 
 
-def _refined(
-    f: FloatArray, kept: IntArray, rays: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _refined(f: FloatArray, kept: IntArray, rays: FloatArray) -> FloatArray:
     """Return rays on all inputs: each new entry is that of a neighbor, below or above."""
     order = np.argsort(f[kept], kind="stable")
     values = f[kept][order]
     below = np.clip(np.searchsorted(values, f, side="right") - 1, 0, len(kept) - 1)
     above = np.clip(np.searchsorted(values, f, side="left"), 0, len(kept) - 1)
     first, second = rays[order][below], rays[order][above]
-    ends = [first, second, np.maximum(first, second), np.minimum(first, second)]
-    return np.hstack(ends), np.tile(v, len(ends))
+    return np.hstack([first, second, np.maximum(first, second), np.minimum(first, second)])

@@ -42,6 +42,8 @@ class Pricer(Protocol):
 
     probes: int
     """How many readings a round of the search may look at."""
+    is_slow: bool
+    """Whether each costs a program."""
 
     def price(self, cost: FloatArray) -> Priced:
         """Return the cheapest rays for each column of costs, ``(n_inputs, n)``."""
@@ -59,7 +61,7 @@ class BudgetPricer:
         The blocks of the cone.
     """
 
-    probes = 1025
+    probes, is_slow = 1025, False
 
     def __init__(self, form: OneBudgetCone) -> None:
         self.form = form
@@ -98,7 +100,7 @@ class ColumnPricer:
         Where the columns lie.
     """
 
-    probes = 65
+    probes, is_slow = 65, True
 
     def __init__(self, cone: Cone) -> None:
         self.size = cone.size

@@ -1,12 +1,8 @@
-"""The channel and the readings of least variance: column generation over rays and readings.
+"""The channel and the readings of least variance: column generation over rays.
 
-An output is a ray r of the cone with a reading v. For a fixed reading its second moment is linear
-in the column, so that the best mixture of some pairs (r, v) is a linear program:
-
-    minimize  Sum theta v**2 P . r    such that  Sum theta r = 1,  Sum theta v r = f,  theta >= 0,
-
-or, in the worst case, t with Sum theta v**2 r_x - f_x**2 <= t for every input x. Its dual variables
-u, m and, in the worst case, P tell which pairs are missing: those with
+The best mixture of some rays, and their readings, are found by one convex program
+(:mod:`~mechdesign.routes.readings.mixture`). Its dual variables u, m and P tell which rays are
+missing: those for which there is a reading v with
 
     r . c(v) < 0,    c_x(v) = P_x v**2 - m_x v - u_x.
 
@@ -14,7 +10,7 @@ For a fixed reading the cheapest ray is known or found by a small program; for a
 reading is m . r / (2 P . r). The least costs bound the variance of every private channel
 (:mod:`mechdesign.certify.bounds.unbiased`).
 
-Source: Elfving 1952 (c-optimal designs by linear programs).
+Source: Elfving 1952 (c-optimal designs); Pukelsheim 2006, chapter 2.
 """
 
 from __future__ import annotations
@@ -26,10 +22,9 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import called
-from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.decoders.band_decoders import least_on_gaps
-from mechdesign.routes.highs import UNIT
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.readings.mixture import Mixture, best_mixture, thinned
 from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer, Priced
 
 __all__ = ["ReadingsDual", "ReadingsSearch"]
@@ -41,26 +36,22 @@ GOAL, ENOUGH = 2e-8, 0.5
 POLISHES = 3
 """How often a reading is moved to the best one of its cheapest ray."""
 
-MIXED = 1e-9
-"""The share of the mean over all inputs in the worst case: so no input has the weight 0, which
-would leave its readings free."""
-
-FIRST = 17
-"""Readings that the first rays have each."""
-
 FARTHEST = 4.0
 """Readings are looked for up to this, in the unit of those of randomized response."""
 
 LARGEST = 100.0
 """Readings are no larger than this in that unit: far more than any that is of use."""
 
-MOST_COLUMNS = 6
-"""Pairs that stay in the program, for each of its rows."""
+ALL_INTERVALS = 40
+"""Inputs up to which a search starts from the rays raised on any interval of values."""
+
+MOST_RAYS = 8
+"""Rays that stay in the program, for each input."""
 
 MOST_PROBES, NEAREST = 20_000, 1e-6
 """Readings that a round looks at, at most, and how near they may be."""
 
-USED, SAME = 1e-11, 1e-9
+USED, SAME = 1e-10, 1e-9
 """Smaller weights are left out; rays that differ by less are one."""
 
 LEAST_SINGULAR, SHARE = 1e-6, 1e-8
@@ -94,6 +85,11 @@ class ReadingsDual:
             -np.inf,
         )
 
+    def least(self, rays: FloatArray) -> FloatArray:
+        """Return the cost of each ray at its best reading."""
+        squares = 4 * (self.weights @ rays)
+        return np.asarray(-(self.potentials @ rays) - (self.slopes @ rays) ** 2 / squares)
+
     def cost(self, readings: FloatArray) -> FloatArray:
         """Return c_x(v), ``(n_inputs, n_readings)``."""
         v = readings
@@ -109,16 +105,24 @@ class _Look:
     ----------
     bend
         ``(n_kinds,)``: for each kind what P . r is at most.
+
+    Attributes
+    ----------
+    least
+        ``(n_kinds,)`` the least costs.
+    lift
+        What to add to the cost of each input so that no ray costs less than 0.
     """
 
     def __init__(self, bend: FloatArray) -> None:
-        self.bend, self.least = bend, np.zeros(len(bend))
+        self.bend, self.least, self.lift = bend, np.zeros(len(bend)), 0.0
         self._kind: IntArray = np.zeros(0, dtype=np.intp)
         self._at, self._cost = np.zeros(0), np.zeros(0)
 
     def take(self, priced: Priced, v: FloatArray, best: FloatArray) -> None:
         """Note the costs at readings, and the costs of the same rays at their best readings."""
         np.minimum.at(self.least, priced.kind, best)
+        self.lift = max(self.lift, float((-best / priced.rays.sum(axis=0)).max()))
         self._kind = np.concatenate([self._kind, priced.kind])
         self._at = np.concatenate([self._at, v[priced.place]])
         self._cost = np.concatenate([self._cost, priced.cost])
@@ -141,7 +145,7 @@ class _Look:
 
 
 class ReadingsSearch:
-    """The pairs of rays and readings so far, the best mixture of them, and the best bound.
+    """The rays so far, the best mixture of them with its readings, and the best bound.
 
     Parameters
     ----------
@@ -159,7 +163,7 @@ class ReadingsSearch:
     scale
         What a variance of 1 is in the unit of the objective.
     start
-        Rays and readings to start with, beside others; from a search on fewer inputs.
+        Rays to start with; default those that are raised on any interval of values, or at an end.
     """
 
     def __init__(
@@ -171,191 +175,139 @@ class ReadingsSearch:
         prior: FloatArray | None,
         limits: Limits,
         scale: float,
-        start: tuple[FloatArray, FloatArray] | None = None,
+        start: FloatArray | None = None,
     ) -> None:
         self.pricer, self.prior, self.limits = pricer, prior, limits
-        n = sets.shape[1]
+        n, k = sets.shape[1], len(f)
         self.response = (1 + t * sets) / (n + t)
         """Randomized response, which tells apart all inputs whose rows may differ."""
         self.unit = (2 + t) / t
         self.f, self.scale = f / self.unit, scale * self.unit**2
-        self.response_readings = ((n + t) * self.f - self._sum_of_classes(sets)) / t
-        self.rays, self.readings = self._first(sets, start)
-        self._fixed = int(prior is None)
-        self._master = self._program()
-        self.theta: FloatArray = np.zeros(0)
-        self.value = np.inf
-        k = len(f)
+        self.rays = self._distinct([self.response, self._first() if start is None else start])
+        self.mixture = Mixture(*np.zeros((2, 0)), np.inf, *np.zeros((2, k)), np.full(k, 1 / k))
         self.dual = ReadingsDual(np.zeros(k), np.zeros(k), np.full(k, 1 / k), -np.inf)
         self.rounds = 0
 
-    def _sum_of_classes(self, sets: FloatArray) -> float:
-        """Return the sum of f over the classes of inputs that may differ."""
-        return float((sets.T @ self.f / sets.sum(axis=0)).sum())
-
-    def _first(
-        self, sets: FloatArray, start: tuple[FloatArray, FloatArray] | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return randomized response with its readings, and the start or rays raised at an end."""
+    def _first(self) -> FloatArray:
+        """Return rays that are raised on an interval of values; where these are many, at an end."""
         f, k = self.f, len(self.f)
-        own = (sets.T @ self.response_readings) / sets.sum(axis=0)
-        if start is not None:
-            rays, v = start
-            return np.hstack([_scaled(self.response), rays]), np.concatenate([own, v / self.unit])
         ends = np.unique(f)
-        up, down = f[:, None] >= ends, f[:, None] <= ends
-        raised = np.hstack([up, down, np.eye(k, dtype=bool)])
-        rays = _scaled(self.pricer.price(np.where(raised, -1.0, 1e-3)).rays)
-        v = np.linspace(-2.0, 2.0, FIRST)
-        return (
-            np.hstack([_scaled(self.response), np.repeat(rays, FIRST, axis=1)]),
-            np.concatenate([own, np.tile(v, rays.shape[1])]),
-        )
+        if k > ALL_INTERVALS or self.pricer.is_slow:
+            raised = np.hstack([f[:, None] >= ends, f[:, None] <= ends, np.eye(k, dtype=bool)])
+        else:
+            low, high = np.triu_indices(len(ends))
+            raised = (f[:, None] >= ends[low]) & (f[:, None] <= ends[high])
+        return self.pricer.price(np.where(raised, -1.0, 1e-3)).rays
+
+    def _distinct(self, rays: list[FloatArray]) -> FloatArray:
+        """Return rays with a largest entry of 1, each once."""
+        scaled = np.hstack([each / each.max(axis=0) for each in rays])
+        _, first = np.unique(np.round(scaled / SAME), axis=1, return_index=True)
+        return np.asarray(scaled[:, first])
+
+    @property
+    def value(self) -> float:
+        """The variance of the best mixture."""
+        return self.mixture.value
+
+    @property
+    def is_used(self) -> FloatArray:
+        """``(n_rays,)`` which of the rays are in the mixture."""
+        return self.mixture.theta > USED
+
+    @property
+    def used(self) -> FloatArray:
+        """The rays in the mixture."""
+        return self.rays[:, self.is_used]
+
+    @property
+    def readings(self) -> FloatArray:
+        """The readings of the rays in the mixture."""
+        return self.mixture.readings[self.is_used]
 
     def run(self) -> None:
-        """Solve, add the cheapest pairs, and again until the bound is near."""
+        """Solve, add the cheapest rays, and again until the bound is near."""
         grid = FARTHEST * np.linspace(-1, 1, self.pricer.probes)
         for self.rounds in range(1, ROUNDS + 1):
             try:
-                dual, value = self._solved()
+                found = best_mixture(self.rays, self.f, self.prior)
             except SolverError:
                 if self.rounds > 1:
                     return
                 raise
-            self.value = value
-            goal = max(GOAL, ENOUGH * self.limits.gap) * abs(value)
-            used = self.readings[self.theta > USED]
-            before, pairs = self.dual, [self._improving(dual, np.union1d(grid, used), goal)]
+            self.mixture = found
+            dual = ReadingsDual(found.potentials, found.slopes, found.weights, -np.inf)
+            goal = max(GOAL, ENOUGH * self.limits.gap) * abs(self.value)
+            probes = np.union1d(grid, self.readings)
+            before, rays = self.dual, [self._improving(dual, probes, goal)]
             if self.dual is before and self.rounds > 1:  # half way the dual variables swing less
-                half = before.mixed(dual)
-                pairs.append(self._improving(half, np.union1d(grid, used), goal))
-            self.limits.tell(self.rounds, self.scale * value, self.scale * self.dual.bound)
-            done = value - self.dual.bound <= goal or self.limits.over()
-            if done or not any(len(readings) for _, readings in pairs):
+                rays.append(self._improving(before.mixed(dual), probes, goal))
+            self.limits.tell(self.rounds, self.scale * self.value, self.scale * self.dual.bound)
+            done = self.value - self.dual.bound <= goal or self.limits.over()
+            if done or not sum(each.shape[1] for each in rays) or not self._add(dual, rays):
                 return
-            self._add(dual, pairs)
-
-    def _solved(self) -> tuple[ReadingsDual, float]:
-        """Solve the program over the pairs so far; return its dual variables and the variance."""
-        k, f = len(self.f), self.f
-        theta, potentials = self._master.solve()
-        dual, self.theta = -potentials, theta[self._fixed :]
-        if self.prior is not None:
-            weights = self.prior
-            value = float(-self._master.gain @ theta - weights @ f**2)
-        else:
-            weights = np.maximum(-dual[2 * k :], 0.0) + MIXED / k
-            weights = weights / weights.sum()
-            value = float(((self.rays * self.readings**2) @ self.theta - f**2).max())
-        return ReadingsDual(dual[:k], dual[k : 2 * k], weights, -np.inf), value
-
-    def _columns(self, rays: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the columns of the program for pairs, and what each gains: less second moment."""
-        if self.prior is not None:
-            return np.vstack([rays, rays * v]), -(self.prior @ rays) * v**2
-        return np.vstack([rays, rays * v, rays * v**2]), -MIXED * rays.mean(axis=0) * v**2
-
-    def _program(self) -> RestrictedMaster:
-        """Return the program over the first pairs; in the worst case its first column is t."""
-        k, f = len(self.f), self.f
-        columns, gain = self._columns(self.rays, self.readings)
-        right = np.concatenate([np.ones(k), f])
-        if self.prior is not None:
-            return RestrictedMaster(columns, gain, unit=UNIT, sides=(right, right))
-        largest = np.concatenate([np.zeros(2 * k), -np.ones(k)])[:, None]
-        sides = (
-            np.concatenate([right, np.full(k, -np.inf)]),
-            np.concatenate([right, f**2]),
-        )
-        both = np.hstack([largest, columns]), np.append(MIXED - 1, gain)
-        return RestrictedMaster(*both, unit=UNIT, sides=sides)
 
     def _improving(
         self, dual: ReadingsDual, readings: FloatArray, goal: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return pairs of negative cost; keep the dual variables if their bound is the best.
+    ) -> FloatArray:
+        """Return rays of negative cost; keep the dual variables if their bound is the best.
 
-        The pairs are the cheapest rays at some readings, then at the best readings of those, and so
+        They are the cheapest rays at some readings, then at the best readings of those, and so
         on. Before a bound is taken for the best, gaps between readings are halved while they may
         hide a column that costs less.
         """
         v, look = readings, _Look(self.pricer.largest(dual.weights))
-        pairs = list[FloatArray]()
+        rays = list[FloatArray]()
         for _ in range(1 + POLISHES):
-            new = self._look(dual, v, look)
-            if not len(new[0]):
+            new, best = self._look(dual, v, look)
+            if not len(best):
                 break
-            pairs = [*pairs[-1:], new]
-            v = np.unique(new[-1])
+            rays = [*rays[-1:], new]
+            v = np.unique(best)
         bound = float(dual.slopes @ self.f + dual.potentials.sum() - dual.weights @ self.f**2)
         while bound + look.least.sum() > self.dual.bound:
             v = look.hiding(goal)
             if not len(v) or self.limits.over():
                 self.dual = replace(dual, bound=bound + float(look.least.sum()))
+                lifted = bound - look.lift * len(self.f)
+                if lifted > self.dual.bound:  # no ray costs less than 0 if each input costs more
+                    u = dual.potentials - look.lift
+                    self.dual = replace(dual, potentials=u, bound=lifted)
                 break
-            pairs.append(self._look(dual, v, look))
-        if not pairs:
-            return np.zeros((len(self.f), 0)), np.zeros(0)
-        found = np.hstack(pairs)
-        found = found[:, np.unique(np.round(found / SAME), axis=1, return_index=True)[1]]
-        return found[:-1], found[-1]
+            rays.append(self._look(dual, v, look)[0])
+        return np.hstack([np.zeros((len(self.f), 0)), *rays])
 
-    def _look(self, dual: ReadingsDual, v: FloatArray, look: _Look) -> FloatArray:
-        """Return the rays of negative cost at some readings, each above its best reading."""
+    def _look(
+        self, dual: ReadingsDual, v: FloatArray, look: _Look
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the rays of negative cost at some readings, and the best reading of each."""
         priced = self.pricer.price(dual.cost(v))
         r = priced.rays
         square, linear = dual.weights @ r, dual.slopes @ r
-        cost = -(dual.potentials @ r) - linear**2 / (4 * square)  # at the ray's best reading
+        cost = dual.least(r)
         look.take(priced, v, cost)
         near = cost < 0
-        best = np.clip(linear[near] / (2 * square[near]), -LARGEST, LARGEST)
-        return np.vstack([_scaled(r[:, near]), best])
+        return r[:, near], np.clip(linear[near] / (2 * square[near]), -LARGEST, LARGEST)
 
-    def _add(self, dual: ReadingsDual, pairs: list[tuple[FloatArray, FloatArray]]) -> None:
-        """Add pairs, and drop those that cost most."""
-        cost = (dual.cost(self.readings) * self.rays).sum(axis=0)
-        most = MOST_COLUMNS * 3 * len(self.f)
+    def _add(self, dual: ReadingsDual, rays: list[FloatArray]) -> bool:
+        """Add rays, and drop those that cost most; return whether any is new."""
+        most, cost = MOST_RAYS * len(self.f), dual.least(self.rays)
+        kept = self.rays
         if len(cost) > 2 * most:
-            wanted = (self.theta > USED) | (cost < np.partition(cost, most)[most])
-            kept = self._master.keep(np.append(np.ones(self._fixed, dtype=bool), wanted))
-            kept = kept[self._fixed :]
-            self.rays, self.readings = self.rays[:, kept], self.readings[kept]
-            self.theta = self.theta[kept]
-        rays = np.hstack([rays for rays, _ in pairs])
-        v = np.concatenate([v for _, v in pairs])
-        self._master.add(*self._columns(rays, v))
-        self.rays = np.hstack([self.rays, rays])
-        self.readings = np.concatenate([self.readings, v])
-        self.theta = np.concatenate([self.theta, np.zeros(len(v))])
-
-    def used(self) -> tuple[FloatArray, FloatArray]:
-        """Return the rays in use, and their readings in the unit of f."""
-        used = self.theta > USED
-        return self.rays[:, used], self.unit * self.readings[used]
+            kept = self.rays[:, self.is_used | (cost < np.partition(cost, most)[most])]
+        before = kept.shape[1]
+        self.rays = self._distinct([kept, *rays])
+        return self.rays.shape[1] > before
 
     def matrix(self) -> FloatArray:
-        """Return the channel: the pairs in use, with those of one ray added up.
-
-        Outputs with one column and two readings are one output with their mean, which has less
-        variance.
-        """
-        used = self.theta > USED
-        rays, theta = self.rays[:, used], self.theta[used]
-        _, first, place = np.unique(
-            np.round(rays / SAME), axis=1, return_index=True, return_inverse=True
-        )
-        weight = np.bincount(place.ravel(), weights=theta)
-        mean = np.bincount(place.ravel(), weights=theta * self.readings[used]) / weight
-        order = np.argsort(mean)
-        found = rays[:, first[order]] * weight[order]
+        """Return the channel: the rays in use, in the order of their readings."""
+        theta, readings = self.mixture.theta[self.is_used], self.readings
+        theta = thinned(self.used, theta, readings, self.f, self.prior, self.limits.gap)
+        found = (self.used * theta)[:, np.argsort(readings)]
+        found = found[:, found.max(axis=0) > USED]
         n = len(np.unique(self.response, axis=0))
         scaled = found / np.sqrt(found.mean(axis=0))
         singular = called("LAPACK", np.linalg.svd, scaled, compute_uv=False)
         if len(singular) < n or singular[n - 1] < LEAST_SINGULAR * singular[0]:
             found = np.hstack([(1 - SHARE) * found, SHARE * self.response])
         return np.asarray(found)
-
-
-def _scaled(rays: FloatArray) -> FloatArray:
-    """Return rays with a largest entry of 1."""
-    return np.asarray(rays / rays.max(axis=0))

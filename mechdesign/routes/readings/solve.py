@@ -16,7 +16,7 @@ from mechdesign.routes.limits import Limits
 from mechdesign.routes.readings.coarse import budget_search
 from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.routes.readings.probes import budget_probes, row_probes
-from mechdesign.routes.readings.search import USED, ReadingsSearch
+from mechdesign.routes.readings.search import ReadingsSearch
 from mechdesign.routes.starts.private_columns import reach
 
 __all__ = ["solve_readings"]
@@ -78,8 +78,7 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
     if isinstance(pricer, BudgetPricer):
         probes = budget_probes(dual, pricer, slack)
     else:
-        used = search.readings[search.theta > USED]
-        probes, weights = row_probes(dual, pricer, used, slack, limits)
+        probes, weights = row_probes(dual, pricer, search.readings, slack, limits)
         families = pricer.families(weights, unit**2)
     # from the unit of the search back to one in which f runs from -1 to 1
     by_rows = not isinstance(pricer, BudgetPricer)
@@ -92,6 +91,6 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         evidence={"slope": (unit * dual.slopes).tolist()},
     )
     matrix = search.matrix()
-    note = f"{search.rounds} rounds of linear programs, bound from {len(probes)} probes"
+    note = f"{search.rounds} rounds of cone programs, bound from {len(probes)} probes"
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, evidence, "readings: HiGHS", [note])
+    return RawSolution(matrix, outputs, evidence, "readings: Clarabel", [note])
