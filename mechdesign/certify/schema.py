@@ -566,6 +566,7 @@ CONTINUOUS_OBJECTIVES = Variants(
         _objective("mean-absolute-error", worst_case=TRUTH),
         _objective("mean-squared-distance", worst_case=TRUTH),
         _objective("posterior-mean-squared-error"),
+        _objective("unbiased-variance", worst_case=TRUTH),
     ],
 )
 
@@ -603,7 +604,9 @@ CONTINUOUS_FILE = Table(
     {
         "format": Fixed("mechdesign-continuous"),
         **CLAIMED,
-        "channel": Table("channel of the nodes", NODE_CHANNEL, {"decoder": NUMBERS}),
+        "channel": Table(
+            "channel of the nodes", NODE_CHANNEL, {"decoder": NUMBERS, "readings": EXACT_READINGS}
+        ),
         "problem": Table(
             "problem of an interval",
             {

@@ -318,7 +318,7 @@ def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstima
         return None
     bottom = int(readings["denominator"])
     v = [Fraction(int(top), bottom) for top in readings["numerators"]]
-    values = saved.document["problem"]["utility"]["values"]
+    values = saved.document["problem"]["utility"].get("values")
     return mean(saved.mechanism, tally, values, target=target, readings=v)
 
 

@@ -91,12 +91,17 @@ class ContinuousProblem:
         names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
         if len(names) > 1:
             raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
-        estimates = utility.on_interval == "estimate"
+        read = utility.on_interval == "reading"
+        for notion in self.privacy:
+            if read and not notion.is_conic:
+                expected = f"a notion on the columns of a channel, for {utility.name}"
+                raise UnsupportedError("privacy", expected, notion.name)
+        estimates = utility.on_interval == "estimate" or (read and not utility.worst_case)
         if names and self.interval.cuts:
             expected = f"an interval without cuts, for {names[0]}"
             raise UnsupportedError("interval", expected, repr(self.interval))
         if names and estimates:
-            expected = f"an error of the released number, for {names[0]}"
+            expected = f"an error of the released number, or a worst case, for {names[0]}"
             raise UnsupportedError("utility", expected, repr(utility))
         if names and utility.worst_case and any(notion.needs_prior for notion in self.privacy):
             expected = f"an error on average, for {names[0]} and a notion that depends on the law"

@@ -6,8 +6,6 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -109,7 +107,7 @@ class Candidate:
         columns = self.channel.columns()
         self._columns, self._used = columns, used
         if problem.utility.states_decoder:
-            self.readings = _exact(problem.utility.decoder(self.channel, problem.prior) or ())
+            self.readings = Readings.of(problem.utility.decoder(self.channel, problem.prior) or ())
         with limits.stopwatch.phase("certify"):
             dual = None if raw.dual is None else self._dual(raw.dual)
         self.certificate = {"theorem": raw.theorem, **raw.theorem_data, "dual": dual}
@@ -270,12 +268,6 @@ class Candidate:
             seconds=self.limits.stopwatch.seconds,
             timings=dict(self.limits.stopwatch.timings),
         )
-
-
-def _exact(decoder: Sequence[Fraction]) -> Readings:
-    """Return exact readings over one denominator."""
-    whole = lcm(*(reading.denominator for reading in decoder))
-    return Readings([int(reading * whole) for reading in decoder], whole)
 
 
 def _dual_table(problem: Problem, dual: Dual, spare: Callable[[], float]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
 from mechdesign.certify.packed import unpacked
 from mechdesign.certify.proof import PRICES
@@ -256,11 +256,7 @@ class Solution:
         rows = self.channel.numerators.tolist()
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         if self.problem.utility.states_decoder and self.decoder is not None:
-            whole = lcm(*(reading.denominator for reading in self.decoder))
-            document["channel"]["readings"] = {
-                "numerators": [str(int(reading * whole)) for reading in self.decoder],
-                "denominator": str(whole),
-            }
+            document["channel"]["readings"] = Readings.of(self.decoder).table
         document["problem"] = self.problem.to_table()
         document["certificate"] = self.certificate
         document["digest"] = digest(document)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.estimation.estimands import Moments, check_target
@@ -93,7 +94,8 @@ def mean(
     readings
         For a channel, ``(n_outputs,)`` numbers whose mean at each input is f(x), as a solution for
         :class:`~mechdesign.utilities.UnbiasedVariance` has as its ``decoder``. Default: those of
-        least variance at the prior.
+        least variance at the prior. For a continuous channel they are unbiased for the number, and
+        the error is that of the population, as the numbers vary within cells.
 
     Raises
     ------
@@ -114,6 +116,7 @@ def mean(
         return _mean("mean", model, reports, weights, prior, target)
     check_target(target)
     v, tally = _readings(mechanism, readings, weights), model.tally(reports)
+    target = "population" if isinstance(mechanism, ContinuousChannel) else target
     h = tally.counts / tally.total
     return _mean_from("mean", float(h @ v), float(h @ v**2), model, tally, weights, prior, target)
 
@@ -259,10 +262,11 @@ def _mean(
 
 def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
     """Return the readings of the outputs of a channel as floats, if they have the right means."""
-    if not isinstance(mechanism, Channel):
+    channel = mechanism.nodes if isinstance(mechanism, ContinuousChannel) else mechanism
+    if not isinstance(channel, Channel):
         raise InputError("readings", "a Channel that they belong to", type(mechanism).__name__)
-    v = _numbers("readings", readings, len(mechanism.outputs), "output")
-    off = float(np.abs(mechanism.matrix @ v - weights).max())
+    v = _numbers("readings", readings, len(channel.outputs), "output")
+    off = float(np.abs(channel.matrix @ v - weights).max())
     if off > UNBIASED * float(np.abs(v).max()):
         raise InputError("readings", "numbers whose mean at each input is its value", "others")
     return v

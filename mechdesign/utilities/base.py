@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -35,7 +36,11 @@ class Utility(ABC):
 
     on_interval: str = ""
     """What it asks of a number on an interval, if it has a meaning there: the ``"absolute"`` or
-    ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report."""
+    ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report; or that
+    of a ``"reading"`` without bias."""
+
+    most_inputs: ClassVar[float] = math.inf
+    """How many inputs it takes at most."""
 
     on_plane: bool = False
     """Whether it is a loss of released points of a box."""

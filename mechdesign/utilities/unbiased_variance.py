@@ -22,9 +22,6 @@ from mechdesign.utilities.input_values import InputValues
 
 __all__ = ["UnbiasedVariance", "exact_readings"]
 
-MOST_INPUTS = 128
-"""Exact readings are ratios of determinants: those of more inputs have too many digits."""
-
 GUESS_BITS = 64
 """The guess that exact readings are corrected from has so many binary digits."""
 
@@ -74,12 +71,18 @@ class UnbiasedVariance(MeanOrWorstCase):
     definition = "value"
     states_decoder = True
     impossible = "f(X) be read without bias"
+    most_inputs = 129
 
     def __init__(
         self, values: Sequence[Any] | Mapping[Any, Any] | None = None, worst_case: bool = False
     ) -> None:
         super().__init__(worst_case)
         self._values = InputValues.of(values)
+
+    @property
+    def on_interval(self) -> str:  # type: ignore[override]
+        """The reading of the number itself."""
+        return "reading" if self._values.given is None else ""
 
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
@@ -102,8 +105,8 @@ class UnbiasedVariance(MeanOrWorstCase):
             If the inputs are too many for exact readings.
         """
         self.values(domain)
-        if len(domain) > MOST_INPUTS:
-            most = f"at most {MOST_INPUTS} inputs for {self.name}, whose readings are exact"
+        if len(domain) > self.most_inputs:  # ratios of determinants, of so many digits
+            most = f"at most {self.most_inputs} inputs for {self.name}, whose readings are exact"
             raise UnsupportedError("domain", most, len(domain))
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> UnbiasedVariance:

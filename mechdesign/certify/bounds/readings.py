@@ -13,7 +13,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from mechdesign.certify.fixed_point import product_steps
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.certify.problem import MOST_DIGITS, Statement, whole_number
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -33,6 +33,16 @@ class Readings:
 
     tops: list[int]
     bottom: int
+
+    @classmethod
+    def of(cls, numbers: Sequence[Fraction]) -> Readings:
+        """Return readings over one denominator."""
+        return cls(*over_one_denominator(list(numbers)))
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """What a file holds."""
+        return {"numerators": list(map(str, self.tops)), "denominator": str(self.bottom)}
 
     @property
     def numbers(self) -> list[Fraction]:

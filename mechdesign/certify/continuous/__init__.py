@@ -31,6 +31,7 @@ Lipschitz with the largest of these numbers, and with no smaller one.
 
 Notions that tell regions of the interval apart, and sets of laws of the region, are in `regions`
 (Theorems 3 and 4). `law` reads the moments, `kernel` computes value and leakage of the kernel,
-`relaxation` the finite program whose optimum bounds all kernels, `plane` both for points of a box,
-and `continuous_file` checks files.
+`relaxation` the finite program whose optimum bounds all kernels, `unbiased` readings without bias
+(Theorems 5 and 6), `plane` kernel and program for points of a box, and `continuous_file` checks
+files.
 """

@@ -38,6 +38,7 @@ from mechdesign.certify.continuous.relaxation import (
     node_statement,
     relaxation,
 )
+from mechdesign.certify.continuous.unbiased import READ, stated_readings
 from mechdesign.certify.fixed_point import total
 from mechdesign.certify.problem import number
 from mechdesign.certify.proof import bound_of
@@ -64,7 +65,12 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
     channel = document["channel"]
     stated = read_problem(document["problem"], channel["points"])
     numbers = _outputs(stated, channel["outputs"])
-    found = _confirmed(document, stated, partial(Kernel, outputs=numbers), relaxation)
+
+    def kernel(stated: Continuous, columns: list[list[int]], bits: int) -> Kernel:
+        read = stated_readings(stated, channel, columns, bits)
+        return Kernel(stated, columns, bits, numbers, read)
+
+    found = _confirmed(document, stated, kernel, relaxation)
     origin = _origin(document["problem"], stated)
     return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))
 
@@ -169,7 +175,7 @@ def _columns(stated: Any, channel: dict[str, Any]) -> tuple[list[list[int]], int
 
 def _outputs(stated: Continuous, labels: list[Any]) -> list[Fraction]:
     """Return the numbers that the outputs are; none where they are only numbered."""
-    if stated.utility["objective"] == ESTIMATE:
+    if stated.utility["objective"] in (ESTIMATE, READ):
         if labels != list(range(len(labels))):
             raise CertificateError("the outputs that the optimizer chose are not numbered from 0")
         return []
@@ -207,12 +213,14 @@ def _verify_privacy(stated: Any, claimed: list[dict[str, Any]], kernel: Any) -> 
 
 def _verify_decoder(kernel: Any, objective: str, claimed: list[Any] | None) -> list[str]:
     """Check the posterior means, where the loss is that of the best estimate."""
-    if objective != ESTIMATE:
+    if objective not in (ESTIMATE, READ):
         if claimed is not None:
             raise CertificateError("the objective has no decoder, and the channel claims one")
         return []
-    if claimed is None or not same_decoder(kernel.readings(), claimed):
+    if claimed is None or not same_decoder(kernel.readings(), claimed, objective == READ):
         raise CertificateError("the decoder is not what is read from each output")
+    if objective == READ:
+        return ["the mean of the readings is x exactly, for every x of the interval"]
     return ["the decoder is the posterior mean at each output"]
 
 

@@ -17,7 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.continuous.law import Continuous
+from mechdesign.certify.continuous.unbiased import highest, read_value
 from mechdesign.certify.fixed_point import (
     fraction_steps,
     over_one_denominator,
@@ -47,24 +49,29 @@ class Kernel:
     bits
         The power of 2 that they are over.
     outputs
-        The number that each output is; none where the loss is that of the best estimate.
+        The number that each output is; none where the outputs are only numbered.
+    read
+        The unbiased readings of the outputs, where the loss is their variance.
     """
 
     stated: Continuous
     columns: list[list[int]]
     bits: int
     outputs: list[Fraction]
+    read: Readings | None = None
 
     def value(self) -> Fraction:
         """Return the loss on the interval, rounded up nowhere: exact, or at least it."""
         objective = self.stated.utility["objective"]
+        if self.read is not None:
+            return read_value(self.stated, self.columns, self.bits, self.read)
         if objective == ESTIMATE:
             return self._estimate()
         squared = objective == SQUARED
         cells = self._cells(squared)
         if self.stated.utility["worst_case"]:
             kept = zip(cells, self.stated.widths, strict=True)
-            return max(_highest(*cell) for cell, width in kept if width)
+            return max(highest(*cell) for cell, width in kept if width)
         mean = total(
             [
                 left * low + both * across + right * high
@@ -119,7 +126,12 @@ class Kernel:
         return square - total(gained)
 
     def readings(self) -> list[Fraction]:
-        """Return the posterior mean of x at each output; 0 at one that is never sent."""
+        """Return what is read from each output: the posterior mean, or the unbiased reading.
+
+        The posterior mean at an output that is never sent is 0.
+        """
+        if self.read is not None:
+            return self.read.numbers
         return [mean / law if law else law for mean, law in zip(*self._joint(), strict=True)]
 
     def _joint(self) -> tuple[list[Fraction], list[Fraction]]:
@@ -157,12 +169,3 @@ class Kernel:
                     raise CertificateError("a probability is 0 at one node and not at the next")
                 steepest = max(steepest, Fraction(high - low, low) / width)
         return steepest
-
-
-def _highest(low: Fraction, across: Fraction, high: Fraction) -> Fraction:
-    """Return the maximum of low (1-u)**2 + across u (1-u) + high u**2 for u from 0 to 1."""
-    bend, rise = low + high - across, across - 2 * low
-    ends = max(low, high)
-    if bend >= 0 or not 0 < rise < -2 * bend:
-        return ends
-    return max(ends, low + rise * rise / (-4 * bend))

@@ -62,6 +62,12 @@ from typing import Any
 from mechdesign.certify.continuous.kernel import ESTIMATE, SQUARED
 from mechdesign.certify.continuous.law import Continuous
 from mechdesign.certify.continuous.regions import MASSES
+from mechdesign.certify.continuous.unbiased import (
+    READ,
+    centers,
+    shift_of_averages,
+    shift_of_mean,
+)
 from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.certify.privacy.check import lift_limits
 from mechdesign.certify.problem import Statement, number, statement_of
@@ -165,9 +171,28 @@ def relaxation(stated: Continuous) -> Relaxation:
         values = {"objective": ESTIMATE, "values": list(stated.nodes)}
         inputs = list(range(len(stated.nodes)))
         return Relaxation(inputs, stated.prior, stated.on_nodes, values, None, stated.variance)
+    if objective == READ:
+        return _unbiased(stated)
     if stated.utility["worst_case"]:
         return _worst_case(stated)
     return _hard_cells(stated) if metric else _nodes(stated)
+
+
+def _unbiased(stated: Continuous) -> Relaxation:
+    """Return the program for unbiased readings, whose theorem is in `unbiased`."""
+    worst, metric = stated.utility["worst_case"], is_metric(stated)
+    if not stated.is_bounded or (metric and (not worst or is_on_averages(stated))):
+        raise CertificateError("no bound is known for unbiased readings of such a number")
+    values, shift = list(stated.nodes), Fraction(0)
+    if not worst:
+        values, shift = centers(stated), shift_of_mean(stated)
+    elif is_on_averages(stated):
+        values, shift = centers(stated), shift_of_averages(stated)
+    inputs: list[Any] = list(range(len(values)))
+    if metric:
+        inputs = stretched(stated.widths, up=True)
+    utility = {"objective": READ, "values": values, "worst_case": worst}
+    return Relaxation(inputs, stated.prior, stated.on_nodes, utility, None, shift)
 
 
 def _nodes(stated: Continuous) -> Relaxation:

@@ -15,7 +15,9 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.certify.continuous.law import Continuous
+from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.problem import ContinuousProblem
+from mechdesign.errors import InputError
 
 __all__ = ["QUANTILES", "halved", "nodes_for", "stated_on"]
 
@@ -25,16 +27,22 @@ QUANTILES = 4097
 EVENLY = 0.01
 """How much cells without mass count, beside the others."""
 
+AT_END = 0.03
+"""How much the width of a cell at an end counts for unbiased readings."""
+
 
 def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
     """Return about so many nodes for a problem."""
     law, interval = problem.prior, problem.interval
+    if (read := problem.utility.on_interval == "reading") and problem.utility.worst_case:
+        return _even(interval, wanted)
     beyond = 0.0 if interval.is_bounded else 1 / wanted**3
     probabilities = np.linspace(beyond, 1 - beyond, QUANTILES)
     places = np.maximum.accumulate(law.quantiles(interval, probabilities.tolist()))
     low, high = _range(problem, float(places[0]), float(places[-1]))
     marks, worst_case = (low, *interval.cuts, high), problem.utility.worst_case
-    return halved(marks, places, probabilities, wanted, worst_case=worst_case)
+    nodes = halved(marks, places, probabilities, wanted, worst_case=worst_case, read=read)
+    return _with_mass(problem, nodes) if read else nodes
 
 
 def halved(
@@ -44,11 +52,14 @@ def halved(
     wanted: int,
     *,
     worst_case: bool,
+    read: bool = False,
 ) -> tuple[Fraction, ...]:
     """Return about so many nodes between two ends, and twice at each mark between them.
 
     What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
-    average (an output in the cell, and an input in it), and like h for the worst case.
+    average (an output in the cell, and an input in it), like m h**2 for that of an unbiased
+    reading, and like h for the worst case. A cell at an end has a node whose numbers all lie on one
+    side of it, which for unbiased readings costs like h, whatever the mass.
 
     Parameters
     ----------
@@ -60,6 +71,8 @@ def halved(
         How many nodes.
     worst_case
         Whether the loss is that of the worst input.
+    read
+        Whether it is that of an unbiased reading.
     """
     low, *_, high = marks
     length = high - low
@@ -67,15 +80,19 @@ def halved(
     def below(k: Fraction) -> float:
         return float(np.interp(float(low + length * k), places, probabilities, 0.0, 1.0))
 
-    def weight(width: Fraction, mass: float) -> float:
-        h = float(width)
-        return h if worst_case else mass * mass * h + EVENLY * h**3
+    def weight(left: Fraction, right: Fraction, mass: float) -> float:
+        h = float(right - left)
+        if worst_case:
+            return h
+        if read:
+            return AT_END * h if left == 0 or right == 1 else mass * h * h + EVENLY * h**3
+        return mass * mass * h + EVENLY * h**3
 
     inside = [(cut - low) / length for cut in marks[1:-1]]
     cells = []
     for left, right in pairwise([Fraction(0), *inside, Fraction(1)]):
         under, over = below(left), below(right)
-        cells.append((-weight(right - left, over - under), left, right, under, over))
+        cells.append((-weight(left, right, over - under), left, right, under, over))
     heapq.heapify(cells)
     finest = Fraction(1, 1 << MOST_HALVINGS)
 
@@ -88,10 +105,40 @@ def halved(
         _, left, right, under, over = heapq.heappop(cells)
         middle = (left + right) / 2
         at = below(middle)
-        heapq.heappush(cells, (-weight(middle - left, at - under), left, middle, under, at))
-        heapq.heappush(cells, (-weight(right - middle, over - at), middle, right, at, over))
+        heapq.heappush(cells, (-weight(left, middle, at - under), left, middle, under, at))
+        heapq.heappush(cells, (-weight(middle, right, over - at), middle, right, at, over))
     ends = sorted([*{end for cell in cells for end in cell[1:3]}, *inside])
     return tuple(low + length * end for end in ends)
+
+
+def _even(interval: Interval, wanted: int) -> tuple[Fraction, ...]:
+    """Return nodes at one distance from each other in each region of a bounded interval."""
+    low, high = Fraction(interval.low), Fraction(interval.high)
+    width = (high - low) / (wanted - 1)
+    nodes = list[Fraction]()
+    for left, right in pairwise([low, *interval.cuts, high]):
+        cells = max(1, round((right - left) / width))
+        nodes += [left + (right - left) * j / cells for j in range(cells + 1)]
+    return tuple(nodes)
+
+
+def _with_mass(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """Return nodes less those in the way of mass: a number goes to each node that is left.
+
+    Raises
+    ------
+    InputError
+        If nothing but the ends is left.
+    """
+    while True:
+        without = [n for n, mass in enumerate(stated_on(problem, nodes).prior) if not mass]
+        ends = {0: 1, len(nodes) - 1: len(nodes) - 2}
+        dropped = {ends.get(n, n) for n in without}
+        if not dropped:
+            return nodes
+        if len(nodes) == 2:
+            raise InputError("prior", "a law with mass inside the interval", repr(problem.prior))
+        nodes = tuple(t for n, t in enumerate(nodes) if n not in dropped)
 
 
 def _range(problem: ContinuousProblem, least: float, most: float) -> tuple[Fraction, Fraction]:

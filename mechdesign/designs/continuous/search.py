@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.continuous.kernel import SQUARED, Kernel
 from mechdesign.certify.continuous.law import Continuous
 from mechdesign.certify.continuous.relaxation import (
@@ -19,6 +20,7 @@ from mechdesign.certify.continuous.relaxation import (
     node_places,
     relaxation,
 )
+from mechdesign.certify.continuous.unbiased import READ
 from mechdesign.channel import Channel
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
@@ -33,7 +35,7 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
 from mechdesign.tables import ExactTable
-from mechdesign.utilities import Distortion, PosteriorMeanSquaredError, Utility
+from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utility
 
 __all__ = ["GAP", "SHARE", "Finite", "design_continuous", "finite_problem", "refined"]
 
@@ -90,7 +92,8 @@ def design_continuous(
     def designed(count: int) -> ContinuousSolution:
         return _designed(problem, count, wanted, limits, design)
 
-    return refined(designed, (FIRST, MOST), SLOWER, limits, wanted)
+    most = int(min(MOST, problem.utility.most_inputs))
+    return refined(designed, (FIRST, most), SLOWER, limits, wanted)
 
 
 def refined(
@@ -162,10 +165,10 @@ def _designed(
     program = relaxation(stated)
     lower = design(finite_problem(problem, program), gap * SHARE, limits.left)
     upper = lower
-    if is_metric(stated) or is_on_averages(stated):
+    numbered = program.outputs is None
+    if is_metric(stated) or (is_on_averages(stated) and not numbered):
         upper = design(finite_problem(problem, _on_nodes(stated)), gap * SHARE, limits.left)
-    estimates = problem.utility.on_interval == "estimate"
-    channel, kernel = _kernel(stated, upper.channel, numbered=estimates)
+    channel, kernel = _kernel(stated, upper, program)
     continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
     privacy = [
         PrivacyClaim(
@@ -181,7 +184,7 @@ def _designed(
         value=kernel.value(),
         bound=max(lower.bound - program.shift, Fraction(0)),
         privacy=tuple(privacy),
-        decoder=tuple(kernel.readings()) if estimates else None,
+        decoder=tuple(kernel.readings()) if numbered else None,
         certificate=lower.certificate,
         route=lower.route,
         ended=next((note for note in lower.notes if note.startswith(ENDED)), ""),
@@ -192,7 +195,8 @@ def finite_problem(problem: Any, program: Relaxation) -> Problem:
     """Return a finite program as a problem."""
     utility: Utility
     if program.outputs is None:
-        utility = PosteriorMeanSquaredError(program.utility["values"])
+        named = {key: given for key, given in program.utility.items() if key != "objective"}
+        utility = UTILITIES[program.utility["objective"]](**named)
     else:
         matrix = ExactTable.of(program.utility["matrix"], "matrix")
         utility = Distortion(matrix, worst_case=program.utility["worst_case"])
@@ -218,6 +222,10 @@ def _on_nodes(stated: Continuous) -> Relaxation:
 
     It is for problems whose relaxation is about cells or averages, with losses of their own.
     """
+    places = node_places(stated) if is_metric(stated) else list(range(len(stated.nodes)))
+    if stated.utility["objective"] == READ:
+        values = {**stated.utility, "values": list(stated.nodes)}
+        return Relaxation(places, stated.prior, stated.on_nodes, values, None, Fraction(0))
     power = 2 if stated.utility["objective"] == SQUARED else 1
     nodes = stated.nodes
     utility = {
@@ -225,21 +233,29 @@ def _on_nodes(stated: Continuous) -> Relaxation:
         "worst_case": stated.utility["worst_case"],
         "matrix": [[abs(nodes[j] - t) ** power for j in stated.outputs] for t in nodes],
     }
-    places = node_places(stated) if is_metric(stated) else list(range(len(nodes)))
     return Relaxation(places, stated.prior, stated.on_nodes, utility, stated.outputs, Fraction(0))
 
 
-def _kernel(stated: Continuous, channel: Channel, numbered: bool) -> tuple[Channel, Kernel]:
+def _kernel(stated: Continuous, solution: Solution, program: Relaxation) -> tuple[Channel, Kernel]:
     """Return the channel of the nodes with the nodes as its outputs, and its kernel.
 
-    Outputs are only numbered where the loss is that of the best estimate.
+    Outputs are only numbered where the loss is that of what is read from them. The unbiased
+    readings are those of the nodes, whatever the values of the program that gave the channel.
     """
+    channel = solution.channel
     outputs: list[Any] = list(channel.outputs)
-    if not numbered:
+    if program.outputs is not None:
         outputs = [clean_label(float(stated.nodes[j]), "outputs") for j in outputs]
     named = Channel(channel.numerators, outputs=outputs, bits=channel.bits)
-    numbers = [] if numbered else [as_fraction(y) for y in outputs]
-    return named, Kernel(stated, named.columns(), named.bits, numbers)
+    numbers = [as_fraction(y) for y in outputs] if program.outputs is not None else []
+    read = None
+    if solution.problem.utility.states_decoder:
+        found = solution.decoder or ()
+        if program.utility["values"] != list(stated.nodes):
+            utility = UnbiasedVariance(stated.nodes, stated.utility["worst_case"])
+            found = utility.decoder(named, Prior(stated.prior))
+        read = Readings.of(found)
+    return named, Kernel(stated, named.columns(), named.bits, numbers, read)
 
 
 def _upward(number: Fraction) -> float:

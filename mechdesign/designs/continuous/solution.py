@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from mechdesign.certify.bounds.readings import Readings
 from mechdesign.certify.channel_file import OPTIMAL_GAP, digest, relative_gap
 from mechdesign.certify.continuous.continuous_file import FORMAT
 from mechdesign.certify.continuous.law import Continuous
@@ -119,6 +120,8 @@ class ContinuousSolution:
         document = {**head, **self.to_json()}
         nodes = self.channel.nodes
         rows = nodes.numerators.tolist()
+        if problem.utility.states_decoder and self.decoder is not None:
+            document["channel"]["readings"] = Readings.of(self.decoder).table
         document["channel"]["bits"] = nodes.bits
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         law = problem.prior.to_table()

@@ -95,7 +95,7 @@ def best_mixture(rays: FloatArray, f: FloatArray, prior: FloatArray | None) -> M
     columns = np.concatenate([j, 2 * n + j, j, 2 * n + j, n + j])
     entries = np.concatenate([-one, -one, -one, one, -2 * one])
     cone = sparse.csc_matrix((entries, (rows, columns)), shape=(3 * n, len(cost)))
-    linear = sparse.bmat(blocks if is_worst else [row[:2] + [None] for row in blocks[:2]])
+    linear = sparse.bmat(blocks if is_worst else [[*row[:2], None] for row in blocks[:2]])
     if not is_worst:  # second moments stand in the cost only
         linear = sparse.hstack([linear, sparse.csc_matrix((2 * k, n))])
     right = np.concatenate([np.ones(k), f, f**2 if is_worst else [], np.zeros(3 * n)])

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import called
 from mechdesign.routes.decoders.band_decoders import least_on_gaps
@@ -184,7 +184,8 @@ class ReadingsSearch:
         self.unit = (2 + t) / t
         self.f, self.scale = f / self.unit, scale * self.unit**2
         self.rays = self._distinct([self.response, self._first() if start is None else start])
-        self.mixture = Mixture(*np.zeros((2, 0)), np.inf, *np.zeros((2, k)), np.full(k, 1 / k))
+        none, zero, even = np.zeros(0), np.zeros(k), np.full(k, 1 / k)
+        self.mixture = Mixture(none, none, np.inf, zero, zero, even)
         self.dual = ReadingsDual(np.zeros(k), np.zeros(k), np.full(k, 1 / k), -np.inf)
         self.rounds = 0
 
@@ -211,9 +212,9 @@ class ReadingsSearch:
         return self.mixture.value
 
     @property
-    def is_used(self) -> FloatArray:
+    def is_used(self) -> BoolArray:
         """``(n_rays,)`` which of the rays are in the mixture."""
-        return self.mixture.theta > USED
+        return np.asarray(self.mixture.theta > USED)
 
     @property
     def used(self) -> FloatArray:
@@ -223,7 +224,7 @@ class ReadingsSearch:
     @property
     def readings(self) -> FloatArray:
         """The readings of the rays in the mixture."""
-        return self.mixture.readings[self.is_used]
+        return np.asarray(self.mixture.readings[self.is_used])
 
     def run(self) -> None:
         """Solve, add the cheapest rays, and again until the bound is near."""
@@ -247,9 +248,7 @@ class ReadingsSearch:
             if done or not sum(each.shape[1] for each in rays) or not self._add(dual, rays):
                 return
 
-    def _improving(
-        self, dual: ReadingsDual, readings: FloatArray, goal: float
-    ) -> FloatArray:
+    def _improving(self, dual: ReadingsDual, readings: FloatArray, goal: float) -> FloatArray:
         """Return rays of negative cost; keep the dual variables if their bound is the best.
 
         They are the cheapest rays at some readings, then at the best readings of those, and so
@@ -297,7 +296,7 @@ class ReadingsSearch:
             kept = self.rays[:, self.is_used | (cost < np.partition(cost, most)[most])]
         before = kept.shape[1]
         self.rays = self._distinct([kept, *rays])
-        return self.rays.shape[1] > before
+        return bool(self.rays.shape[1] > before)
 
     def matrix(self) -> FloatArray:
         """Return the channel: the rays in use, in the order of their readings."""
