@@ -3,8 +3,8 @@
     python benchmarks/mean_estimation.py [-o PICTURE]
 
 One report of a number x is read as v(Y) with E[v(Y) | x] = x; the loss is the largest variance over
-x in [-1, 1]. The library designs a kernel for the interval, and proves a bound for all; the theorems
-are in `mechdesign/certify/continuous/unbiased.py`.
+x in [-1, 1]. The library designs a kernel for the interval, and proves a bound for all of them; its
+theorems are in `mechdesign/certify/continuous/unbiased.py`.
 
 Beside it: Duchi, Jordan and Wainwright 2018, ((e**eps + 1) / (e**eps - 1))**2; the piecewise and
 the hybrid mechanism of Wang et al. 2019 (ICDE, Collecting and analyzing multidimensional data with
@@ -66,13 +66,19 @@ def plot(rows: list[tuple[float, float, float]], path: str) -> None:
     import matplotlib.pyplot as plt
 
     epsilon = [row[0] for row in rows]
-    figure, axes = plt.subplots(figsize=(5, 3.5))
-    for name, formula in (("Duchi", duchi), ("piecewise", piecewise), ("hybrid", hybrid)):
+    figure, axes = plt.subplots(figsize=(5.5, 3.6))
+    for name, formula in (("Duchi et al.", duchi), ("piecewise", piecewise), ("hybrid", hybrid)):
         axes.plot(epsilon, [formula(e) / low for e, low, _ in rows], marker="o", label=name)
-    axes.fill_between(epsilon, 1, [high / low for _, low, high in rows], label="optimum, proved")
-    axes.set(xlabel="epsilon", ylabel="worst-case variance, over the lower bound", ylim=(0.9, 3))
-    axes.legend()
-    figure.savefig(path, bbox_inches="tight")
+    highest = [high / low for _, low, high in rows]
+    axes.plot(epsilon, highest, color="black", label="designed, and its lower bound")
+    axes.fill_between(epsilon, 1, highest, color="black", alpha=0.3, linewidth=0)
+    axes.set(xlabel="ε", ylabel="worst-case variance / lower bound", yscale="log", ylim=(0.93, 50))
+    ticks = [1, 1.5, 2, 3, 5, 10, 20, 40]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    figure.savefig(path, bbox_inches="tight", dpi=130)
 
 
 def main() -> None:

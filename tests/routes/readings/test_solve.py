@@ -195,8 +195,8 @@ def test_input_is_checked() -> None:
         md.Problem(["a", "b"], md.LDP(1), UnbiasedVariance())
     with pytest.raises(md.InputError, match="probabilities above 0"):
         md.Problem(range(2), md.LDP(1), UnbiasedVariance(), prior=[0, 1])
-    with pytest.raises(md.UnsupportedError, match="at most 128 inputs"):
-        md.Problem(range(129), md.LDP(1), UnbiasedVariance())
+    with pytest.raises(md.UnsupportedError, match="at most 129 inputs"):
+        md.Problem(range(130), md.LDP(1), UnbiasedVariance())
     with pytest.raises(md.UnsupportedError, match="unbiased-variance"):
         md.design(md.Problem(range(3), md.ApproximateLDP(1, "0.1"), UnbiasedVariance()))
     with pytest.raises(md.UnsupportedError, match="variance of unbiased readings"):
