@@ -54,7 +54,7 @@ STRANGERS: dict[str, set[str]] = {
 
 AT_HOME: dict[str, set[str]] = {
     "highspy": {"routes"},
-    "clarabel": set(),
+    "clarabel": {"routes"},
     "ecos": set(),
     "scs": set(),
     "cvxpy": {"notions", "utilities", "problem", "routes"},
