@@ -20,6 +20,7 @@ from mechdesign import (
     ApproximateLDP,
     ApproximateLIP,
     AsymmetricLift,
+    AttackError,
     BlockLDP,
     BoundedPriorLift,
     BoundedPriorLIP,
@@ -28,6 +29,7 @@ from mechdesign import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     Domain,
+    GVulnerabilityPrivacy,
     HighLowLDP,
     InfeasibleError,
     InputError,
@@ -473,6 +475,8 @@ def test_tables_round_trip(name: str) -> None:
         "approximate-lip": ApproximateLIP(0, "1/7"),
         "mutual-information": MutualInformationPrivacy(0.25),
         "maximal-leakage": MaximalLeakage("1/3"),
+        "g-vulnerability": GVulnerabilityPrivacy("1/3", [[1, 0], ["1/3", 2]]),
+        "attack-error": AttackError("1/3", [[0, "1/3"], [2, 0]]),
         "linear": LinearNotion([("r", {"a": "1/3", (0, 1): 2}, 0, {"b": 3}, 2)], 0.1, "mine"),
     }
     notion = examples_of[name]
