@@ -61,6 +61,8 @@ def check_cuts(nodes: Sequence[Fraction], cuts: Sequence[Fraction]) -> None:
     twice = [low for low, high in pairwise(nodes) if low == high]
     if any(low > high for low, high in pairwise(nodes)) or twice != list(cuts):
         raise CertificateError("the points do not rise, or not just the cuts come twice")
+    if len(set(twice)) < len(twice):  # K has no row in an empty region, and Theorem 3.2 needs one
+        raise CertificateError("the points have a cut twice: the region between has no number")
     if nodes[0] in twice or nodes[-1] in twice:
         raise CertificateError("a cut is at an end of the points")
 

@@ -132,6 +132,7 @@ def test_sets_that_cannot_be_listed_are_refused() -> None:
         ("0 0 1", ["0"]),
         ("0 1 1", ["1"]),
         ("0 1 1 2 2 3", ["2", "1"]),
+        ("0 1 1 1 2", ["1", "1"]),
     ],
 )
 def test_points_come_twice_at_the_cuts_only(nodes: str, cuts: list[str]) -> None:
@@ -190,3 +191,26 @@ def test_mass_at_a_cut_itself_is_refused() -> None:
 
     with pytest.raises(md.CertificateError, match="a cut has mass"):
         verify(forged("high-low", moved))
+
+
+def test_an_empty_region_ties_no_others_together() -> None:
+    """No number is in ``[1/2, 1/2)``, so that rows tied to its own are not tied to one another."""
+    half, loss = md.Interval(0, 1, cuts=["1/2"]), md.MeanSquaredDistance()
+    uniform, tied = md.NamedLaw("uniform", [0, 1]), md.ContextAwareLDP([[0, 0], [0, 0]])
+    found = md.design(md.ContinuousProblem(half, tied, loss, prior=uniform), gap=0.9)
+    document = parse(json.dumps(found.document()))
+    assert verify(document).bound > Fraction(1, 20)  # with the halves told apart, 1/48 is lost
+    problem, channel = document["problem"], document["channel"]
+    (cut,) = problem["domain"]["cuts"]
+    at = channel["points"].index(cut)
+    problem["domain"]["cuts"] = [cut, cut]
+    problem["privacy"][0]["matrix"] = [["0", "0", "inf"], ["0", "0", "0"], ["inf", "0", "0"]]
+    channel["points"].insert(at, cut)
+    for rows in (channel["matrix"], channel["numerators"]):
+        rows.insert(at, rows[at])
+    for key in ("masses", "first", "second"):
+        problem["moments"][key].insert(at + 1, "0")
+    document["certificate"] = {"theorem": "equal-rows", "dual": None}
+    document["digest"] = digest(document)
+    with pytest.raises(md.CertificateError, match="a cut twice"):
+        verify(document)
