@@ -1,16 +1,13 @@
 """What TIFS Figs. 7 to 10 and 12 share: designed optima, Corollary 10, and quick sums in floats.
 
 The designed optimum is pure LIP, delta = 0, which none of the paper's mechanisms for continuous
-data can be. X is rounded to a cell, and the cell goes through the best finite channel: the value is
-that of a kernel on the continuum. Any kernel, averaged over cells, obeys the same notion; so the
-distance from a report to the nearest end of a cell gives a bound that holds for all.
+data can be: a kernel on the continuum, with a bound on all of them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -20,48 +17,32 @@ from scipy.stats import norm
 import mechdesign as md
 from mechdesign import GaussianMixture
 from mechdesign.accounting import GaussianMechanism
+from mechdesign.designs.continuous.solution import ContinuousSolution
 
-__all__ = ["Designed", "corollary_10", "designed", "mean_difference", "rough_delta"]
+__all__ = ["corollary_10", "designed", "mean_difference", "rough_delta"]
 
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Designed:
-    """The least mean absolute error under pure LIP: that of a kernel, and a bound for all."""
-
-    value: float
-    bound: float
-
-
-def designed(sample: Array, epsilon: float, cells: int) -> Designed:
-    """Return the optimum for the law that is uniform on a sample.
+def designed(
+    sample: Array, epsilon: float, gap: float, seconds: float | None = None
+) -> ContinuousSolution:
+    """Return the kernel of least mean absolute error under pure LIP, for the law of a sample.
 
     Parameters
     ----------
     sample
-        The law: numbers, equally likely.
+        The law: numbers, equally likely, on the interval that they span.
     epsilon
         In nats.
-    cells
-        How many cells of X, about equally likely.
+    gap
+        How near the bound is to be, unless time is over.
+    seconds
+        When it is.
     """
-    given = np.sort(sample)
-    inner = np.unique(np.quantile(given, np.arange(1, cells) / cells))
-    edges = np.unique([given[0], *inner, given[-1]])
-    where = np.clip(np.searchsorted(edges, given, side="right") - 1, 0, len(edges) - 2)
-    counts = np.bincount(where, minlength=len(edges) - 1)
-    parts = np.split(given, np.cumsum(counts)[:-1])
-    medians = np.array([np.median(part) for part in parts])
-    prior = md.Prior.from_counts(counts.tolist())
-    upper = [[float(np.abs(part - y).mean()) for y in medians] for part in parts]
-    ends = list(itertools.pairwise(edges))
-    lower = [[float(max(a - y, y - b, 0.0)) for y in edges] for a, b in ends]
-    found = [
-        md.design(md.Problem(range(len(counts)), md.LIP(epsilon), md.Distortion(cost), prior=prior))
-        for cost in (upper, lower)
-    ]
-    return Designed(float(found[0].value), float(found[1].bound))
+    law, ends = md.Samples(sample.tolist()), [float(sample.min()), float(sample.max())]
+    problem = md.ContinuousProblem(ends, md.LIP(epsilon), md.MeanAbsoluteError(), prior=law)
+    return md.design(problem, gap=gap, time_limit=seconds)
 
 
 def mean_difference(sample: Array) -> float:

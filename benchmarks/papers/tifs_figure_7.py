@@ -30,14 +30,17 @@ def run(quick: bool) -> Pair:
     points = 500 if quick else 4000
     laws = {name: law.ppf((np.arange(points) + 0.5) / points) for name, law in LAWS.items()}
     spread = {name: mean_difference(sample) for name, sample in laws.items()}
-    cells = 10 if quick else 100
+    near = (0.2, None) if quick else (0.005, 30.0)
     ours, published = [], []
     for title, axis, x, at in (
         (f"(a) δ = {DELTA}", "ε", budgets, [(e, DELTA) for e in budgets]),
         (f"(b) ε = {EPSILON:g}", "δ", deltas, [(EPSILON, d) for d in deltas]),
     ):
         best = {name: [(1 - largest(e, d)) * size for e, d in at] for name, size in spread.items()}
-        pure = {e: {n: designed(s, e, cells).value for n, s in laws.items()} for e, _ in set(at)}
+        pure = {
+            e: {name: float(designed(law, e, *near).value) for name, law in laws.items()}
+            for e, _ in set(at)
+        }
         best |= {f"{name}: {PURE}": [pure[e][name] for e, _ in at] for name in laws}
         paper = {n: [(1 - proposition_2(e, d)) * s for e, d in at] for n, s in spread.items()}
         relations = dict.fromkeys(laws, SAME)

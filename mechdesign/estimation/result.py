@@ -151,6 +151,11 @@ class Estimate:
     iterations: int | None = None
 
     @property
+    def stretches(self) -> FloatArray | None:
+        """``(n_inputs, 2)`` the stretch of the line that each input stands for; None for labels."""
+        return None
+
+    @property
     def counts(self) -> FloatArray:
         """The estimated number of records of each input, ``(n_inputs,)``: n times the values."""
         return self.values * self.reports

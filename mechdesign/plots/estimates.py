@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain, save
 from mechdesign.sampling import SIMULATION
 
@@ -40,10 +41,35 @@ def plot_estimate(
     Returns
     -------
     Axes
-        With bars up to 40 inputs and a band beyond. Where a standard error is not known there is no
-        interval.
+        With bars up to 40 inputs and a band beyond; for a number on an interval the density on the
+        line. Where a standard error is not known there is no interval.
     """
     ax = axes_or_new(ax)
+    if estimate.stretches is None:
+        _draw_inputs(estimate, ax, confidence)
+    else:
+        _draw_density(estimate, estimate.stretches, ax, confidence)
+    ax.axhline(0.0, color=GREY, linewidth=0.8)
+    kind = dict.fromkeys([estimate.method, "unbiased" if estimate.unbiased else "biased"])
+    text = title or f"{', '.join(kind)}; {estimate.reports:,} reports"
+    ax.set_title(plain(text) + (f"\n{SIMULATION}" if estimate.simulated else ""))
+    ax.legend(frameon=False)
+    return ax
+
+
+def _draw_density(estimate: Estimate, ends: FloatArray, ax: Axes, confidence: float) -> None:
+    """Draw frequencies over the widths of the stretches that they are for."""
+    widths = np.diff(ends, axis=1)[:, 0]
+    low, high = estimate.interval(confidence).T / widths
+    edges = np.append(ends[:, 0], ends[-1, 1])
+    name = f"{100 * confidence:g} % interval"
+    ax.stairs(high, edges, baseline=low, fill=True, color=SKY, label=name)
+    ax.stairs(estimate.values / widths, edges, baseline=None, color=BLUE, label="estimate")
+    ax.set(xlabel="number x (the truth)", ylabel=f"density among the {estimate.target}")
+
+
+def _draw_inputs(estimate: Estimate, ax: Axes, confidence: float) -> None:
+    """Draw a frequency for each input."""
     places = np.arange(len(estimate.values))
     low, high = estimate.interval(confidence).T
     name = f"{100 * confidence:g} % interval"
@@ -57,16 +83,10 @@ def plot_estimate(
     else:
         ax.fill_between(places, low, high, step="mid", color=SKY, linewidth=0, label=name)
         ax.step(places, estimate.values, where="mid", color=BLUE, linewidth=1, label="estimate")
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.set(xlabel="input x (the truth)", ylabel=f"frequency among the {estimate.target}")
     label_axis(ax.xaxis, estimate.inputs.labels)
     if len(places) > MOST_LEVEL and any(len(str(x)) > 2 for x in estimate.inputs):
         ax.tick_params(axis="x", rotation=90)
-    kind = dict.fromkeys([estimate.method, "unbiased" if estimate.unbiased else "biased"])
-    text = title or f"{', '.join(kind)}; {estimate.reports:,} reports"
-    ax.set_title(plain(text) + (f"\n{SIMULATION}" if estimate.simulated else ""))
-    ax.legend(frameon=False)
-    return ax
 
 
 def save_estimate_plot(

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mechdesign import Channel, InputError
+from mechdesign import Channel, ContinuousChannel, InputError
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.plots import plot_estimate, save_estimate_plot
@@ -55,3 +55,28 @@ def test_many_inputs_are_a_band(tmp_path: Path) -> None:
     assert (tmp_path / "estimate.png").stat().st_size > 1000
     with pytest.raises(InputError, match=r"\.png, \.pdf or \.svg"):
         save_estimate_plot(found, tmp_path / "estimate.doc")
+
+
+@pytest.mark.parametrize("kind", ["cells", "linear"])
+def test_numbers_of_an_interval_are_drawn_as_a_density(kind: str) -> None:
+    points = [0, 1, 3, 7, 8]
+    k = len(points) - (kind == "cells")
+    nodes = Channel.from_matrix((np.eye(k) + 1) / (k + 1))
+    channel = ContinuousChannel([0, 8], kind, points, nodes)
+    found = estimate(channel, channel.privatize(np.linspace(0, 8, 500), rng=1))
+    axes = drawn(found)
+    band, line = axes.patches
+    heights, edges, _ = line.get_data()
+    assert edges[[0, -1]].tolist() == [0, 8]
+    assert (heights * np.diff(edges)).tolist() == pytest.approx(found.values.tolist())
+    high, _, low = band.get_data()
+    assert np.column_stack([low, high]) * np.diff(edges)[:, None] == pytest.approx(found.interval())
+    assert "density" in axes.get_ylabel()
+
+
+def test_a_cell_without_end_is_as_wide_as_its_neighbor() -> None:
+    half = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    channel = ContinuousChannel([0, "inf"], "cells", [0, 2, "inf"], half)
+    found = estimate(channel, counts=[60, 40])
+    assert found.stretches is not None
+    assert found.stretches.tolist() == [[0, 2], [2, 4]]

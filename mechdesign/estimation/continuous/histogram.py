@@ -52,6 +52,22 @@ class ContinuousEstimate(Estimate):
             is_histogram=channel.kind == "cells",
         )
 
+    @property
+    def stretches(self) -> FloatArray:
+        """``(n_inputs, 2)`` each cell; or from half-way to the last node to half-way to the next.
+
+        A cell without end is as wide as its neighbor here.
+        """
+        if not self.is_histogram:
+            middles = (self.positions[1:] + self.positions[:-1]) / 2
+            ends = np.concatenate([self.positions[:1], middles, self.positions[-1:]])
+        else:
+            ends = np.append(self.supports[:, 0], self.supports[-1, 1])
+            inner = ends[np.isfinite(ends)]
+            first, last = np.diff(inner)[[0, -1]] if len(inner) > 1 else (1.0, 1.0)
+            ends = np.clip(ends, inner[0] - first, inner[-1] + last)
+        return np.column_stack([ends[:-1], ends[1:]])
+
     def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
         """Return a quantile of the numbers, with a confidence set.
 
