@@ -18,6 +18,7 @@ from mechdesign import (
     HammingLoss,
     PosteriorMeanSquaredError,
     Problem,
+    TotalVariation,
     design,
 )
 from mechdesign.certify import verify
@@ -116,6 +117,19 @@ def test_the_value_cannot_be_misstated(claimed: Any) -> None:
         verify(sealed(lie))
     lie["value"] = 2 / 3
     verify(sealed(lie))
+
+
+def test_a_value_of_0_has_a_huge_gap_that_is_no_lie() -> None:
+    """Gains of 0 are far below any bound: the gap, over 1e-12, is a float like others."""
+    problem = Problem([0, 1], LDP(1), TotalVariation(0, 1), prior=["0.7", "0.3"])
+    honest = with_channel(saved(problem), [[WHOLE // 2, WHOLE // 2]] * 2, 0.0)
+    honest |= {"value": 0.0, "status": "bounded"}
+    for bound in np.linspace(honest["bound"] + 1e-9, 1.0, 20).tolist():
+        gap = bound / 1e-12
+        assert verify(sealed({**honest, "bound": bound, "gap": gap})).value == 0
+    for lie in (gap * (1 - 1e-8), 1.0, 0.0):
+        with pytest.raises(CertificateError):
+            verify(sealed({**honest, "bound": bound, "gap": lie}))
 
 
 @pytest.mark.parametrize("scale", ["1e-9", "1e-13"])

@@ -109,6 +109,7 @@ def laws_of(table: Any, n_values: int, prior: Vector) -> list[list[Vector]]:
         ):
             moved = fraction(far)
             need(moved >= 0, "a radius")
+            moved = moved if n_values > 1 else ZERO  # a sole value is certain
             row = distribution(r, n_values)
             ends.append([(max(v - moved, ZERO), min(v + moved, ONE)) for v in row])
     else:

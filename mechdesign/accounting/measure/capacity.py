@@ -30,6 +30,9 @@ MOST_TRIED = 2000
 FARTHEST = 300.0
 """Exponents above are as good as this one for a guess of the best share."""
 
+SMALL = 1e-4
+"""Budgets below are too small to compute a share by differences of floats."""
+
 BITS = 50
 """The law of the input is made of multiples of 2**-50."""
 
@@ -177,12 +180,13 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     (e**eps - 1), which is largest at m = c. The information of a channel is at most a mean of gains
     of rays, so that for every law, every number of inputs and every private channel
 
-        I(X; Y)  <=  c - 1 - ln c.
+        I(X; Y)  <=  c - 1 - ln c,
 
-    From below, subset selection of j of k' <= k inputs, all of these equally likely, has the gain
-    at m = 1 + (e**eps - 1) j / k'; as k grows the two meet. The uniform law on all inputs is not
-    always best: for three inputs and a small budget it is better to use two of them. With two
-    inputs Warner's channel at even odds is best, and the bounds are equal up to rounding.
+    and it is at most ln k. From below, subset selection of j of k' <= k inputs, all of these
+    equally likely, has the gain at m = 1 + (e**eps - 1) j / k'; as k grows the two meet. The
+    uniform law on all inputs is not always best: for three inputs and a small budget it is
+    better to use two of them. With two inputs Warner's channel at even odds is best, and the
+    bounds are equal up to rounding.
 
     Parameters
     ----------
@@ -209,20 +213,33 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     k = int(given)
     if not e:
         return Bounds(0.0, 0.0)
+    # c = e / (1 - e**-e) is below the first terms of its series, and no input tells more than ln k
+    shrunk = exp_upper(-e)
+    above = 1 + e / 2 + e * e / 12
+    above = above if shrunk >= 1 else min(above, e / (1 - shrunk))
+    most = min(log_upper(Fraction(k)), above - 1 - log_lower(above))  # rises with c, from c = 1
+    shares = {Fraction(1, 2)}
+    if k > 2:
+        near = float(min(e, Fraction(FARTHEST)))
+        best = Fraction(_best_share(near))
+        sizes = {k, *range(2, min(k, MOST_TRIED) + 1)}
+        found = {
+            Fraction(j, n) for n in sizes for j in (int(best * n), int(best * n) + 1) if 0 < j < n
+        }
+        shares.add(min(found, key=lambda s: -_gain_in_floats(near, float(s))))
+    gains = [_gain(e, share) for share in shares]
+    low = max(ZERO, *(low for low, _ in gains))
     if k == 2:
-        low, high = _gain(e, Fraction(1, 2))
-        return Bounds(_float_below(low), float_above(high))
-    ratio = math.exp(min(float(e), FARTHEST))
-    best = (float(e) * ratio / (ratio - 1) - 1) / (ratio - 1)  # m = c at this share of the inputs
-    sizes = {k, *range(2, min(k, MOST_TRIED) + 1)}
-    shares = {
-        Fraction(j, n) for n in sizes for j in (int(best * n), int(best * n) + 1) if 0 < j < n
-    }
-    share = min(shares, key=lambda s: -_gain_in_floats(float(e), float(s)))
-    low = max(_gain(e, s)[0] for s in (share, Fraction(1, 2)))
-    # c - 1 - ln c rises with c, from c = 1
-    above = e / (1 - exp_upper(-e))
-    return Bounds(_float_below(low), float_above(above - 1 - log_lower(above)))
+        most = min(most, gains[0][1])
+    return Bounds(_float_below(low), float_above(max(ZERO, most)))
+
+
+def _best_share(e: float) -> float:
+    """Return the share of the inputs at which m = c: a half for small budgets, or nearly."""
+    if e < SMALL:
+        return 0.5
+    rise = math.expm1(e)
+    return (e * (1 + 1 / rise) - 1) / rise
 
 
 def _gain(e: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:

@@ -102,12 +102,12 @@ def _ranges(stated: dict[str, Any], k: int, n_values: int) -> list[list[tuple[Fr
         radii = [nonnegative(radius) for radius in stated["radius"]]
         if len(radii) != k:
             raise CertificateError("the secret has not one radius for each input")
-        return [
-            [(max(ZERO, p - radius), min(ONE, p + radius)) for p in row]
-            for row, radius in zip(centers, radii, strict=True)
-        ]
+        rows = list(zip(centers, radii, strict=True))
+        lower = [[max(ZERO, p - radius) for p in row] for row, radius in rows]
+        upper = [[min(ONE, p + radius) for p in row] for row, radius in rows]
+    else:
+        lower, upper = (table_of(stated[key], (k, n_values)) for key in ("lower", "upper"))
     found = []
-    lower, upper = (table_of(stated[key], (k, n_values)) for key in ("lower", "upper"))
     for low, high in zip(lower, upper, strict=True):
         least, most = sum(low, ZERO), sum(high, ZERO)
         if min(low) < 0 or any(a > b for a, b in zip(low, high, strict=True)):

@@ -41,10 +41,10 @@ ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 def ball_ranges(centers: Sequence[Weights], radii: Sequence[Fraction]) -> Ranges:
     """Return the ranges of laws whose rows are within a total variation of given ones."""
-    return tuple(
-        tuple((max(ZERO, p - radius), min(ONE, p + radius)) for p in row)
-        for row, radius in zip(centers, radii, strict=True)
-    )
+    rows = list(zip(centers, radii, strict=True))
+    lower = [tuple(max(ZERO, p - radius) for p in row) for row, radius in rows]
+    upper = [tuple(min(ONE, p + radius) for p in row) for row, radius in rows]
+    return box_ranges(lower, upper)  # of a sole value there is nothing to move
 
 
 def box_ranges(lower: Sequence[Weights], upper: Sequence[Weights]) -> Ranges:

@@ -106,6 +106,21 @@ def test_many_inputs_close_the_gap() -> None:
     assert math.isclose(ldp_capacity("0.001", 50).high, 1e-6 / 8, rel_tol=1e-3)
 
 
+@pytest.mark.parametrize("k", [2, 3, 1000, 10**90])
+@pytest.mark.parametrize("epsilon", ["1e-4", "1e-10", "1e-30", "1e-200", 400, 5000, 10**90])
+def test_tiny_and_huge_budgets_have_bounds(epsilon: Any, k: int) -> None:
+    """It is nearly eps**2 / 8 at first, and at last ln k."""
+    bounds, small = ldp_capacity(epsilon, k), Fraction(epsilon)
+    assert 0 <= bounds.low <= bounds.high
+    if small < 1:
+        assert bounds.low <= small**2 / 8  # c - 1 - ln c <= (c - 1)**2 / 2 is a little more
+        assert bounds.high <= small**2 / 7 + Fraction(1, 10**40)
+    else:
+        assert math.isclose(bounds.high, math.log(k), rel_tol=1e-12) or small < math.log(k)
+        if k == 3:
+            assert math.isclose(bounds.low, math.log(3), rel_tol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("epsilon", "n", "match"),
     [(-1, 3, "epsilon"), ("x", 3, "epsilon"), (1, 1, "n_inputs"), (1, 2.5, "n_inputs")],

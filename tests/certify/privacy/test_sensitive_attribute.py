@@ -249,7 +249,7 @@ TAMPERING: dict[str, tuple[Change, str]] = {
     "another law": (swap_law, "not private|leaks more"),
     "no law": (
         lambda d: table_of(d)["secret"].pop("given_input"),
-        "secret has no 'given_input'",
+        "secret, one law has no 'given_input'",
     ),
     "a law that is none": (lambda d: law(d)[0].__setitem__(0, "0.8"), "no distribution"),
     "a negative law": (lambda d: law(d).__setitem__(0, ["1.1", "-0.1"]), ">= 0"),

@@ -28,6 +28,7 @@ from mechdesign import (
     SensitiveAttributePrivacy,
     UncertainAttribute,
 )
+from mechdesign.certify import verify
 from mechdesign.certify.privacy.sensitive_attribute import read_sensitive_attribute
 from tests.independent.files import claims_of
 from tests.strategies import channels, examples, priors, simplex, statement_of
@@ -211,6 +212,19 @@ def test_the_checker_lists_the_same_laws(way: str) -> None:
     assert [[Fraction(v, found.whole) for v in row] for row in found.rows] == [
         list(row) for row in given_value
     ]
+
+
+@pytest.mark.parametrize("notion", [LIP("0.1"), PML("0.1")])
+def test_a_sole_value_is_certain_whatever_the_radius(notion: Any) -> None:
+    """A row of one value is (1): no notion of it asks for anything, and no bound may say so."""
+    sole = UncertainAttribute(["a"], given_input=[[1]] * 3, radius=["0.5", "0.5", 0])
+    asked = SensitiveAttributePrivacy(notion, sole)
+    found = md.design(Problem(range(3), asked, HammingLoss(), prior=PRIOR))
+    assert found.value == found.bound == 0
+    assert verify(found.document()).bound == 0
+    statement = statement_of(Problem(range(3), asked, HammingLoss(), prior=PRIOR))
+    rows = read_sensitive_attribute(statement, statement.privacy[0])
+    assert len({tuple(row) for row in rows.rows}) == 1
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
