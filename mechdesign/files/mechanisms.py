@@ -150,7 +150,7 @@ def _checked(document: Any) -> SavedMechanism:
     """Return the mechanism of a document, once every claim in it is checked."""
     if is_channel_file(document):
         return checked_channel(document)
-    if isinstance(document, dict) and document.get("format") in RESTORED:
+    if isinstance(document, dict) and str(document.get("format")) in RESTORED:
         return _continuous(document)
     from mechdesign.mechanisms.registry import restored
 

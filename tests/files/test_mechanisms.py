@@ -255,3 +255,12 @@ def test_what_does_not_fit_is_refused(kind: str, notion: Notion, words: str) -> 
 def test_off_its_region_a_mechanism_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="would leak"):
         mechanism_for("lip-randomized-response", GRID, LIP(1), PRIOR)
+
+
+@pytest.mark.parametrize("kind", [[], {}, ["mechdesign-continuous"], None, 1, True, "other"])
+def test_a_format_that_is_no_name_is_refused(kind: Any, tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps({"format": kind, "version": 1}))
+    for load in (load_mechanism, load_channel):
+        with pytest.raises(CertificateError):
+            load(file)
