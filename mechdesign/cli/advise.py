@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import DONE
+from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
@@ -18,20 +19,40 @@ def add_commands(commands: Commands) -> None:
     """Add the command to the parser."""
     advise = commands.add_parser(
         "advise",
-        help="rank the structured mechanisms under LDP",
+        help="rank the structured mechanisms under LDP, or sizes of blocks",
         description="Exact error, bits of a report and decoding time of every structured mechanism "
-        "under LDP, for many inputs.",
+        "under LDP, for many inputs; on a grid, the error to expect by the size of public blocks.",
     )
-    advise.add_argument("inputs", type=int, metavar="INPUTS", help="how many inputs there are")
+    advise.add_argument(
+        "inputs",
+        metavar="INPUTS",
+        help="how many inputs there are; or a grid as 125x350, for the error by the size of blocks",
+    )
     advise.add_argument("epsilon", metavar="EPSILON", help="the budget in nats")
     advise.add_argument("reports", type=int, metavar="REPORTS", help="how many people report")
     advise.add_argument("--json", action="store_true", help="print JSON instead of a table")
     advise.set_defaults(run=_advise)
 
 
-def _advise(options: argparse.Namespace) -> int:
-    from mechdesign.mechanisms import advise
+def _inputs(text: str) -> int | tuple[int, int]:
+    """Return a number of inputs, or the rows and columns of a grid, as in ``125x350``."""
+    rows, grid, columns = text.partition("x")
+    try:
+        return (int(rows), int(columns)) if grid else int(rows)
+    except ValueError:
+        expected = "a whole number, or a grid as 125x350"
+        raise InputError("inputs", expected, shown(text)) from None
 
-    found = advise(options.inputs, options.epsilon, options.reports)
+
+def _advise(options: argparse.Namespace) -> int:
+    from mechdesign.domain import Domain
+    from mechdesign.mechanisms import Advice, BlockAdvice, advise, advise_blocks
+
+    inputs, rest = _inputs(options.inputs), (options.epsilon, options.reports)
+    found: Advice | BlockAdvice
+    if isinstance(inputs, int):
+        found = advise(inputs, *rest)
+    else:
+        found = advise_blocks(Domain.grid(*inputs), *rest)
     print(json.dumps(found.to_json()) if options.json else found)
     return DONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mechdesign.mechanisms.advice import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
+from mechdesign.mechanisms.composite.block_advice import BlockAdvice, BlockOption, advise_blocks
 from mechdesign.mechanisms.composite.by_component import (
     ByComponent,
     block_hadamard,
@@ -33,6 +34,8 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 __all__ = [
     "MECHANISMS",
     "Advice",
+    "BlockAdvice",
+    "BlockOption",
     "ByComponent",
     "Frequencies",
     "GeneralizedRandomizedResponse",
@@ -48,6 +51,7 @@ __all__ = [
     "SubsetSelection",
     "SymmetricUnaryEncoding",
     "advise",
+    "advise_blocks",
     "block_hadamard",
     "block_projective_geometry",
     "block_randomized_response",

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from mechdesign import Domain
 from mechdesign.cli import main
-from mechdesign.mechanisms import advise
+from mechdesign.mechanisms import advise, advise_blocks
 
 
 def test_it_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,8 +24,25 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["best"] in [each["kind"] for each in found["mechanisms"]]
 
 
+def test_a_grid_is_divided_into_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "4x6", "0.5", "1000"]) == 0
+    found = advise_blocks(Domain.grid(4, 6), "0.5", 1000)
+    assert capsys.readouterr().out == f"{found}\n"
+    assert main(["advise", "4x6", "0.5", "1000", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.to_json()))
+
+
 @pytest.mark.parametrize(
-    "words", [["1", "1", "1"], ["10", "x", "1"], ["10", "1", "0"], ["10", "-1", "5"]]
+    "words",
+    [
+        ["1", "1", "1"],
+        ["10", "x", "1"],
+        ["10", "1", "0"],
+        ["10", "-1", "5"],
+        ["4x", "1", "5"],
+        ["0x4", "1", "5"],
+        ["1x1", "1", "5"],
+    ],
 )
 def test_wrong_numbers_are_said_in_a_line(
     words: list[str], capsys: pytest.CaptureFixture[str]
