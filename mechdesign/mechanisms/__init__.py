@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mechdesign.mechanisms.advice import Advice, Option, advise
+from mechdesign.mechanisms.advice.block_sizes import BlockAdvice, BlockOption, advise_blocks
+from mechdesign.mechanisms.advice.ranking import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.block_advice import BlockAdvice, BlockOption, advise_blocks
 from mechdesign.mechanisms.composite.by_component import (
     ByComponent,
     block_hadamard,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from operator import mul
 
 import numpy as np
@@ -198,7 +199,8 @@ def _of_mechanism(
         notes.append("bounded-prior LIP needs a matrix")
     if k <= MOST_INPUTS:
         factors = [[mechanism.ratio(x, z) if x != z else ONE for z in range(k)] for x in range(k)]
-        matrix = np.array([[log_above(factor) for factor in row] for row in factors])
+        log = cache(log_above)  # few are different
+        matrix = np.array([[log(factor) for factor in row] for row in factors])
         worst = max(range(k * k), key=lambda n: _order(factors[n // k][n % k]))
         x, z = divmod(worst, k)
         rows.append(Leakage("ldp", log_above(factors[x][z]), factors[x][z], (labels[x], labels[z])))

@@ -123,10 +123,11 @@ class PartsReader(Reader):
                 check_columns(reader, names, part)
                 self.says_simulation = reader.says_simulation
                 for chunk in reader.chunks(names, size):
-                    types = types or chunk.table.schema.types
-                    if chunk.table.schema.types != types:
+                    types = types or chunk.types
+                    if chunk.types != types:
                         raise InputError(str(part), "columns of the types of the first", "others")
-                    yield Chunk(chunk.table, partial(_in_part, part.name, chunk.place))
+                    place = partial(_in_part, part.name, chunk.place)
+                    yield Chunk(chunk.table, place, chunk.schema)
             self._reader = None
             self._done += 1
 

@@ -33,6 +33,9 @@ PIECE = 2**23
 SMALL = 2**24
 """Bytes of columns in a row group up to which their different cells are held, each once."""
 
+SHORT = 8
+"""Bytes of different texts for each row up to which rows are numbers of them."""
+
 FEW = 256
 """Rows that are read at once where columns are larger: their cells may be long."""
 
@@ -81,21 +84,21 @@ class ParquetReader(Reader):
     def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
         """Yield the rows of some columns."""
         types = [self._schema.field(name).type for name in names]
-        held: list[pa.Table] = [pa.schema(list(zip(names, types, strict=True))).empty_table()]
-        bytes_held, before = 0, 0
+        schema = pa.schema(list(zip(names, types, strict=True)))
+        held, bytes_held, before = list[pa.Table](), 0, 0
         for batch in self._batches(names, size):
             cost = _bytes_of_rows(batch)
             check_size("row_bytes", int(cost.max(initial=0)), f"{self._name}: row {self._read}")
             piece = np.cumsum(cost) // PIECE
             starts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), batch.num_rows]
             for start, end in pairwise(starts):
-                part = _decoded(batch.slice(start, end - start), names, types)
+                part = pa.Table.from_batches([batch.slice(start, end - start)]).select(list(names))
                 weight, rows = int(cost[start:end].sum()), sum(map(len, held))
                 if rows and (rows + len(part) > size or bytes_held + weight > PIECE):
-                    yield Chunk(pa.concat_tables(held), partial(_row, before))
+                    yield Chunk(_joined(held, schema), partial(_row, before), schema)
                     held, bytes_held, before = [], 0, before + rows
                 held, bytes_held = [*held, part], bytes_held + weight
-        yield Chunk(pa.concat_tables(held), partial(_row, before))
+        yield Chunk(_joined(held, schema), partial(_row, before), schema)
 
     def _batches(self, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
         """Yield some rows at once, text as numbers of different texts where they are few bytes."""
@@ -171,13 +174,20 @@ def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
     return total
 
 
-def _decoded(batch: pa.RecordBatch, names: Sequence[str], types: Sequence[pa.DataType]) -> pa.Table:
-    """Return columns in an order, each in the type that it has in the file."""
-    columns = [batch.column(name) for name in names]
-    return pa.table(
-        [c if c.type == kind else c.cast(kind) for c, kind in zip(columns, types, strict=True)],
-        names=list(names),
-    )
+def _joined(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
+    """Return rows in one table, text as numbers of different texts where these are short."""
+    table = pa.concat_tables(parts) if parts else schema.empty_table()
+    columns = [
+        column if column.type == kind or _is_short(column) else column.cast(kind)
+        for column, kind in zip(table.columns, schema.types, strict=True)
+    ]
+    return pa.table(columns, names=schema.names)
+
+
+def _is_short(column: pa.ChunkedArray) -> bool:
+    """Return whether all different texts, also those of other rows, are few bytes a row."""
+    different = sum(int(chunk.dictionary.nbytes) for chunk in column.chunks)
+    return different <= SHORT * len(column)
 
 
 class ParquetWriter(Writer):

@@ -263,13 +263,13 @@ def privatize_file(
                 sources = [source_of(seeded)] * (len(cells) + 1)
                 if coins is not None and ids is not None:
                     key_of, place = part.names(source, ids)
-                    tags.append(coins.tags(part.table.column(ids), key_of, place))
+                    tags.append(coins.tags(part.column(ids), key_of, place))
                     sources = coins.sources(tags[-1])
                 made = draws.draw(cells, sources)
                 found: dict[str, Any] = {}
                 for n, (written_as, reports) in enumerate(zip(columns, made.reports, strict=True)):
                     found |= made.sent(n, written_as.of(reports.data))
-                found |= {name: _some(part.table.column(name), made.rows) for name in keep}
+                found |= {name: _some(part.column(name), made.rows) for name in keep}
                 if simulated:
                     found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
                 table = pa.table(found)

@@ -57,10 +57,23 @@ class Chunk:
         The columns that were asked for.
     place
         Says where a row of the chunk, counted from 0, stands in the file: ``"line 7"``.
+    schema
+        The types in the file, where the table has text as numbers of different texts; else None.
     """
 
     table: pa.Table
     place: Callable[[int], str]
+    schema: pa.Schema | None = None
+
+    @property
+    def types(self) -> list[pa.DataType]:
+        """The types of the columns in the file."""
+        return list((self.table.schema if self.schema is None else self.schema).types)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column in the type that it has in the file."""
+        place = self.table.schema.get_field_index(name)
+        return self.table.column(place).cast(self.types[place])
 
     def cells(self, file: object, columns: ColumnName) -> Cells:
         """Return the cells of a column, or of two as pairs, which know their places in the file."""

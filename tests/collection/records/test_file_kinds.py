@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -285,3 +286,25 @@ def test_arrow_codes_beyond_their_categories_are_refused() -> None:
         writer.write_batch(pa.record_batch([codes], names=["x"]))
     with pytest.raises(InputError, match=r"in\.arrows: batch 1"):
         privatize_file({"x": TRUE}, "in.arrows", "out.csv")
+
+
+@pytest.mark.parametrize("chunk", [None, 7])
+def test_text_as_numbers_of_few_texts_is_read_as_text(tmp_path: Path, chunk: int | None) -> None:
+    """Row groups with short and with long dictionaries: cells, copies and errors are the same."""
+    texts = ["yes", "no", "yes", "no"] * 50 + ["no", "yes"] + ["yes", "perhaps"] + ["no"] * 150
+    notes = [f"{'x' * (n % 90)}{n}" for n in range(200)] + ["short"] * 154
+    table = pa.table({"answer": texts, "note": pa.array(notes, pa.large_string())})
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, source, row_group_size=101)
+    channel = Channel.from_matrix([[1, 0], [0, 1]], inputs=["yes", "no"], outputs=["yes", "no"])
+    done = privatize_file(
+        channel, source, target, "answer", unknown="drop", keep=["note"], chunk=chunk
+    )
+    assert done.unknown == (1, "dropped")
+    found = pq.read_table(target)
+    right = table.filter(pc.not_equal(table["answer"], "perhaps"))
+    assert found.column("answer").to_pylist() == right.column("answer").to_pylist()
+    assert found.column("note").to_pylist() == right.column("note").to_pylist()
+    assert found.schema.field("note").type == pa.large_string()
+    with pytest.raises(InputError, match="row 204, column 'answer'"):
+        privatize_file(channel, source, tmp_path / "none.parquet", "answer", chunk=chunk)

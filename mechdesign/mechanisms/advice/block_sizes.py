@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign.domain import Domain, is_whole, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.advice import MOST_REPORTS, advise
+from mechdesign.mechanisms.advice.ranking import MOST_REPORTS, advise
 from mechdesign.mechanisms.base import inputs_of
 from mechdesign.mechanisms.registry import mechanism_for
 from mechdesign.notions import BlockLDP

@@ -1,0 +1,1 @@
+"""Advice: which mechanism to take, and how large to make blocks."""
