@@ -19,6 +19,7 @@ from mechdesign import InputError, load_problem, resources
 from mechdesign.collection.records import parquet_files, privatize_file
 from mechdesign.collection.records.csv_files import BLOCK, CSVReader
 from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
+from mechdesign.collection.records.record_files import Chunk
 from mechdesign.errors import LimitError
 from mechdesign.files import save
 from tests.records_support import identity
@@ -134,7 +135,16 @@ def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Pa
 
 def pieces_of(path: Path, names: list[str], size: int = 2**16) -> list[pa.Table]:
     with ParquetReader(path, None) as reader:
-        return [chunk.table for chunk in reader.chunks(names, size)]
+        return [typed(chunk) for chunk in reader.chunks(names, size)]
+
+
+def typed(chunk: Chunk) -> pa.Table:
+    """Return rows in the types of the file, if what is held for them besides is little."""
+    for column in chunk.table.columns:
+        if pa.types.is_dictionary(column.type):
+            assert sum(part.dictionary.nbytes for part in column.chunks) <= 8 * len(column)
+    names = chunk.table.column_names
+    return pa.table([chunk.column(name) for name in names], names=names)
 
 
 def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None:
