@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.atlas.base import Formula, Region
+from benchmarks.atlas.base import Entry, Region
 from benchmarks.atlas.cache import Cache
 from benchmarks.atlas.cell import Cell
 from benchmarks.atlas.evaluation import evaluate
@@ -24,7 +24,7 @@ __all__ = [
     "FORMULAS",
     "Atlas",
     "Cell",
-    "Formula",
+    "Entry",
     "Region",
     "Summary",
     "build_atlas",
@@ -92,7 +92,7 @@ def build_atlas(
     return atlas
 
 
-def _chosen(only: Iterable[str] | None) -> list[Formula]:
+def _chosen(only: Iterable[str] | None) -> list[Entry]:
     """Return the formulas of some names, in the order of the registry."""
     names = list(FORMULAS) if only is None else list(only)
     for name in names:

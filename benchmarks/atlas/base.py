@@ -1,28 +1,36 @@
-"""The base class of a closed form in the atlas: its grid, its claim, its channel and problem."""
+"""The base classes of what the atlas measures: a grid, a claim, a problem and its optimum."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError
+from mechdesign.continuous.problem import ContinuousProblem
+from mechdesign.designs.facade import design
+from mechdesign.designs.solution import Solution
+from mechdesign.errors import InputError, MechdesignError, UnsupportedError
 from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
+from mechdesign.sweeps.many import design_each
 
 __all__ = [
+    "NEAR",
     "Axis",
     "Boundary",
+    "Entry",
     "FloatArray",
     "Formula",
+    "Measured",
+    "Optimum",
     "Point",
     "Region",
     "as_channel",
@@ -40,6 +48,12 @@ EPSILONS = (
 """Budgets in nats, about evenly spaced in their logarithm."""
 
 QUICK_EPSILONS = ("0.25", "1", "2.5")
+
+NEAR = 1e-6
+"""How far from the bound, relative to it, a loss may be that counts as optimal."""
+
+SECOND = "extreme-rays"
+"""The route to try where the first ends with a gap."""
 
 
 class Region(StrEnum):
@@ -110,11 +124,36 @@ class Boundary:
     below: Region
 
 
-class Formula(ABC):
-    """A closed form with a claim, and the map that the claim is measured on.
+class Optimum(NamedTuple):
+    """What the best private channel or kernel attains.
 
-    A subclass says what is claimed and where, which channel the formula gives at a point, and which
-    problem the channel is then an answer to. The optimum, the leakage and the region follow.
+    Attributes
+    ----------
+    value
+        The loss, or gain, of the best one found, which is exactly private.
+    bound
+        What no private one is better than, proved.
+    route
+        How it was found.
+    """
+
+    value: float
+    bound: float
+    route: str
+
+
+class Measured(NamedTuple):
+    """What a mechanism leaks, as ``Notion.leakage`` says it, and loses or gains, rounded up."""
+
+    leakage: float
+    loss: float
+
+
+class Entry(ABC):
+    """A mechanism with a claim, and the map that the claim is measured on.
+
+    A subclass says what is claimed and where, what the mechanism leaks and loses at a point, and
+    what the optimum of the same problem is. The region follows.
     """
 
     name: ClassVar[str]
@@ -131,18 +170,20 @@ class Formula(ABC):
     axis: ClassVar[Axis]
     boundaries: ClassVar[tuple[Boundary, ...]] = ()
 
-    @abstractmethod
-    def problem(self, at: Point) -> Problem:
-        """Return the problem whose optimum the formula is compared with: its sole notion too."""
+    gap: ClassVar[float] = NEAR
+    """How far the optima are from their bounds at most, relative to them."""
 
     @abstractmethod
-    def channel(self, at: Point) -> Channel:
-        """Return the channel of the formula, as published, rounded to multiples of 2**-62."""
+    def problem(self, at: Point) -> Problem | ContinuousProblem:
+        """Return the problem whose optimum the mechanism is compared with: its sole notion too."""
 
-    def leakage(self, at: Point, problem: Problem, channel: Channel) -> float:
-        """Return the smallest epsilon of the exact channel, rounded up; see ``Notion.leakage``."""
-        (notion,) = problem.privacy
-        return notion.leakage(channel, problem.prior)
+    @abstractmethod
+    def optima(self, points: Sequence[Point], n_jobs: int | None = None) -> Iterator[Optimum]:
+        """Yield the optimum at each point; ``n_jobs`` as for :func:`~mechdesign.design_many`."""
+
+    @abstractmethod
+    def measured(self, at: Point) -> Measured:
+        """Return what the mechanism leaks and loses at a point."""
 
     def proved(self, at: Point) -> Region | None:
         """Return the region that follows from a proof; None where there is none."""
@@ -156,6 +197,49 @@ class Formula(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.points())} points)"
+
+
+class Formula(Entry):
+    """A closed form of a channel on finitely many inputs."""
+
+    @abstractmethod
+    def problem(self, at: Point) -> Problem:
+        """Return the problem whose optimum the formula is compared with: its sole notion too."""
+
+    @abstractmethod
+    def channel(self, at: Point) -> Channel:
+        """Return the channel of the formula, as published, rounded to multiples of 2**-62."""
+
+    def leakage(self, at: Point, problem: Problem, channel: Channel) -> float:
+        """Return the smallest epsilon of the exact channel, rounded up; see ``Notion.leakage``."""
+        (notion,) = problem.privacy
+        return notion.leakage(channel, problem.prior)
+
+    def optima(self, points: Sequence[Point], n_jobs: int | None = None) -> Iterator[Optimum]:
+        """Yield the optima, all designed in one batch."""
+        problems = [self.problem(at) for at in points]
+        for solution in design_each(problems, n_jobs=n_jobs, progress=False):
+            if isinstance(solution, MechdesignError):
+                raise solution
+            best = _closest(solution)
+            yield Optimum(float(best.value), float(best.bound), best.route)
+
+    def measured(self, at: Point) -> Measured:
+        """Return the leakage and the loss of the exact channel."""
+        problem, channel = self.problem(at), self.channel(at)
+        own: Any = problem.utility.value(channel, problem.prior, problem.outputs)
+        return Measured(self.leakage(at, problem, channel), float(own))
+
+
+def _closest(solution: Solution) -> Solution:
+    """Return the solution; by another route where the first left a gap and the other does not."""
+    if solution.gap <= NEAR:
+        return solution
+    try:
+        other = design(solution.problem, route=SECOND)
+    except UnsupportedError:
+        return solution
+    return min(solution, other, key=lambda found: found.gap)
 
 
 def shares(text: str) -> tuple[Fraction, ...]:

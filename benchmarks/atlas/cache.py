@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.atlas.base import Formula, Point
+from benchmarks.atlas.base import Entry, Point
 from benchmarks.atlas.cell import Cell
 from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
@@ -18,13 +18,13 @@ from mechdesign.exact import fraction_text
 __all__ = ["Cache", "maker_of"]
 
 
-def maker_of(formula: Formula) -> str:
+def maker_of(formula: Entry) -> str:
     """Return what a cell depends on: the version of the library and the file of the formula."""
     return _maker(type(formula))
 
 
 @cache
-def _maker(kind: type[Formula]) -> str:
+def _maker(kind: type[Entry]) -> str:
     text = inspect.getsource(inspect.getmodule(kind) or kind)
     return f"{version('mechdesign')} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -72,12 +72,12 @@ class Cache:
             return
         self._found[key] = cell
 
-    def get(self, formula: Formula, at: Point) -> Cell | None:
+    def get(self, formula: Entry, at: Point) -> Cell | None:
         """Return the cell of a point, None if it is not there yet."""
         place = (fraction_text(at.epsilon), fraction_text(at.parameter))
         return self._found.get((maker_of(formula), formula.name, *place))
 
-    def add(self, formula: Formula, cell: Cell) -> None:
+    def add(self, formula: Entry, cell: Cell) -> None:
         """Keep a cell."""
         maker = maker_of(formula)
         self._found[maker, cell.formula, cell.epsilon, cell.parameter] = cell

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from benchmarks.atlas.base import Formula, Point, Region
+from benchmarks.atlas.base import NEAR, Entry, Optimum, Point, Region
 from mechdesign.designs.solution import Solution
 from mechdesign.exact import fraction_text
 
-__all__ = ["COLUMNS", "NEAR", "ROUNDING", "Cell"]
+__all__ = ["COLUMNS", "ROUNDING", "Cell"]
 
 ROUNDING = 1e-9
 """How far above epsilon, relative to it, a channel may leak that is private but for rounding."""
-
-NEAR = 1e-6
-"""How far from the bound, relative to it, a loss may be that counts as optimal."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +61,13 @@ class Cell:
     route: str
 
     @classmethod
-    def of(cls, formula: Formula, at: Point, solution: Solution) -> Cell:
+    def of(cls, formula: Entry, at: Point, optimum: Optimum | Solution) -> Cell:
         """Measure a formula at a point, where the optimum is known."""
-        problem, channel = solution.problem, formula.channel(at)
-        utility, epsilon = problem.utility, float(at.epsilon)
-        (notion,) = problem.privacy
-        leakage = formula.leakage(at, problem, channel)
+        problem, epsilon = formula.problem(at), float(at.epsilon)
+        utility, (notion,) = problem.utility, problem.privacy
+        leakage, own = formula.measured(at)
         ratio = leakage / epsilon if notion.has_epsilon else 1 + leakage / epsilon
-        own = float(utility.value(channel, problem.prior, problem.outputs))
-        best, bound = float(solution.value), float(solution.bound)
+        best, bound = float(optimum.value), float(optimum.bound)
         worse = bound - own if utility.is_maximized else own - bound
         region = Region.FEASIBLE
         if ratio > 1 + ROUNDING:
@@ -91,7 +86,7 @@ class Cell:
             loss_ratio=best / own if utility.is_maximized else own / best,
             region=region,
             proved=formula.proved(at) or "",
-            route=solution.route,
+            route=optimum.route,
         )
 
     def to_json(self) -> dict[str, Any]:

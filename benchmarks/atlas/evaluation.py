@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.atlas.base import Formula
+from benchmarks.atlas.base import Entry
 from benchmarks.atlas.cache import Cache
-from benchmarks.atlas.cell import NEAR, Cell
-from mechdesign.designs.facade import design
-from mechdesign.designs.solution import Solution
-from mechdesign.errors import MechdesignError, UnsupportedError
-from mechdesign.sweeps.many import design_each
+from benchmarks.atlas.cell import Cell
 
 __all__ = ["evaluate"]
 
 DELAY = 0.5
 """Seconds before a bar appears."""
 
-SECOND = "extreme-rays"
-"""The route to try where the first ends with a gap."""
-
 
 def evaluate(
-    formulas: Sequence[Formula],
+    formulas: Sequence[Entry],
     cache: Cache,
     *,
     quick: bool = False,
@@ -57,24 +50,9 @@ def evaluate(
             found = {at: cell for at, cell in kept.items() if cell is not None}
             missing = [at for at in points if at not in found]
             bar.update(len(points) - len(missing))
-            problems = [formula.problem(at) for at in missing]
-            solutions = design_each(problems, n_jobs=n_jobs, progress=False)
-            for at, solution in zip(missing, solutions, strict=True):
-                if isinstance(solution, MechdesignError):
-                    raise solution
-                found[at] = Cell.of(formula, at, _closest(solution))
+            for at, optimum in zip(missing, formula.optima(missing, n_jobs), strict=True):
+                found[at] = Cell.of(formula, at, optimum)
                 cache.add(formula, found[at])
                 bar.update()
             cells += [found[at] for at in points]
     return cells
-
-
-def _closest(solution: Solution) -> Solution:
-    """Return the solution; by another route where the first left a gap and the other does not."""
-    if solution.gap <= NEAR:
-        return solution
-    try:
-        other = design(solution.problem, route=SECOND)
-    except UnsupportedError:
-        return solution
-    return min(solution, other, key=lambda found: found.gap)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.atlas.base import FloatArray, Formula, Region
+from benchmarks.atlas.base import Entry, FloatArray, Region
 from benchmarks.atlas.cell import Cell
 from benchmarks.atlas.formulas import FORMULAS
 from benchmarks.atlas.table import Atlas, Summary
@@ -45,7 +45,7 @@ PALETTE = 64
 """Colors of a PNG file; with few it takes a quarter of the space."""
 
 
-def draw_map(formula: Formula, cells: list[Cell], ax: Axes | None = None) -> Axes:
+def draw_map(formula: Entry, cells: list[Cell], ax: Axes | None = None) -> Axes:
     """Draw the regions of one closed form.
 
     Parameters
@@ -203,7 +203,7 @@ def _contours(
     ax.clabel(drawn, fmt=lambda level: f"{level:g}{unit}", fontsize=SMALL)
 
 
-def _draw_lines(ax: Axes, formula: Formula, across: FloatArray, up: FloatArray) -> None:
+def _draw_lines(ax: Axes, formula: Entry, across: FloatArray, up: FloatArray) -> None:
     """Draw the boundaries that are known."""
     budgets = np.exp(np.linspace(math.log(across[0]), math.log(across[-1]), 300))
     texts = []

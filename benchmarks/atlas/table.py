@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.atlas.base import Formula, Region
+from benchmarks.atlas.base import Entry, Region
 from benchmarks.atlas.cell import COLUMNS, Cell
 from benchmarks.atlas.formulas import FORMULAS
 from mechdesign.errors import InputError
@@ -146,7 +146,7 @@ class Atlas:
         return Table(head, rows, "<>>>>>").text()
 
 
-def _described(formula: Formula) -> dict[str, Any]:
+def _described(formula: Entry) -> dict[str, Any]:
     """Return what is said of a formula beside its cells."""
     return {
         "name": formula.name,

@@ -1,7 +1,8 @@
 """Writes atlas.json, what the page shows of the atlas: `python docs/explorer/atlas.py ATLAS.json`.
 
 ATLAS.json is what `python -m benchmarks.atlas -o FOLDER` writes. A map keeps the region, the
-leakage, the loss and the optimum of each cell, and the problem at each parameter.
+leakage, the loss and the optimum of each cell, and the problem at each parameter; none where the
+problem is on an interval, for which the page does not design.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.atlas import FORMULAS
-from benchmarks.atlas.base import EPSILONS, Formula, Point, Region
+from benchmarks.atlas.base import EPSILONS, Entry, Point, Region
 from benchmarks.atlas.cell import Cell
 from benchmarks.atlas.table import Atlas
 from mechdesign.exact import fraction_text
+from mechdesign.problem import Problem
 
 PLACE = Path(__file__).with_name("atlas.json")
 REGIONS = list(Region)
@@ -31,14 +33,17 @@ def of_page(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def problem_of(formula: Formula, at: Point) -> dict[str, Any]:
-    """Return the problem of a point as the page holds it."""
-    table = formula.problem(at).to_table()
+def problem_of(formula: Entry, at: Point) -> dict[str, Any] | None:
+    """Return the problem of a point as the page holds it; None if it is on an interval."""
+    problem = formula.problem(at)
+    if not isinstance(problem, Problem):
+        return None
+    table = problem.to_table()
     (privacy,) = table["privacy"]
     return {"title": _in_a_line(formula.title), **table, "privacy": privacy}
 
 
-def _map(formula: Formula, atlas: Atlas) -> dict[str, Any]:
+def _map(formula: Entry, atlas: Atlas) -> dict[str, Any]:
     cells = {(cell.parameter, cell.epsilon): cell for cell in atlas.maps[formula.name]}
     rows = [
         [_cell(cells[parameter, epsilon]) for epsilon in EPSILONS]

@@ -5,7 +5,7 @@ To add one, write a file and a line here.
 
 from __future__ import annotations
 
-from benchmarks.atlas.base import Formula
+from benchmarks.atlas.base import Entry
 from benchmarks.atlas.formulas import (
     bins,
     continuous,
@@ -20,10 +20,11 @@ from benchmarks.atlas.formulas import (
     two_inputs,
     uniform_lift,
 )
+from benchmarks.atlas.formulas.intervals import means
 
 __all__ = ["FORMULAS"]
 
-_ALL: tuple[Formula, ...] = (
+_ALL: tuple[Entry, ...] = (
     lip_randomized_response.LIPSurvey(),
     lip_randomized_response.LIPAbsolute(),
     lip_randomized_response.LIPHamming(),
@@ -66,7 +67,10 @@ _ALL: tuple[Formula, ...] = (
     continuous.AnalyticGaussian(),
     continuous.LaplaceNoise(),
     continuous.BestPiecewise(),
+    means.DuchiMean(),
+    means.PiecewiseMean(),
+    means.HybridMean(),
 )
 
-FORMULAS: dict[str, Formula] = {formula.name: formula for formula in _ALL}
+FORMULAS: dict[str, Entry] = {formula.name: formula for formula in _ALL}
 """By name."""

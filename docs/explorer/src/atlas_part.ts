@@ -13,8 +13,8 @@ interface Formula {
   claim: string;
   axis: string;
   parameters: string[];
-  /** The problem at each parameter, at any budget. */
-  problems: Problem[];
+  /** The problem at each parameter, at any budget; none on an interval. */
+  problems: (Problem | null)[];
   /** By parameter and budget: region (0 optimal, 1 feasible, 2 not private), leakage, loss, optimum. */
   cells: [number, number, number, number][][];
 }
@@ -42,7 +42,8 @@ function drawMap(formula: Formula, epsilons: string[], page: Page): HTMLElement 
   const [width, height] = [columns * wide + 2, rows * high + 2];
   const picture = svg("svg", {
     viewBox: `0 0 ${width} ${height}`, class: "map", tabindex: 0, role: "img",
-    "aria-label": `${formula.title}: a map over the budget and ${formula.axis}. Arrow keys walk, Enter opens the point in Design.`,
+    "aria-label": `${formula.title}: a map over the budget and ${formula.axis}. Arrow keys walk${
+      formula.problems[0] ? ", Enter opens the point in Design" : ""}.`,
   });
   const y0 = (r: number): number => 1 + (rows - 1 - r) * high;
   formula.cells.forEach((line, r) => line.forEach(([region], c) => {
@@ -94,7 +95,9 @@ function drawMap(formula: Formula, epsilons: string[], page: Page): HTMLElement 
 }
 
 function open(formula: Formula, epsilons: string[], row: number, column: number, page: Page): void {
-  const problem = withBudget(formula.problems[row], epsilons[column]);
+  const stated = formula.problems[row];
+  if (!stated) return;
+  const problem = withBudget(stated, epsilons[column]);
   const known = [...LOSSES, ...GAINS].includes(problem.utility.objective);
   if (known) {
     try {
