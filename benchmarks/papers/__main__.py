@@ -5,7 +5,8 @@
 A finished experiment is kept as JSON in ``FOLDER/results`` and is not computed again, unless its
 source has changed, so that an interrupted run goes on where it was. The whole form writes pictures
 to ``benchmarks/pictures``, ``docs/published.md`` and ``benchmarks/papers/published.json``; with
-``--quick`` or ``--out`` all goes to the folder. With ``--only`` no table is written.
+``--quick`` or ``--out`` all goes to the folder. With ``--only`` the rows of these experiments are
+replaced in the table that is there; one that an experiment does not give any more stays in it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tqdm import tqdm
 from benchmarks.papers import EXPERIMENTS, NUMBERS, experiment, numbers
 from benchmarks.papers.base import MissingDataError, Pair, Panel, Row
 from benchmarks.papers.pictures import draw
-from benchmarks.papers.tables import PAPERS, as_json, as_markdown
+from benchmarks.papers.tables import PAPERS, as_json, as_markdown, replaced
 from benchmarks.start import set_data_folder
 from mechdesign.writing.atomic import write_atomically
 
@@ -136,12 +137,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = options.only or EXPERIMENTS
     rows, skipped = run(names, places, quick=options.quick, fresh=options.fresh)
     if options.only:
-        return
-    listed = in_order([row for name in NUMBERS for row in numbers(name)] + rows)
-    for path, text in (
-        (places.page, as_markdown(listed, skipped)),
-        (places.table, as_json(listed, skipped)),
-    ):
+        if not places.table.is_file():
+            return
+        listed, table = replaced(places.table.read_text(encoding="utf-8"), rows)
+        skipped = json.loads(table)["skipped"]
+    else:
+        listed = in_order([row for name in NUMBERS for row in numbers(name)] + rows)
+        table = as_json(listed, skipped)
+    for path, text in ((places.page, as_markdown(listed, skipped)), (places.table, table)):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
         print(path)

@@ -18,10 +18,23 @@ import mechdesign as md
 from mechdesign import GaussianMixture
 from mechdesign.accounting import GaussianMechanism
 from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.notions import Notion
 
-__all__ = ["corollary_10", "designed", "mean_difference", "rough_delta"]
+__all__ = [
+    "BEST",
+    "ROOT",
+    "corollary_10",
+    "designed",
+    "designed_normal",
+    "mean_difference",
+    "rough_delta",
+]
 
 Array = npt.NDArray[np.float64]
+
+BEST = "designed, δ = 0"
+ROOT = math.sqrt(2 / math.pi)
+"""The mean absolute error of normal noise, over its deviation."""
 
 
 def designed(
@@ -42,6 +55,15 @@ def designed(
     """
     law, ends = md.Samples(sample.tolist()), [float(sample.min()), float(sample.max())]
     problem = md.ContinuousProblem(ends, md.LIP(epsilon), md.MeanAbsoluteError(), prior=law)
+    return md.design(problem, gap=gap, time_limit=seconds)
+
+
+def designed_normal(
+    deviation: float, reach: float, notion: Notion, gap: float = 0.01, seconds: float | None = None
+) -> ContinuousSolution:
+    """Return the kernel of least mean absolute error for a centered normal law on |x| <= reach."""
+    law = md.NamedLaw("normal", [0, deviation])
+    problem = md.ContinuousProblem([-reach, reach], notion, md.MeanAbsoluteError(), prior=law)
     return md.design(problem, gap=gap, time_limit=seconds)
 
 

@@ -39,7 +39,7 @@ def draw(experiment: Experiment, pair: Pair, path: Path) -> Path:
         else:
             fill(axes, ours, published, colours)
     handles = legend(pair, colours)
-    columns = min(len(handles), 3 * across)
+    columns = fitting([each.get_label() for each in handles], size[0], 3 * across)
     above = 0.72 + 0.2 * math.ceil(len(handles) / columns)
     figure.suptitle(f"{experiment.title} ({experiment.data})", fontsize=11)
     figure.tight_layout(rect=(0, above / size[1], 1, 0.99))
@@ -57,6 +57,16 @@ def draw(experiment: Experiment, pair: Pair, path: Path) -> Path:
     figure.savefig(path, dpi=110)
     plt.close(figure)
     return path
+
+
+def fitting(labels: list[str], width: float, most: int) -> int:
+    """Return in how many columns a legend of small print fits into a width in inches."""
+    for columns in range(min(len(labels), most), 1, -1):
+        rows = math.ceil(len(labels) / columns)
+        longest = [max(map(len, labels[n : n + rows])) for n in range(0, len(labels), rows)]
+        if sum(0.062 * length + 0.65 for length in longest) <= width:
+            return columns
+    return 1
 
 
 def wrapped(caption: str, width: float) -> str:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-import math
 
 import numpy as np
 from scipy.stats import norm
 
 from benchmarks.papers.base import SAME, Experiment, Pair, Panel, Row, data_file
 from benchmarks.papers.continuous_data import (
+    BEST,
+    ROOT,
     Array,
     corollary_10,
     designed,
@@ -40,9 +41,7 @@ GAPS = {1.0: 0.005, 2.0: 0.005, 3.0: 0.01, 4.0: 0.02}
 
 MIXED, SINGLE = "sampling, two peaks", "sampling, one peak"
 LDP, ONE, BY_INPUT = "noise, LDP", "noise, LIP, one for all", "noise, LIP, by the input"
-BEST = "designed, δ = 0"
 THOUSAND, ERROR = "thousand dollars", "mean absolute error"
-ROOT = math.sqrt(2 / math.pi)
 
 
 def salaries() -> Array:

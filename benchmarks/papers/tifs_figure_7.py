@@ -15,11 +15,10 @@ import numpy as np
 from scipy.stats import beta, norm, uniform
 
 from benchmarks.papers.base import SAME, Experiment, Pair, Panel, Row
-from benchmarks.papers.continuous_data import designed, mean_difference
+from benchmarks.papers.continuous_data import BEST, designed, mean_difference
 from mechdesign.accounting import SamplingMechanism
 
 LAWS = {"Beta(2, 5)": beta(2, 5), "N(0.5, 0.2²)": norm(0.5, 0.2), "uniform": uniform()}
-PURE = "designed, δ = 0"
 DELTA, EPSILON = 0.01, 2.0
 
 
@@ -41,7 +40,7 @@ def run(quick: bool) -> Pair:
             e: {name: float(designed(law, e, *near).value) for name, law in laws.items()}
             for e, _ in set(at)
         }
-        best |= {f"{name}: {PURE}": [pure[e][name] for e, _ in at] for name in laws}
+        best |= {f"{name}: {BEST}": [pure[e][name] for e, _ in at] for name in laws}
         paper = {n: [(1 - proposition_2(e, d)) * s for e, d in at] for n, s in spread.items()}
         relations = dict.fromkeys(laws, SAME)
         ours.append(Panel(title, axis, "mean absolute error", x, best, {}, relations))
@@ -84,7 +83,7 @@ def rows(pair: Pair) -> list[Row]:
         quantity = f"mean absolute error, {name}, δ = {DELTA}, ε = {e:g}"
         found.append(Row("TIFS, Fig. 7", quantity, published.at(name, e), ours.at(name, e)))
         why = "sampling releases X or nothing of it; the best channel needs no δ at all"
-        pure = ours.at(f"{name}: {PURE}", e)
+        pure = ours.at(f"{name}: {BEST}", e)
         found.append(Row("TIFS, Fig. 7", f"{quantity}, best", published.at(name, e), pure, why))
     return found
 
@@ -96,7 +95,7 @@ def caption(pair: Pair) -> str:
     return (
         "λ of Proposition 2 is the largest, by proof and by bisection. Designed: the best kernel of"
         f" pure ε-LIP on the same law, which needs no δ: {name}, ε = 2: {ours.at(name, 2):.4f} by"
-        f" sampling at δ = {DELTA}, {ours.at(f'{name}: {PURE}', 2):.4f} designed at δ = 0."
+        f" sampling at δ = {DELTA}, {ours.at(f'{name}: {BEST}', 2):.4f} designed at δ = 0."
     )
 
 

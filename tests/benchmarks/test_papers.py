@@ -49,10 +49,10 @@ from benchmarks.papers.icml_figure_2 import (
     published_scheme,
     subsets,
 )
-from benchmarks.papers.pictures import draw
+from benchmarks.papers.pictures import draw, fitting
 from benchmarks.papers.student_grades import CARDINALITIES, coarse
 from benchmarks.papers.surveys import HALF, LDP, LIP, SYMMETRIC, crossing, least_flip
-from benchmarks.papers.tables import PAPERS, as_json, as_markdown
+from benchmarks.papers.tables import PAPERS, as_json, as_markdown, replaced
 from mechdesign import Channel, Prior
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Tally
@@ -348,6 +348,26 @@ def test_the_page_is_the_same_every_time_and_escapes_bars() -> None:
     assert [row["agrees"] for row in report["rows"]] == [False, True]
 
 
+def test_rows_of_one_experiment_are_replaced_and_the_others_stay_as_they_are() -> None:
+    old = [Row("CNS", "a", 1.0, 2.0, "x"), Row("CNS", "b", "3", 3.0), Row("PENA", "c", 1e4, 2e4)]
+    rows, text = replaced(as_json(old, {"z": "no data"}), [Row("CNS", "b", "3", 4.0, "y")])
+    assert text == as_json([old[0], Row("CNS", "b", "3", 4.0, "y"), old[2]], {"z": "no data"})
+    assert as_json(rows, {"z": "no data"}) == text
+    new = [Row("CNS", "a", 1.0, 5.0, "x"), Row("CNS", "n", 1.0, 6.0, "x")]
+    rows, text = replaced(text, new)
+    assert [row.quantity for row in rows] == ["a", "n", "b", "c"]
+    assert [row.ours for row in rows] == [5.0, 6.0, 4.0, 2e4]
+
+
+def test_the_page_is_that_of_the_table() -> None:
+    """What is printed with few digits does not depend on the digits that the JSON leaves out."""
+    table = (Path(runner.HERE) / "published.json").read_text(encoding="utf-8")
+    page = (runner.CHECKOUT / "docs" / "published.md").read_text(encoding="utf-8")
+    rows, same = replaced(table, [])
+    assert same == table
+    assert as_markdown(rows, json.loads(table)["skipped"]) == page
+
+
 # The runner.
 
 
@@ -394,3 +414,10 @@ def test_a_picture_is_drawn_for_words_and_for_more_places_than_panels(tmp_path: 
     for panels in ([words], [lines] * 3):
         path = draw(made, (panels, panels), tmp_path / f"{len(panels)}.png")
         assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_legend_has_as_many_columns_as_fit() -> None:
+    assert fitting(["a"] * 3, 8.5, 6) == 3
+    assert fitting(["a"] * 20, 8.5, 6) == 6
+    assert fitting(["a" * 28] * 10, 8.5, 6) == 3
+    assert fitting(["a" * 500] * 2, 8.5, 6) == 1
