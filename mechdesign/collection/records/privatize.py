@@ -34,8 +34,7 @@ from mechdesign.collection.spending import Spending, spending
 from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
 from mechdesign.collection.tables.keyed_coins import (
     CollectionCoins,
-    RecordTags,
-    check_different_ids,
+    SeenRecords,
 )
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import CertificateError, InputError, shown
@@ -182,7 +181,7 @@ def privatize_file(
     key, ids
         A secret of the collection and the column of the ids of the records, as for
         :func:`mechdesign.privatize`: the same file gives the same reports again. So that no id
-        occurs twice, 24 bytes a row are held.
+        occurs twice, 2 to 8 bytes a row are held of ids that are numbers, and 13 of text.
     one_each
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
@@ -244,7 +243,7 @@ def privatize_file(
     if (key is None) != (ids is None) or (key is not None and simulated):
         raise InputError("key", "a key with a column of ids, and no seed", "something else")
     read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
-    tags: list[RecordTags] = []
+    seen = SeenRecords()
     _check_names(private, keep, simulated)
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
@@ -263,8 +262,9 @@ def privatize_file(
                 sources = [source_of(seeded)] * (len(cells) + 1)
                 if coins is not None and ids is not None:
                     key_of, place = part.names(source, ids)
-                    tags.append(coins.tags(part.column(ids), key_of, place))
-                    sources = coins.sources(tags[-1])
+                    tags = coins.tags(part.column(ids), key_of, place)
+                    seen.add(tags)
+                    sources = coins.sources(tags)
                 made = draws.draw(cells, sources)
                 found: dict[str, Any] = {}
                 for n, (written_as, reports) in enumerate(zip(columns, made.reports, strict=True)):
@@ -277,8 +277,7 @@ def privatize_file(
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
                     progress(rows, reader.share())
-            if tags:
-                check_different_ids(tags, lambda row: f"{source}: record {row + 1}")
+            seen.check(lambda row: f"{source}: record {row + 1}")
             if ledger is not None:  # before the reports appear, so that no draw is lost
                 for each in draws.columns.values():
                     add_draw(ledger, each.mechanism, each.reader.counts())

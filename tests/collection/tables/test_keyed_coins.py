@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from hypothesis import given, strategies as st
 import mechdesign as md
 from mechdesign import Channel, InputError, Prior
 from mechdesign.collection.records import privatize_file
+from mechdesign.collection.tables import keyed_coins
+from mechdesign.collection.tables.keyed_coins import SeenRecords
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -223,3 +226,66 @@ def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: P
     for wrong in ({"key": KEY}, {"ids": "id"}, {"key": KEY, "ids": "id", "rng": 1}):
         with pytest.raises(InputError, match="a key with a column of ids, and no seed"):
             privatize_file({"x": COIN}, source_, target, **wrong)
+
+
+# --- two records with one id ----------------------------------------------------------------------
+
+
+def first_again(parts: list[list[int | str]]) -> int | None:
+    """Return the place of the first record whose id an earlier one has, by a set of Python."""
+    seen: set[int | str] = set()
+    for row, each in enumerate(name for part in parts for name in part):
+        if each in seen:
+            return row
+        seen.add(each)
+    return None
+
+
+NAMES = st.one_of(
+    st.integers(-5, 5), st.integers(-(2**63), 2**63 - 1), st.sampled_from(["a", "b", "c d"])
+)
+
+
+@given(parts=st.lists(st.lists(NAMES, max_size=6), max_size=5), buckets=st.sampled_from([1, 3]))
+@examples(200)
+def test_an_id_that_is_there_already_is_found_and_no_other(
+    parts: list[list[int | str]], buckets: int
+) -> None:
+    seen, right = SeenRecords(), first_again(parts)
+    for part in parts:
+        tags = np.zeros((len(part), 2), dtype="<u8")
+        for row, name in enumerate(part):
+            one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
+            tags[row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
+        seen.add(tags)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keyed_coins, "BUCKET", 1 if buckets > 1 else 1 << 20)
+        patch.setattr(keyed_coins, "MOST_BUCKETS", buckets)
+        if right is None:
+            seen.check(str)
+        else:
+            with pytest.raises(InputError, match=f"^{right}: expected ids that all differ"):
+                seen.check(str)
+
+
+def test_tags_with_one_first_word_only_are_no_collision() -> None:
+    """The whole 104 bits decide, not the 64 that are sorted."""
+    seen = SeenRecords()
+    tags = np.array([[7, 1], [7, 2], [7, 2**40 - 1], [8, 1]], dtype="<u8")
+    seen.add(tags)
+    seen.add(np.array([[7, 0]], dtype="<u8"))
+    seen.check(str)
+    seen.add(tags[2:3])
+    with pytest.raises(InputError, match=r"^5: expected ids that all differ"):
+        seen.check(str)
+
+
+def test_ids_that_are_near_take_few_bytes() -> None:
+    rng, n = np.random.default_rng(0), 1 << 16
+    for ids, most in ((np.arange(n) + 10**17, 2), (rng.choice(10**9, n), 4), (-np.arange(n), 8)):
+        seen = SeenRecords()
+        tracemalloc.start()
+        seen.add(tags_of_numbers(ids.astype(np.int64)))
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert held < most * n + 5000
