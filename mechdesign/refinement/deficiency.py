@@ -42,13 +42,14 @@ SOLVER = "HiGHS"
 SETTINGS = [("highs-ds", True, 1e-10), ("highs-ds", False, 1e-9), ("highs-ipm", True, 1e-8)]
 """Methods, presolve and tolerances: where one stops without an optimum, the next is tried."""
 
-ROUNDS = 8
+ROUNDS = 12
 
-GAIN_PER_ROUND = 10**8
+GAIN_PER_ROUND = 10**6
 """How much more precise the numbers are after each round."""
 
-LARGEST_STEP = 1e6
-"""Of an unknown in one round, in its scale: no program is unbounded."""
+LARGEST_STEP = 1e5
+"""Of an unknown, and of a cost, in one round, in its scale: no program is unbounded, and no cost is
+one that the solver takes for infinite. An unknown of a larger cost is at its bound as well."""
 
 NEAR_ZERO = Fraction(1, 10**8)
 
@@ -145,8 +146,11 @@ class _Program:
 
             linprog: Any = optimize.linprog
             bounds = np.column_stack([low, np.full(len(low), LARGEST_STEP)])
+            # some programs keep the simplex method going round for ever
+            steps = 20 * (rows + len(low)) + 1000
             for method, presolve, tolerance in SETTINGS:
                 options = {
+                    "maxiter": steps,
                     "presolve": presolve,
                     "primal_feasibility_tolerance": tolerance,
                     "dual_feasibility_tolerance": tolerance,
@@ -164,7 +168,8 @@ class _Program:
         """Add to both solutions those of the program for their residuals, scaled up."""
         scale = self.scale
         right = [float(scale * v) for v in self._right() - self._product(self.primal)]
-        cost = [float(scale * v) for v in self._cost() - self._transposed(self.dual)]
+        reduced = self._cost() - self._transposed(self.dual)
+        cost = [min(float(scale * v), LARGEST_STEP) for v in reduced]
         low = [-min(float(scale * v), LARGEST_STEP) for v in self.primal]
         primal, dual = self._solve(np.array(right), np.array(cost), np.array(low))
         self.primal = self.primal + [Fraction(v) / scale for v in primal.tolist()]

@@ -199,3 +199,18 @@ def test_the_command_compares_in_both_directions(
     assert capsys.readouterr().out.startswith("equivalent")
     assert main(["compare", a, c]) == 2
     assert "other: expected one entry for each input" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_one_channel_up_to_its_bits_is_decided(seed: int) -> None:
+    """Reduced costs of a program for residuals may be as large as its scale, 1e24 and more."""
+    draw = np.random.default_rng(seed)
+    k, m, n = draw.integers(3, 6, size=3)
+    A, W = draw.integers(0, 10, (k, m)) + np.eye(k, m, dtype=int), draw.integers(1, 10, (m, n))
+    whole = A.sum(axis=1)
+    W[:, 0] += 1
+    rows = [[Fraction(int(v), int(s)) for v in row] for row, s in zip(A, whole, strict=True)]
+    kernel = [[Fraction(int(v), int(sum(row))) for v in row] for row in W]
+    made = [[sum(p * w[y] for p, w in zip(r, kernel, strict=True)) for y in range(n)] for r in rows]
+    first, second = Channel.from_matrix(rows), Channel.from_matrix(made)
+    check(first.refines(second), first, second)

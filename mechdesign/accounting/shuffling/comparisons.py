@@ -14,7 +14,7 @@ from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, UnsupportedError, shown_kind
+from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.notions.base import budget
@@ -22,6 +22,9 @@ from mechdesign.notions.base import budget
 __all__ = ["MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
 
 MOST_REPORTS = 10**9
+
+MOST_BUDGET = 200
+"""Budgets in nats, local or central, at most: their exponentials are floats, and so the squares."""
 
 SLACK = 8 * 2.0**-53
 """The relative error of each probability, rounded from a rational, with some to spare."""
@@ -98,7 +101,7 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
         pairs = np.array(merged.pairs)
         return Comparison(_floats(merged.rows), _floats([merged.least])[0], pairs, labels)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
-        return _of_budget(budget(channel, key))
+        return _of_budget(_bounded(budget(channel, key), key))
     expected = "a channel, a mechanism, or a local budget"
     raise InputError(key, expected, shown_kind(channel))
 
@@ -121,9 +124,15 @@ def reports(n: Any) -> int:
 
 def central_budget(epsilon: Exact) -> float:
     """Return a budget as a float, rounded down, or raise InputError."""
-    exact = budget(epsilon)
+    exact = _bounded(budget(epsilon), "epsilon")
     near = float(exact)
     return near if near <= exact else math.nextafter(near, 0.0)
+
+
+def _bounded(exact: Fraction, key: str) -> Fraction:
+    if exact > MOST_BUDGET:
+        raise InputError(key, f"a budget of at most {MOST_BUDGET} nats", shown(float(exact)))
+    return exact
 
 
 ONE_PAIR = np.array([[0, 1]])

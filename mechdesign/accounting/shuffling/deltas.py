@@ -10,6 +10,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
 from mechdesign.accounting.shuffling.lattice_sums import (
+    LARGEST,
     SumLaw,
     clipped,
     is_spread,
@@ -147,7 +148,7 @@ def delta_of_test(
     if n == 1:
         return float(np.maximum(apart, 0).sum()) * (1 - SLACK) + clear
     terms = apart / masses
-    if not is_spread(terms):
+    if not is_spread(terms) or terms.max() > LARGEST:
         return clear
     terms, tilt = clipped(terms, masses, n)  # another test, that hardly ever differs
     spacing = spacing_for(terms, masses, n, tilt, tolerance)
@@ -180,7 +181,7 @@ def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float
         tails = sum(law.outside) * float(weights[min(start, len(places) - 1)])
         error += abs(gain) * (law.pointwise * float(weights[start:].sum()) + tails)
     surely = value[best] - 1.01 * error - float(size[best]) * (law.relative + 1e-12)
-    if surely <= 0:
+    if not surely > 0:  # nor where weights overflow
         return 0.0
     return math.exp(math.log(surely) + law.log_scale) * (1 - law.relative - 1e-12)
 

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 
 __all__ = [
+    "LARGEST",
     "SumLaw",
     "clipped",
     "is_spread",
@@ -35,6 +36,9 @@ absolute values of the inputs (Higham 2002, Theorem 24.2, states the same in the
 
 NEGLIGIBLE = 34.0
 """The mass of the tilted sum outside the window is below exp(-34) on each side."""
+
+LARGEST = 1e100
+"""Values beyond it are bounded without a lattice: their squares are no floats."""
 
 MOST_POINTS = 1 << 24
 """Points of the lattice at most; beyond that it is made coarser, and the bounds looser."""
@@ -241,7 +245,7 @@ def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: flo
     """
     # a sum's positive part is at most the sum of the positive parts
     crude = n * float(masses @ np.maximum(values, 0)) * (1 + 1e-12)
-    if n == 1 or not is_spread(values):
+    if n == 1 or not is_spread(values) or values.max() > LARGEST:
         return crude
     values, tilt = clipped(values, masses, n)
     spacing = spacing_for(values, masses, n, tilt, tolerance)

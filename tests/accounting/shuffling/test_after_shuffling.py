@@ -230,6 +230,8 @@ def test_what_is_shown() -> None:
         ((4, 10, 0), "delta: expected"),
         ((4, 10, math.nan), "delta: expected"),
         ((-1, 10, 0.1), "channel: expected"),
+        ((201, 10, 0.1), "channel: expected a budget of at most 200 nats, given 201"),
+        ((10**6, 10, 0.1), "channel: expected a budget of at most 200 nats"),
         ((None, 10, 0.1), "channel: expected a channel, a mechanism, or a local budget"),
         ((Channel.from_matrix([[1]]), 10, 0.1), "channel: expected at least two inputs"),
     ],
@@ -246,3 +248,14 @@ def test_a_mechanism_without_symmetry_may_be_too_large() -> None:
     prior = Prior([f"{1 + x % 2}/3000" for x in range(2000)])
     with pytest.raises(UnsupportedError, match="alike at every pair"):
         after_shuffling(LIPRandomizedResponse(Domain.of(2000, "d"), 9, prior), 10, 0.1)
+
+
+@pytest.mark.parametrize("tiny", ["1e-120", "1e-200", "1e-299"])
+def test_ratios_whose_squares_are_no_floats_are_bounded(tiny: str) -> None:
+    rare = Fraction(tiny)
+    channel = Channel.from_matrix([[rare, 1 - rare], ["1/2", "1/2"]])
+    low, high = delta_after_shuffling(channel, 2, 1)
+    exact = exact_delta(channel.matrix, 2, 1)
+    assert 0 <= low <= exact * (1 + 1e-9) <= high * (1 + 1e-8)
+    with pytest.raises(InputError, match="epsilon: expected a budget of at most 200 nats"):
+        delta_after_shuffling(Channel.from_matrix([[1, 0], [0, 1]]), 2, 800)
