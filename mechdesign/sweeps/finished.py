@@ -114,7 +114,10 @@ class Finished:
         if type(solution) is not Solution or ended or not solution.bound_proved:
             return
         path = self.path(solution.problem)
-        path.parent.mkdir(exist_ok=True)
+        try:
+            path.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError("cache", "a folder that can be written", error.strerror) from None
         save(solution, path)
 
 

@@ -281,3 +281,10 @@ def test_a_cluster_of_dask_keeps_certificates_in_the_same_folder(
     assert not designed
     assert [s.document() for s in again] == [s.document() for s in first]
     assert curve.solutions[0].value == first[0].value
+
+
+def test_a_file_in_place_of_a_folder_of_certificates_is_said_in_one_line(tmp_path: Path) -> None:
+    problem = Problem(range(3), LDP(1), HammingLoss())
+    Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
+    with pytest.raises(InputError, match="cache: expected a folder that can be written"):
+        design_many([problem], cache=tmp_path)
