@@ -1,8 +1,10 @@
 """Continuous inputs: what is certified, on how many cells, and in what time.
 
-``python -m benchmarks.continuous`` prints three tables: the worst-case absolute error on [0, 1]
+``python -m benchmarks.continuous`` prints the tables: the worst-case absolute error on [0, 1]
 beside the best piecewise mechanism that is published, the salaries of a city under pure LIP (with
-the data folder, see docs/problem_files.md), and metric privacy with a mixture law.
+the data folder, see docs/problem_files.md), and metric privacy with a mixture law. ``papers`` has
+the mechanisms of TIFS Fig. 12 for the salaries, as ``benchmarks.papers`` computed them; if it did
+not yet, that takes minutes.
 """
 
 from __future__ import annotations
@@ -63,6 +65,23 @@ def salaries() -> None:
         print(f"{epsilon:8} {solved(problem, 0.02)}", flush=True)
 
 
+def papers() -> None:
+    """Print what the mechanisms of TIFS Fig. 12 cost for the salaries, in dollars."""
+    from benchmarks.papers.__main__ import Places, computed
+
+    name = "tifs_figure_12"
+    (ours, _), _ = computed(name, False, Places.of(None, False).results / f"{name}.json")
+    print(
+        "\nmean absolute error of the same salaries by mechanisms with a delta, range [0, largest]"
+    )
+    print(f"{'':32}" + "".join(f"epsilon = {epsilon:<6}" for epsilon in PIECEWISE))
+    for panel in ours[1:]:
+        for curve in panel.curves:
+            errors = [1000 * panel.at(curve, epsilon) for epsilon in PIECEWISE]
+            cells = "".join(f"{error:<16.0f}" for error in errors)
+            print(f"{panel.title:>10}  {curve:<24}  {cells}")
+
+
 def by_distance() -> None:
     """Print the mean absolute error under metric privacy, for a mixture of two normal laws."""
     law = md.GaussianMixture([0.4, 0.6], [0.3, 0.7], [0.1, 0.05])
@@ -73,13 +92,14 @@ def by_distance() -> None:
         print(f"{epsilon:8} {solved(problem, 0.02)}", flush=True)
 
 
-TABLES = {"worst-case": worst_case, "salaries": salaries, "distance": by_distance}
+TABLES = {"worst-case": worst_case, "salaries": salaries, "papers": papers, "distance": by_distance}
 
 
 def main(words: list[str] | None = None) -> None:
     """Print the tables that are asked for."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("tables", nargs="*", default=list(TABLES), help=", ".join(TABLES))
+    kept = [name for name in TABLES if name != "papers"]
+    parser.add_argument("tables", nargs="*", default=kept, help=", ".join(TABLES))
     for name in parser.parse_args(words).tables:
         TABLES[name]()
 
