@@ -71,9 +71,7 @@ def papers() -> None:
 
     name = "tifs_figure_12"
     (ours, _), _ = computed(name, False, Places.of(None, False).results / f"{name}.json")
-    print(
-        "\nmean absolute error of the same salaries by mechanisms with a delta, on the range they span"
-    )
+    print("\nmean absolute error of the same salaries by mechanisms with a delta, on their range")
     print(f"{'':32}" + "".join(f"epsilon = {epsilon:<6}" for epsilon in PIECEWISE))
     for panel in ours[1:]:
         for curve in panel.curves:
