@@ -41,6 +41,8 @@ class Cells:
     def __init__(
         self, column: pa.Array | pa.ChunkedArray, key: str, place: Callable[[int], str]
     ) -> None:
+        if pa.types.is_dictionary(column.type):
+            _check_codes(column, key)
         whole = _one_array(column)
         self.categorical = pa.types.is_dictionary(whole.type)
         if not self.categorical:
@@ -77,6 +79,15 @@ class Cells:
         """
         numbers, first = np.unique(self.which, return_index=True)
         return [int(n) for n in numbers[np.argsort(first)]]
+
+
+def _check_codes(column: pa.Array | pa.ChunkedArray, key: str) -> None:
+    """Raise InputError unless every code is that of a category; Arrow itself trusts them."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        reason = str(error).partition("\n")[0].rpartition("Invalid: ")[2]
+        raise InputError(key, "codes of categories that exist", "others", reason) from None
 
 
 def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -240,3 +240,15 @@ def test_a_plan_counts_rows_within_its_parts_and_says_so() -> None:
     drawn = md.privatize(plan, {"x": md.GeneralizedRandomizedResponse(["yes", "no"], 1)})
     with pytest.raises(InputError, match=r"data\['x'\], row [01] of a part: expected labels"):
         drawn.collect()
+
+
+@pytest.mark.parametrize("code", [2, -1, 127])
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
+    """Arrow does not look at the codes that a table comes with."""
+    codes = pa.array([0, code, 1], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]), safe=False)
+    channel = md.GeneralizedRandomizedResponse(["a", "b"], 1)
+    table = pa.table({"answer": pa.chunked_array([column] * pieces)})
+    with pytest.raises(InputError, match="expected codes of categories that exist"):
+        md.privatize(table, {"answer": channel})
