@@ -259,7 +259,7 @@ class Domain:
         --------
         >>> beijing = Domain.points([[39.9, 116.4], [39.8, 116.3]], metric="haversine")
         >>> beijing, float(beijing.distance(0, 1))
-        (Domain(2 points, haversine), 14012.592)
+        (Domain(2 points, haversine), 14018.522)
         """
         name = check_metric(metric)
         pairs = exact_points(coordinates, name)

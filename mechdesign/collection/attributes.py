@@ -18,6 +18,7 @@ from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.notions import LDP
+from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
 from mechdesign.problem import Problem
 from mechdesign.text import Table, Tabular
@@ -319,7 +320,7 @@ def _risk(matrix: FloatArray, law: FloatArray, weights: FloatArray) -> float:
     sent = law @ matrix
     used = sent > 0
     scaled = matrix[:, used] / np.sqrt(sent[used])
-    left, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    left, values, _ = called("LAPACK", np.linalg.svd, scaled, full_matrices=False)
     kept = values > SINGULAR * values.max()
     seen = weights @ left[:, kept]
     if not np.allclose(seen @ left[:, kept].T, weights, atol=1e-7):

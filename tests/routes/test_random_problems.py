@@ -23,7 +23,9 @@ from mechdesign.notions import (
     PML,
     AsymmetricLift,
     BlockLDP,
+    BoundedPriorLift,
     BoundedPriorLIP,
+    BoundedPriorPML,
     ContextAwareLDP,
     DifferentialIdentifiability,
     HighLowLDP,
@@ -31,7 +33,7 @@ from mechdesign.notions import (
     MetricPrivacy,
     Notion,
 )
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import plan
@@ -176,21 +178,39 @@ def lift(draw: Any, domain: Domain, prior: Prior) -> Notion:
 
 
 @st.composite
-def bounded_prior(draw: Any, domain: Domain, prior: Prior) -> Notion:
-    k, epsilon = len(domain), draw(budgets)
+def set_of_priors(draw: Any, k: int, prior: Prior) -> dict[str, Any]:
+    """Draw the keys that state a list, a box or a ball."""
     kind = draw(st.sampled_from(["list", "box", "ball"]))
     if kind == "list" or k > MOST_ORDERED:
-        return BoundedPriorLIP(epsilon, priors=draw(st.lists(priors(k), min_size=1, max_size=4)))
+        return {"priors": draw(st.lists(priors(k), min_size=1, max_size=4))}
     center = draw(st.one_of(st.just(prior), priors(k)))
     if kind == "ball":
         radius = Fraction(draw(st.sampled_from([0, 1, 5, 20, 50, 100])), 100)
-        return BoundedPriorLIP(epsilon, center=center, radius=radius)
+        return {"center": center, "radius": radius}
     below, above = (draw(st.lists(st.integers(0, 20), min_size=k, max_size=k)) for _ in range(2))
-    return BoundedPriorLIP(
-        epsilon,
-        lower=[max(Fraction(0), p - Fraction(b, 100)) for p, b in zip(center, below, strict=True)],
-        upper=[min(Fraction(1), p + Fraction(a, 100)) for p, a in zip(center, above, strict=True)],
-    )
+    return {
+        "lower": [
+            max(Fraction(0), p - Fraction(b, 100)) for p, b in zip(center, below, strict=True)
+        ],
+        "upper": [
+            min(Fraction(1), p + Fraction(a, 100)) for p, a in zip(center, above, strict=True)
+        ],
+    }
+
+
+def bounded_prior(kind: Any) -> Any:
+    def strategy(domain: Domain, prior: Prior) -> st.SearchStrategy[Notion]:
+        sets = set_of_priors(len(domain), prior)
+        return st.builds(lambda epsilon, keys: kind(epsilon, **keys), budgets, sets)
+
+    return strategy
+
+
+@st.composite
+def bounded_prior_lift(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    keys = draw(set_of_priors(len(domain), prior))
+    side = st.one_of(st.just("inf"), budgets)
+    return BoundedPriorLift(draw(side), draw(side), keys.get("priors", keys))
 
 
 @st.composite
@@ -234,7 +254,9 @@ ALL: dict[str, Any] = {
     "block": block,
     "metric": metric,
     "lift": lift,
-    "bounded-prior-lip": bounded_prior,
+    "bounded-prior-lip": bounded_prior(BoundedPriorLIP),
+    "bounded-prior-pml": bounded_prior(BoundedPriorPML),
+    "bounded-prior-lift": bounded_prior_lift,
     "differential-identifiability": identifiability,
     "linear": linear,
 }
@@ -263,7 +285,9 @@ def random_problem(draw: Any, name: str) -> Problem | None:
 
 def test_every_notion_about_columns_is_drawn() -> None:
     """Those about the whole channel are drawn in `test_whole_notions`."""
-    assert set(ALL) == {n for n, kind in NOTIONS.items() if not issubclass(kind, NonConicNotion)}
+    assert set(ALL) == {
+        n for n, kind in NOTIONS.items() if not issubclass(kind, WholeChannelNotion)
+    }
 
 
 @pytest.mark.slow

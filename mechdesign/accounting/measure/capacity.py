@@ -204,7 +204,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     >>> ldp_capacity(1, 2)
     Bounds(low=0.1109440717..., high=0.1109440717...)
     >>> ldp_capacity(1, 1000)
-    Bounds(low=0.1233072..., high=0.1233072...)
+    Bounds(low=0.1233015..., high=0.1233015...)
     """
     e = budget(epsilon)
     given = as_fraction(n_inputs, "n_inputs", expected="a whole number >= 2")

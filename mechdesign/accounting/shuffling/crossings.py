@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from scipy.optimize import brentq
 
+from mechdesign.outside import called
+
 __all__ = ["COARSE", "FINE", "coarse_crossing", "crossing"]
 
 COARSE, FINE = 1e-2, 1e-4
@@ -33,7 +35,7 @@ def coarse_crossing(
 
     if not height(low) > 0 > height(high):
         return low
-    return float(brentq(height, low, high, xtol=1e-5 * high, rtol=1e-5))
+    return float(called("SciPy", brentq, height, low, high, xtol=1e-5 * high, rtol=1e-5))
 
 
 def crossing(

@@ -10,6 +10,7 @@ from scipy import fft
 from scipy.optimize import brentq
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.outside import called
 
 __all__ = [
     "LARGEST",
@@ -93,7 +94,7 @@ def saddle_point(values: FloatArray, masses: FloatArray) -> float:
     end = 1 / largest
     while slope(end) < 0:
         end *= 2
-    return float(brentq(slope, 0, end, xtol=1e-12 * end, rtol=1e-10))
+    return float(called("SciPy", brentq, slope, 0, end, xtol=1e-12 * end, rtol=1e-10))
 
 
 def is_spread(values: FloatArray) -> bool:

@@ -129,7 +129,7 @@ class PlaneChannel:
         >>> corners = Channel.from_matrix([["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2)
         >>> west_or_east = PlaneChannel([(0, 0), (2, 2)], [[0, 2], [0, 2]], corners)
         >>> west_or_east.privatize([(0.5, 1), (1.5, 9)], rng=1, outside="clip")
-        Reports(2: 1, 0; simulation, not for release)
+        Reports(2: 0, 0; simulation, not for release)
         """
         return drawn(self, self.held(values, outside=outside), source_of(rng))
 

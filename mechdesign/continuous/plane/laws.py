@@ -225,8 +225,8 @@ class ProductLaw(PlaneMixture):
     >>> from mechdesign.continuous.laws import NamedLaw
     >>> law = ProductLaw(NamedLaw("beta", [2, 3]), NamedLaw("uniform"))
     >>> means, error = law.cells(Box((0, 0), (1, 1)), ([0, 1], [0, 1]))
-    >>> round(float(sum(means[0][3:6])), 4)  # of s(1-s) on the first axis, for a and b = 2 and 3
-    0.1333
+    >>> round(float(sum(means[0][3:6])), 4)  # 1/5 of s(1-s) on the first axis, times 5/6
+    0.1667
     """
 
     def __init__(self, first: Law, second: Law) -> None:
