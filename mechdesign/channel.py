@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.domain import Domain, Label, clean_label, is_whole
+from mechdesign.domain import Domain, Label, clean_label, is_whole, whole_number
 from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, labels_of, places, split_matrix
@@ -480,8 +480,7 @@ class Channel:
         50\% \& more & 1.00 & 0.00 \\
         \end{tabular}
         """
-        if not is_whole(digits) or not 0 <= digits <= MOST_DECIMALS:
-            raise InputError("digits", f"a whole number from 0 to {MOST_DECIMALS}", shown(digits))
+        digits = whole_number(digits, "digits", 0, MOST_DECIMALS)
         lines = [["", *map(latex, self.outputs)]]
         for label, row in zip(self.inputs, self.matrix.tolist(), strict=True):
             lines.append([latex(label), *(f"{entry:.{digits}f}" for entry in row)])

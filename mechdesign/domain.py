@@ -224,16 +224,11 @@ class Domain:
         spacing
             The distance between neighbors, in the unit that ``epsilon`` is per.
         """
-        for name, value in (("rows", rows), ("columns", columns)):
-            if not is_whole(value) or value < 1:
-                raise InputError(f"grid.{name}", "a whole number >= 1", shown(value))
-        check_size("inputs", rows * columns, "grid")
-        step = as_fraction(spacing, "grid.spacing", expected="a number > 0")
-        if step <= 0:
-            raise InputError("grid.spacing", "a number > 0", shown(spacing))
+        n, m = whole_number(rows, "grid.rows"), whole_number(columns, "grid.columns")
+        check_size("inputs", n * m, "grid")
+        step = as_fraction(spacing, "grid.spacing", expected="a number > 0", above=0)
         domain = cls.__new__(cls)
-        labels = tuple((r, c) for r in range(int(rows)) for c in range(int(columns)))
-        domain._fill(labels, (int(rows), int(columns)), step)
+        domain._fill(tuple((r, c) for r in range(n) for c in range(m)), (n, m), step)
         return domain
 
     @classmethod

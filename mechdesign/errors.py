@@ -5,8 +5,9 @@ Every message says what was expected, what was given and, where it helps, what t
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -19,9 +20,12 @@ __all__ = [
     "RepeatedDrawWarning",
     "SolverError",
     "UnsupportedError",
+    "check_keys",
+    "choose",
     "did_you_mean",
+    "inside",
+    "known_word",
     "listed",
-    "row_of",
     "shown",
     "shown_kind",
 ]
@@ -152,17 +156,76 @@ def listed(values: Any, key: str, expected: str) -> list[Any]:
     return list(values)
 
 
-def row_of(rows: Mapping[str, R], name: str, key: str) -> R:
-    """Return the row of a name.
+def known_word(word: Any, known: Iterable[str], key: str, also: str = "") -> str:
+    """Return a word if it is one of some; ``also`` is what else there might be, for the error.
 
     Raises
     ------
     InputError
-        If there is none: the names are listed.
+        If it is none: the words are listed, and a near miss is named.
     """
-    if name not in rows:
-        raise InputError(key, f"one of: {', '.join(rows)}", shown(name))
-    return rows[name]
+    words = list(known)
+    if not isinstance(word, str) or word not in words:
+        expected = f"one of {', '.join(words)}{also}"
+        raise InputError(key, expected, shown(word), did_you_mean(str(word), words))
+    return word
+
+
+def choose(options: Mapping[str, R], name: Any, key: str) -> R:
+    """Return the option of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none: the names are listed, and a near miss is named.
+
+    Examples
+    --------
+    >>> choose({"up": 1, "down": -1}, "up", "direction")
+    1
+    """
+    return options[known_word(name, options, key)]
+
+
+def check_keys(
+    table: Mapping[str, Any], where: str, known: Iterable[str], required: Iterable[str] = ()
+) -> None:
+    """Check that a table has all keys that are required, and only known ones.
+
+    Raises
+    ------
+    InputError
+        If not; the key is placed inside ``where``, if that is a name, and a near miss is named.
+    """
+    words = tuple(known)
+    with inside(where):
+        for key in table:
+            if key not in words:
+                expected = f"one of the keys {', '.join(words)}"
+                raise InputError(key, expected, shown(key), did_you_mean(str(key), words))
+        for key in required:
+            if key not in table:
+                raise InputError(key, "this key, which is required", "none")
+
+
+@contextlib.contextmanager
+def inside(section: str, apart: str = "") -> Iterator[None]:
+    """Place the keys of input errors inside a section; without a name they stay as they are.
+
+    Keys that begin with ``apart`` stay too.
+
+    Examples
+    --------
+    >>> with inside("privacy"):
+    ...     raise InputError("epsilon", "a number >= 0", "-1")
+    Traceback (most recent call last):
+    mechdesign.errors.InputError: privacy.epsilon: expected a number >= 0, given -1
+    """
+    try:
+        yield
+    except InputError as error:
+        stays = not section or (apart and error.key.startswith(apart))
+        raise error if stays else error.within(section) from None
 
 
 def _short(given: object, limit: int = 120) -> str:

@@ -65,7 +65,15 @@ SERIES_STEPS = 120
 counted even where the result is known from before, so that the count is always the same."""
 
 
-def as_fraction(value: Any, key: str = "number", *, expected: str = "a finite number") -> Fraction:
+def as_fraction(
+    value: Any,
+    key: str = "number",
+    *,
+    expected: str = "a finite number",
+    least: int | None = None,
+    above: int | None = None,
+    most: int | None = None,
+) -> Fraction:
     """Return the exact rational that ``value`` stands for.
 
     A float stands for the shortest decimal that prints as it, so that ``0.1`` is one tenth and not
@@ -77,11 +85,13 @@ def as_fraction(value: Any, key: str = "number", *, expected: str = "a finite nu
         An integer, a float, a Decimal, a Fraction, a NumPy scalar, or text such as ``"1/3"``.
     key, expected
         How to name the value, and what it should be, in the error.
+    least, above, most
+        What it must be at least, be more than, and be at most; None for any.
 
     Raises
     ------
     InputError
-        If it is not a finite number.
+        If it is not a finite number, or out of range.
 
     Examples
     --------
@@ -103,6 +113,12 @@ def as_fraction(value: Any, key: str = "number", *, expected: str = "a finite nu
     if number is None:
         if _is_number(value):
             expected = f"{expected}, 0 or between 1e-300 and 1e100 in size"
+        raise InputError(key, expected, shown(value))
+    if (
+        (least is not None and number < least)
+        or (above is not None and number <= above)
+        or (most is not None and number > most)
+    ):
         raise InputError(key, expected, shown(value))
     return number
 

@@ -46,10 +46,7 @@ def labeled_numbers(
     numbers = []
     for i, value in enumerate(entries):
         name = f"{key}[{i if labels is None else shown(labels[i])}]"
-        number = as_fraction(value, name, expected=expected)
-        if number < 0:
-            raise InputError(name, expected, shown(value))
-        numbers.append(number)
+        numbers.append(as_fraction(value, name, expected=expected, least=0))
     if not numbers:
         raise InputError(key, "a list of numbers >= 0", "an empty list")
     return tuple(numbers), labels
@@ -182,9 +179,7 @@ class Prior:
         >>> Prior.from_counts([3, 0, 1], smoothing=1)
         Prior(4/7, 1/7, 2/7)
         """
-        extra = as_fraction(smoothing, "smoothing", expected="a number >= 0")
-        if extra < 0:
-            raise InputError("smoothing", "a number >= 0", shown(smoothing))
+        extra = as_fraction(smoothing, "smoothing", expected="a number >= 0", least=0)
         given, labels = labeled_numbers(counts, "counts")
         numbers = [count + extra for count in given]
         if not any(numbers):

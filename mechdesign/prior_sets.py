@@ -16,7 +16,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, listed, shown
+from mechdesign.errors import InputError, UnsupportedError, listed
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.labels import Labels, aligned, by_label, places
 from mechdesign.prior import Prior, as_prior, labeled_numbers
@@ -368,10 +368,7 @@ class PriorBall(PriorSet):
         self.center: Weights = given.probabilities
         self.labels = given.labels
         self.size = len(self.center)
-        self.radius = as_fraction(radius, "radius", expected="a number in [0, 1]")
-        if not 0 <= self.radius <= 1:
-            raise InputError("radius", "a number in [0, 1]", shown(radius))
-
+        self.radius = as_fraction(radius, "radius", expected="a number in [0, 1]", least=0, most=1)
         self.denominator = math.lcm(self.radius.denominator, *(p.denominator for p in self.center))
         self._center = self._over(self.center)
         self._center_near = np.array([float(p) for p in self.center])

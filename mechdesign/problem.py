@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from mechdesign.errors import (
     InfeasibleError,
     InputError,
     UnsupportedError,
+    inside,
     listed,
     shown,
     shown_kind,
@@ -158,7 +158,7 @@ class Problem:
 
     def _align(self) -> None:
         """Put all numbers that came with labels in the order of the domain and the outputs."""
-        with _inside("utility"):
+        with inside("utility", apart="outputs"):
             allowed = self.outputs
             if allowed is not None and not self.is_written_out:
                 allowed = allowed[:1]  # the losses of the others are of as many steps
@@ -167,7 +167,7 @@ class Problem:
         self.utility.check_prior(self.prior)
         aligned = []
         for n, notion in enumerate(self.privacy):
-            with _inside(self._place(n)):
+            with inside(self._place(n), apart="outputs"):
                 aligned.append(notion.aligned(self.domain))
         self.privacy = tuple(aligned)
 
@@ -210,7 +210,7 @@ class Problem:
     def _compile(self) -> Cone:
         families = []
         for n, notion in enumerate(self.privacy):
-            with _inside(self._place(n)):
+            with inside(self._place(n), apart="outputs"):
                 families.append(notion.family(self.domain, self.prior))
         return Cone(families)
 
@@ -408,12 +408,3 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
     if not notions:
         raise InputError("privacy", "at least one notion", "none")
     return notions
-
-
-@contextlib.contextmanager
-def _inside(section: str) -> Iterator[None]:
-    """Name the section of a problem file in errors that are not about the outputs."""
-    try:
-        yield
-    except InputError as error:
-        raise error if error.key.startswith("outputs") else error.within(section) from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.domain import Label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError
 from mechdesign.exact import PRECISION, as_fraction, fraction_text, sqrt_lower, sqrt_upper
 from mechdesign.labels import Labels, aligned, by_label, split_matrix
 
@@ -82,14 +82,14 @@ class ExactTable:
         listed, row_labels, column_labels = split_matrix(
             rows, key, expected, "a list of numbers >= 0"
         )
-        table: list[list[Fraction]] = []
-        for x, row in enumerate(listed):
-            table.append([])
-            for y, entry in enumerate(row):
-                number = as_fraction(entry, f"{key}[{x}][{y}]", expected="a finite number >= 0")
-                if number < 0:
-                    raise InputError(f"{key}[{x}][{y}]", "a finite number >= 0", shown(entry))
-                table[x].append(number)
+        wanted = "a finite number >= 0"
+        table = [
+            [
+                as_fraction(entry, f"{key}[{x}][{y}]", expected=wanted, least=0)
+                for y, entry in enumerate(row)
+            ]
+            for x, row in enumerate(listed)
+        ]
         width = len(table[0]) if table else 0
         if width == 0:
             raise InputError(key, expected, "an empty one")

@@ -23,7 +23,7 @@ from mechdesign.cli.common import (
     positive,
     warnings_in_a_line,
 )
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, choose
 
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
@@ -359,7 +359,6 @@ class ColumnEstimate:
 def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_columns
     from mechdesign.estimation import METHODS, TARGETS, estimate
-    from mechdesign.estimation.options import choose
     from mechdesign.estimation.quantiles import normal_quantile
 
     choose(METHODS, options.method, "method")

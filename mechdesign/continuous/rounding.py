@@ -16,7 +16,7 @@ from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.continuous.interval import End, Interval, end_text, labels_between, read_end
 from mechdesign.continuous.laws.base import CellMoments
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, listed, row_of
+from mechdesign.errors import InputError, choose, listed
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.sampling import Source, rational_coin
 
@@ -321,7 +321,7 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
     InputError
         If there is no such kind, or the points do not fit it or the interval.
     """
-    made, given = row_of(ROUNDINGS, kind, "kind"), listed(points, "points", "a list of numbers")
+    made, given = choose(ROUNDINGS, kind, "kind"), listed(points, "points", "a list of numbers")
     if len(given) < 2:
         raise InputError("points", "at least two", len(given))
     read = read_end if made is Cells else as_fraction

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.estimation.options import choose
+from mechdesign.errors import choose
 
 __all__ = ["TARGETS", "Moments", "check_target"]
 

@@ -12,11 +12,10 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, choose
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
-from mechdesign.estimation.options import choose
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
 from mechdesign.estimation.result import Deviation, Estimate
 from mechdesign.estimation.scores import Scores

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.estimands import check_target
 from mechdesign.estimation.estimate import METHODS, EstimationTask
 from mechdesign.estimation.likelihood import Progress
-from mechdesign.estimation.options import choose
 from mechdesign.estimation.pooling import (
     BORROWING,
     InverseVarianceAverage,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.domain import Domain, is_whole
+from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import pieces
 
@@ -73,9 +73,7 @@ def normal_quantile(confidence: float, parts: int = 1) -> float:
     >>> round(normal_quantile(0.95), 4), round(normal_quantile(0.95, parts=10), 4)
     (1.96, 2.807)
     """
-    if not is_whole(parts) or parts < 1:
-        raise InputError("parts", "a whole number >= 1", shown(parts))
-    left = (1 - share(confidence, "confidence")) / (2 * parts)
+    left = (1 - share(confidence, "confidence")) / (2 * whole_number(parts, "parts"))
     return -float(ndtri(left))
 
 

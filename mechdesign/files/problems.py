@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +29,15 @@ from mechdesign.continuous.plane import (
 )
 from mechdesign.continuous.plane.laws import PlaneLaw
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
+from mechdesign.errors import (
+    InputError,
+    UnsupportedError,
+    check_keys,
+    choose,
+    did_you_mean,
+    inside,
+    shown,
+)
 from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
 from mechdesign.files.folders import allowed_paths, find_data
@@ -157,7 +164,7 @@ def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
 
 
 def _setting(table: Table, folder: Path, *required: str) -> Setting:
-    _check_keys(table, "", TABLES, required=("domain", "privacy", *required))
+    check_keys(table, "", TABLES, required=("domain", "privacy", *required))
     domain = read_domain(_section(table, "domain"), folder)
     privacy = _privacy(table["privacy"], domain, folder)
     prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
@@ -176,10 +183,10 @@ def _any_problem(table: Table, folder: Path) -> AnyProblem:
 
 def _continuous(table: Table, folder: Path) -> ContinuousProblem:
     known = [key for key in TABLES if key != "outputs"]
-    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    check_keys(table, "", known, required=("domain", "privacy", "utility"))
     domain = _section(table, "domain")
-    _check_keys(domain, "domain", ("interval", "cuts"))
-    with _inside("domain"):
+    check_keys(domain, "domain", ("interval", "cuts"))
+    with inside("domain"):
         ends = Interval.of(domain["interval"])
         interval = Interval(ends.low, ends.high, domain.get("cuts", ()))
     return ContinuousProblem(
@@ -195,10 +202,10 @@ def _continuous(table: Table, folder: Path) -> ContinuousProblem:
 
 def _in_plane(table: Table, folder: Path) -> PlaneProblem:
     known = [key for key in TABLES if key != "outputs"]
-    _check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    check_keys(table, "", known, required=("domain", "privacy", "utility"))
     domain, nothing = _section(table, "domain"), Domain.range(1)
-    _check_keys(domain, "domain", ("box",))
-    with _inside("domain"):
+    check_keys(domain, "domain", ("box",))
+    with inside("domain"):
         box = Box.of(domain["box"])
     return PlaneProblem(
         box,
@@ -223,7 +230,7 @@ def _plane_law(section: Table, folder: Path) -> PlaneLaw | None:
         "uniform": _uniform_law,
     }
     form = _one_form(section, "prior", tuple(forms))
-    with _inside("prior"):
+    with inside("prior"):
         return forms[form](section[form])
 
 
@@ -239,7 +246,7 @@ def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
     pair = _a_list(given, key)
     if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
         raise InputError(key, "two tables, one for each coordinate", shown(given))
-    with _inside(key):
+    with inside(key):
         return [_law(law, folder) for law in pair]
 
 
@@ -249,7 +256,7 @@ def _sample_points(given: Any, folder: Path) -> list[Any]:
         return given
     if not isinstance(given, dict):
         raise InputError("samples", "a list of points, or { file, columns }", shown(given))
-    _check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
+    check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
     columns = _a_list(given["columns"], "samples.columns")
     if len(columns) != 2:
         raise InputError("samples.columns", "two columns", f"{len(columns)}")
@@ -269,7 +276,7 @@ def _law(section: Table, folder: Path) -> Law | None:
         "uniform": _uniform_law,
     }
     form = _one_form(section, "prior", tuple(forms))
-    with _inside("prior"):
+    with inside("prior"):
         return forms[form](section[form])
 
 
@@ -285,7 +292,7 @@ def _keys_of(given: Any, key: str, keys: tuple[str, ...]) -> Table:
     """Return a table that has these keys and no others."""
     if not isinstance(given, dict):
         raise InputError(key, f"a table {{ {', '.join(keys)} }}", shown(given))
-    _check_keys(given, key, keys, required=keys)
+    check_keys(given, key, keys, required=keys)
     return given
 
 
@@ -302,7 +309,7 @@ def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
         return given
     if not isinstance(given, dict):
         raise InputError(key, "a list of numbers, or a table { file, column }", shown(given))
-    _check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
+    check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
     for name, value in given.items():
         if not isinstance(value, str):
             raise InputError(f"{key}.{name}", "text", shown(value))
@@ -327,7 +334,7 @@ def _problem(table: Table, folder: Path) -> Problem:
     outputs = None
     if "outputs" in table:
         section = _section(table, "outputs")
-        _check_keys(section, "outputs", ("values",), required=("values",))
+        check_keys(section, "outputs", ("values",), required=("values",))
         outputs = _a_list(section["values"], "outputs.values")
     return Problem(
         setting.domain,
@@ -344,7 +351,7 @@ def _problem(table: Table, folder: Path) -> Problem:
 def read_domain(section: Table, folder: Path | None = None) -> Domain:
     """Read a ``[domain]`` table; a file of points is looked for from ``folder``."""
     form = _one_form(section, "domain", ("values", "size", "grid", "points"))
-    with _inside("domain"):
+    with inside("domain"):
         if form == "size":
             return Domain.range(section["size"])
         if form == "values":
@@ -354,7 +361,7 @@ def read_domain(section: Table, folder: Path | None = None) -> Domain:
         grid = section["grid"]
         if not isinstance(grid, dict):
             raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
-        _check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
+        check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
         return Domain.grid(**grid)
 
 
@@ -364,7 +371,7 @@ def _points(given: Any, folder: Path | None) -> Domain:
         return Domain.points(_a_list(given, "points"))
     source = ("coordinates",) if "coordinates" in given or folder is None else ("file", "columns")
     known = (*source, "metric") if "coordinates" in source else (*source, "separator", "metric")
-    _check_keys(given, "points", known, required=source)
+    check_keys(given, "points", known, required=source)
     metric = check_metric(given.get("metric", "euclidean"))
     if "coordinates" in source or folder is None:
         return Domain.points(_a_list(given["coordinates"], "points.coordinates"), metric)
@@ -389,7 +396,7 @@ def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
         "data": lambda: _prior_from_file(section["data"], domain, folder),
     }
     form = _one_form(section, "prior", tuple(forms))
-    with _inside("prior"):
+    with inside("prior"):
         entries = "counts" if form == "counts" else "probabilities"
         return forms[form]().aligned(domain, form, entries)
 
@@ -404,7 +411,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
     if not isinstance(data, dict):
         raise InputError("data", "a table { file, column }", shown(data))
     known = ("file", "column", "separator", "smoothing")
-    _check_keys(data, "data", known, required=("file", "column"))
+    check_keys(data, "data", known, required=("file", "column"))
     for key in ("file", "column", "separator"):
         if not isinstance(data.get(key, ""), str):
             raise InputError(f"data.{key}", "text", shown(data[key]))
@@ -419,7 +426,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
         counts[place] += 1
     if not any(counts):
         raise InputError("data.file", "a table with at least one record", f"none in {path.name}")
-    with _inside("data"):
+    with inside("data"):
         return Prior.from_counts(counts, data.get("smoothing", 0))
 
 
@@ -444,20 +451,20 @@ def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     own = {key: value for key, value in table.items() if key not in keys}
     attribute, labels = table[keys[0]] if keys else None, domain
     if isinstance(attribute, dict):
-        with _inside(f"{where}.{keys[0]}"):
+        with inside(f"{where}.{keys[0]}"):
             attribute = attribute_of(attribute)
         labels = attribute.values
-    with _inside(where):
+    with inside(where):
         own = _with_files(own, folder, labels)
     notion: Notion = _build(own, where, "notion", NOTIONS, ATTRIBUTE_KEYS)
     if not keys:
         return notion
-    with _inside(where):
+    with inside(where):
         return SensitiveAttributePrivacy(notion, attribute)
 
 
 def _utility(section: Table, domain: Domain, outputs: list[Any] | None, folder: Path) -> Utility:
-    with _inside("utility"):
+    with inside("utility"):
         own = _with_files(section, folder, domain, outputs)
     utility: Utility = _build(own, "utility", "objective", UTILITIES)
     return utility
@@ -492,17 +499,12 @@ def _build(
     if naming_key not in table:
         _check_no_near_miss(table, where, naming_key)
         raise InputError(f"{where}.{naming_key}", f"one of {', '.join(registry)}", "none")
-    name = table[naming_key]
-    if not isinstance(name, str) or name not in registry:
-        hint = did_you_mean(str(name), registry)
-        raise InputError(
-            f"{where}.{naming_key}", f"one of {', '.join(registry)}", shown(name), hint
-        )
-    keys = registry[name].keys()
+    kind = choose(registry, table[naming_key], f"{where}.{naming_key}")
+    keys = kind.keys()
     required = [key for key, needed in keys.items() if needed]
-    _check_keys(table, where, (naming_key, *keys, *apart), required=required)
-    with _inside(where):
-        return registry[name](**{key: v for key, v in table.items() if key != naming_key})
+    check_keys(table, where, (naming_key, *keys, *apart), required=required)
+    with inside(where):
+        return kind(**{key: v for key, v in table.items() if key != naming_key})
 
 
 def _check_no_near_miss(table: Table, where: str, key: str) -> None:
@@ -514,21 +516,12 @@ def _check_no_near_miss(table: Table, where: str, key: str) -> None:
 
 
 def _expected(section: Table) -> Expected:
-    _check_keys(section, "expected", ("value", "rtol"), required=("value",))
+    check_keys(section, "expected", ("value", "rtol"), required=("value",))
     value = as_fraction(section["value"], "expected.value")
     rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
     if rtol < 0:
         raise InputError("expected.rtol", "a number >= 0", shown(section["rtol"]))
     return Expected(float(value), float(rtol))
-
-
-@contextlib.contextmanager
-def _inside(where: str) -> Any:
-    """Put ``where`` before the key of an input error."""
-    try:
-        yield
-    except InputError as error:
-        raise error.within(where) from None
 
 
 def _section(table: Table, key: str) -> Table:
@@ -553,23 +546,8 @@ def _a_list(value: Any, key: str) -> list[Any]:
 
 
 def _one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
-    _check_keys(section, where, forms)
+    check_keys(section, where, forms)
     if len(section) != 1:
         given = " and ".join(section) or "none"
         raise InputError(where, f"exactly one of {', '.join(forms)}", given)
     return next(iter(section))
-
-
-def _check_keys(
-    table: Table, where: str, known: Iterable[str], required: Iterable[str] = ()
-) -> None:
-    """Raise InputError unless a table has all keys that are required, and only known ones."""
-    known = tuple(known)
-    prefix = f"{where}." if where else ""
-    for key in table:
-        if key not in known:
-            expected = f"one of the keys {', '.join(known)}"
-            raise InputError(f"{prefix}{key}", expected, shown(key), did_you_mean(key, known))
-    for key in required:
-        if key not in table:
-            raise InputError(f"{prefix}{key}", "this key, which is required", "none")

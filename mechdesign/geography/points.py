@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.errors import InputError, did_you_mean, listed, shown
+from mechdesign.errors import InputError, known_word, listed, shown
 from mechdesign.exact import as_fraction
 
 __all__ = ["HAVERSINE", "NearestPoint", "check_metric", "exact_points", "great_circle"]
@@ -40,11 +40,7 @@ def check_metric(metric: Any) -> str:
     InputError
         If it is none.
     """
-    if metric not in METRICS:
-        expected = f"one of {', '.join(METRICS)}"
-        hint = did_you_mean(str(metric), METRICS)
-        raise InputError("points.metric", expected, shown(metric), hint)
-    return str(metric)
+    return known_word(metric, METRICS, "points.metric")
 
 
 def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.by_component import ByComponent, same_in_every_block
@@ -203,16 +203,12 @@ def mechanism_for(
     >>> mechanism_for("hadamard-response", Domain.range(6), BlockLDP(1, [[0, 1, 2], [3, 4, 5]]))
     ByComponent(6 inputs, BlockLDP(epsilon=1, blocks=[[0, 1, 2], [3, 4, 5]]), 3 bits a report)
     """
-    if kind not in MECHANISMS:
-        hint = did_you_mean(str(kind), MECHANISMS)
-        raise InputError("kind", f"one of {', '.join(MECHANISMS)}", shown(kind), hint)
+    known_word(kind, MECHANISMS, "kind")
     forms = FORMS.get(type(notion))
     if forms is None:
         known = ", ".join(known.name for known in FORMS)
         raise InputError("privacy.notion", f"one of {known}, for a mechanism", shown(notion.name))
-    if kind not in forms:
-        expected = f"one of {', '.join(forms)} under {notion.name}"
-        raise InputError("kind", expected, shown(kind))
+    known_word(kind, forms, "kind", also=f" under {notion.name}")
     takes = LDP_MECHANISMS[kind].options if kind in LDP_MECHANISMS else {}
     given = {"size": size, "copies": copies, "field": field}
     options = {key: value for key, value in given.items() if value is not None}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
@@ -240,10 +240,7 @@ def budget(value: Exact, key: str = "epsilon") -> Fraction:
     >>> budget(0.5)
     Fraction(1, 2)
     """
-    number = as_fraction(value, key, expected="a finite number >= 0")
-    if number < 0:
-        raise InputError(key, "a finite number >= 0", shown(value))
-    return number
+    return as_fraction(value, key, expected="a finite number >= 0", least=0)
 
 
 def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:

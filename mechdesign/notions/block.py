@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.domain import Domain, Label, clean_label, is_whole, plain_label
+from mechdesign.domain import Domain, Label, clean_label, plain_label, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
@@ -71,8 +71,8 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         self.block_shape: tuple[int, int] | None = None
         if by_size:
             self.block_shape = (
-                _count(block_rows, "block_rows"),
-                _count(block_columns, "block_columns"),
+                whole_number(block_rows, "block_rows"),
+                whole_number(block_columns, "block_columns"),
             )
 
     def membership(self, domain: Domain) -> IntArray:
@@ -125,12 +125,6 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         else:
             table["blocks"] = [[plain_label(x) for x in block] for block in self.blocks or ()]
         return table
-
-
-def _count(value: Any, key: str) -> int:
-    if not is_whole(value) or value < 1:
-        raise InputError(key, "a whole number >= 1", shown(value))
-    return int(value)
 
 
 def _blocks(blocks: Any) -> tuple[tuple[Label, ...], ...]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain, clean_label, plain_label
-from mechdesign.errors import InfeasibleError, InputError, did_you_mean, shown
+from mechdesign.errors import InfeasibleError, InputError, check_keys, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, fraction_text
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.rows.linear_rows import LinearRows
@@ -266,13 +266,7 @@ def _parsed(given: Any) -> list[Row]:
 
 def _parsed_row(given: Any, key: str, number: int) -> Row:
     if isinstance(given, Mapping):
-        for word in given:
-            if word not in Row._fields:
-                expected = f"one of the keys {', '.join(Row._fields)}"
-                raise InputError(f"{key}.{word}", expected, shown(word), _near(word))
-        for word in ("left", "exponent", "right"):
-            if word not in given:
-                raise InputError(f"{key}.{word}", "this key, which is required", "none")
+        check_keys(given, key, Row._fields, required=("left", "exponent", "right"))
         parts = {"name": f"row {number}", **given}
     elif isinstance(given, tuple | list) and 4 <= len(given) <= 5:
         parts = dict(zip(Row._fields, given, strict=False))
@@ -281,17 +275,11 @@ def _parsed_row(given: Any, key: str, number: int) -> Row:
     name = parts["name"]
     if not isinstance(name, str) or not name:
         raise InputError(f"{key}.name", "text", shown(name))
-    slope = as_fraction(parts.get("slope", 0), f"{key}.slope", expected="a finite number >= 0")
-    if slope < 0:
-        raise InputError(f"{key}.slope", "a finite number >= 0", shown(parts["slope"]))
+    slope = budget(parts.get("slope", 0), f"{key}.slope")
     left, right = (_coefficients(parts[side], f"{key}.{side}") for side in ("left", "right"))
     if not left:
         raise InputError(f"{key}.left", "a coefficient that is not 0", "none")
     return Row(name, left, as_fraction(parts["exponent"], f"{key}.exponent"), right, slope)
-
-
-def _near(word: Any) -> str:
-    return did_you_mean(str(word), Row._fields)
 
 
 def _coefficients(given: Any, key: str) -> dict[Any, Fraction]:
@@ -305,12 +293,9 @@ def _coefficients(given: Any, key: str) -> dict[Any, Fraction]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(key, expected, shown(given))
         label, value = clean_label(pair[0], key), pair[1]
-        number = as_fraction(value, f"{key}.{label}", expected="a finite number >= 0")
-        if number < 0:
-            raise InputError(f"{key}.{label}", "a finite number >= 0", shown(value))
         if label in found:
             raise InputError(key, "labels that all differ", f"{shown(label)} twice")
-        found[label] = number
+        found[label] = budget(value, f"{key}.{label}")
     return {label: number for label, number in found.items() if number}
 
 

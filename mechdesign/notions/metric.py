@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.notions.rows.cone import Bound
@@ -61,12 +61,9 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
     def __init__(self, epsilon: Exact, distance: Any) -> None:
         super().__init__(epsilon)
         if isinstance(distance, str):
-            if distance not in NAMES:
-                expected = f"one of {', '.join(NAMES)}, or a matrix"
-                raise InputError(
-                    "distance", expected, shown(distance), did_you_mean(distance, NAMES)
-                )
-            self.distance: str | ExactTable | Callable[[Any, Any], Any] = distance
+            self.distance: str | ExactTable | Callable[[Any, Any], Any] = known_word(
+                distance, NAMES, "distance", also=", or a matrix"
+            )
         elif callable(distance) and not isinstance(distance, type):
             self.distance = distance
         else:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, did_you_mean, shown, shown_kind
+from mechdesign.errors import InputError, check_keys, inside, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
@@ -92,12 +92,7 @@ class SensitiveAttribute:
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> SensitiveAttribute:
         """Return the attribute that a table of a problem file states."""
-        for key in table:
-            if key not in cls.KEYS:
-                expected = f"one of the keys {', '.join(cls.KEYS)}"
-                raise InputError(key, expected, shown(table[key]), did_you_mean(key, cls.KEYS))
-        if "values" not in table:
-            raise InputError("values", "this key, which is required", "none")
+        check_keys(table, "", cls.KEYS, required=("values",))
         return cls(**table)
 
     def aligned(self, inputs: Domain) -> SensitiveAttribute:
@@ -240,10 +235,8 @@ class SensitiveAttributePrivacy(Notion):
         if not isinstance(attribute, SensitiveAttribute | UncertainAttribute | Mapping):
             expected = "a table { values, given_input } or { values, joint }"
             raise InputError("secret", expected, shown(attribute))
-        try:
+        with inside("secret"):
             self.attribute = attribute_of(attribute)
-        except InputError as error:
-            raise error.within("secret") from None
         self._spread = self.attribute.spread(notion)
 
     @property
@@ -254,18 +247,14 @@ class SensitiveAttributePrivacy(Notion):
     def family(self, domain: Domain, prior: Prior | None) -> LatentRows:
         """Compile the rows of the notion on the values of S, and state them for the inputs."""
         given = prior_for(f"{self.name} of a sensitive attribute", domain, prior)
-        try:
+        with inside("secret"):
             masses, given_value = self.attribute.aligned(domain).distributions(given)
-        except InputError as error:
-            raise error.within("secret") from None
         return LatentRows(self._spread.family(self.attribute.domain, masses), given_value)
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
         """Return the notion with its numbers in the order of the values and of the domain."""
-        try:
+        with inside("secret"):
             attribute = self.attribute.aligned(domain)
-        except InputError as error:
-            raise error.within("secret") from None
         return SensitiveAttributePrivacy(self.notion.aligned(attribute.values), attribute)
 
     def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:

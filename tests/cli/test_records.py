@@ -186,7 +186,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "separator": ([*SURVEY, "--separator", ";;"], "separator: expected one character"),
     "kind of file": ([*SURVEY[:3], "reports.xls", *SURVEY[4:]], "reports.xls: expected a name"),
     "no reports": ([*READING[:2], "survey.csv", "--column", "name"], "survey.csv: line 2, column"),
-    "method": ([*READING, "--method", "unbaised"], "method: expected one of 'unbiased'"),
+    "method": ([*READING, "--method", "unbaised"], "method: expected one of unbiased"),
     "target": ([*READING, "--target", "all"], "target: expected "),
     "confidence": ([*READING, "--confidence", "2"], "confidence: expected "),
     "confidence 0": ([*READING, "--confidence", "0"], "mechdesign estimate: argument --confidence"),

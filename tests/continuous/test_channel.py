@@ -367,7 +367,7 @@ def test_a_channel_is_what_it_is_made_from() -> None:
 @pytest.mark.parametrize(
     ("kind", "points", "says"),
     [
-        ("steps", [0, 1], "kind: expected one of: cells, linear"),
+        ("steps", [0, 1], "kind: expected one of cells, linear"),
         ("linear", [0], "points: expected at least two"),
         ("cells", [0, 1, 1], r"points\[2\]: expected points that rise"),
         ("cells", [0, Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30), 1], "as doubles too"),

@@ -183,7 +183,7 @@ def test_groups_that_together_do_not_tell_are_refused() -> None:
             {},
             r"groups\[1\]: reports: expected at least one report",
         ),
-        ([(LEFT, Tally.of([1, 2]))], {"method": "best"}, "method: expected one of 'unbiased'"),
+        ([(LEFT, Tally.of([1, 2]))], {"method": "best"}, "method: expected one of unbiased"),
         ([(LEFT, Tally.of([1, 2]))], {"target": "all"}, "target"),
         (
             [(LEFT, Tally.of([1, 2]))],

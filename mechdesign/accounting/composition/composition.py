@@ -16,7 +16,7 @@ from mechdesign.accounting.composition.products import (
 )
 from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, UnsupportedError, row_of
+from mechdesign.errors import InputError, UnsupportedError, choose
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.text import Table, Tabular
@@ -71,7 +71,7 @@ class Composition(Tabular):
     rows: tuple[CompositionRow, ...]
 
     def __getitem__(self, notion: str) -> CompositionRow:
-        return row_of({row.notion: row for row in self.rows}, notion, "notion")
+        return choose({row.notion: row for row in self.rows}, notion, "notion")
 
     @property
     def matrix(self) -> tuple[tuple[float, ...], ...]:

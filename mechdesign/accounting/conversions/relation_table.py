@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mechdesign.channel import Channel
-from mechdesign.errors import row_of
+from mechdesign.errors import choose
 from mechdesign.notions import Notion
 from mechdesign.text import Table, Tabular
 
@@ -68,7 +68,7 @@ class Relations(Tabular):
     rows: tuple[Implied, ...]
 
     def __getitem__(self, target: str) -> Implied:
-        return row_of({row.target: row for row in self.rows}, target, "target")
+        return choose({row.target: row for row in self.rows}, target, "target")
 
     def _head(self) -> str:
         return f"{self.notion!r} implies, in nats"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.domain import Label
-from mechdesign.errors import row_of
+from mechdesign.errors import choose
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
 from mechdesign.text import Table, format_table, html_lines, shortened
@@ -103,7 +103,7 @@ class Leakages:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, notion: str) -> Leakage:
-        return row_of({row.notion: row for row in self.rows}, notion, "notion")
+        return choose({row.notion: row for row in self.rows}, notion, "notion")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data, fit for JSON: exact numbers as text, infinite ones as ``"inf"``."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, overload
 
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import choose
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.registry import LDP_MECHANISMS
 from mechdesign.mechanisms.two_score import LDPMechanism
@@ -87,9 +87,8 @@ class Advice(Sequence[Option]):
             If it is none of these.
         """
         keys = {"error": "risk_ratio", "bits": "bits_per_report", "time": "decoding_seconds"}
-        if what not in keys:
-            raise InputError("by", f"one of {', '.join(keys)}", shown(what))
-        return sorted(self, key=lambda each: float(getattr(each, keys[what])))
+        found = choose(keys, what, "by")
+        return sorted(self, key=lambda each: float(getattr(each, found)))
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON has it."""

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import choose
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
 
 __all__ = ["LOSSES", "Losses"]
@@ -50,10 +50,8 @@ class Losses:
     """
 
     def __init__(self, law: TorusLaw, prior: FloatArray, loss: str, step: float) -> None:
-        if loss not in LOSSES:
-            hint = did_you_mean(str(loss), LOSSES)
-            raise InputError("loss", f"one of {', '.join(LOSSES)}", shown(loss), hint)
-        self._law, self._prior, self._kind = law, prior.reshape(law.sides), LOSSES[loss]
+        self._kind = choose(LOSSES, loss, "loss")
+        self._law, self._prior = law, prior.reshape(law.sides)
         down, right = (np.abs(np.arange(1 - size, size)) for size in law.sides)
         self._loss = self._kind.table(step, down[:, None].astype(float), right.astype(float))
         # weights of the displacements between points of the grid, as the noise has no direction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, check_keys
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
 __all__ = ["WAYS", "stated_priors"]
@@ -55,10 +55,7 @@ def stated_priors(
     if not named and isinstance(priors, PriorSet):
         return priors
     if not named and isinstance(priors, Mapping) and set(priors) & set(KEYS):
-        for key in priors:
-            if key not in KEYS:
-                expected = f"one of the keys {', '.join(KEYS)}"
-                raise InputError(key, expected, shown(priors[key]), did_you_mean(key, KEYS))
+        check_keys(priors, "", KEYS)
         return stated_priors(**priors)
     if priors is not None and not named:
         return PriorList(priors)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, UnsupportedError, did_you_mean, listed, shown
+from mechdesign.errors import InputError, UnsupportedError, check_keys, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.labels import Labels, by_label, places, split_matrix
 from mechdesign.notions.base import Notion
@@ -148,10 +148,7 @@ class UncertainAttribute:
         given = list(radius) if isinstance(radius, list | tuple) else [radius] * size
         if len(given) != size:
             raise InputError("radius", f"{size} numbers, one for each input", f"{len(given)}")
-        radii = tuple(as_fraction(r, "radius", expected=expected) for r in given)
-        if not all(0 <= r <= 1 for r in radii):
-            raise InputError("radius", expected, shown(radius))
-        return radii
+        return tuple(as_fraction(r, "radius", expected=expected, least=0, most=1) for r in given)
 
     def _check_box(self) -> None:
         (lower,), (upper,) = self._tables["lower"], self._tables["upper"]
@@ -168,12 +165,7 @@ class UncertainAttribute:
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> UncertainAttribute:
         """Return the attribute that a table of a problem file states."""
-        for key in table:
-            if key not in cls.KEYS:
-                expected = f"one of the keys {', '.join(cls.KEYS)}"
-                raise InputError(key, expected, shown(table[key]), did_you_mean(key, cls.KEYS))
-        if "values" not in table:
-            raise InputError("values", "this key, which is required", "none")
+        check_keys(table, "", cls.KEYS, required=("values",))
         return cls(**table)
 
     @property

@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.non_conic.guess_constraint import (
-    Guesses,
-    GuessNotion,
-    in_words,
-    positive,
-)
+from mechdesign.notions.non_conic.guess_constraint import Guesses, GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
 __all__ = ["AttackError"]
@@ -74,12 +69,7 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
         self.least = positive(least, "least")
         self.distance: str | ExactTable
         if isinstance(distance, str):
-            if distance not in NAMES:
-                expected = f"one of {', '.join(NAMES)}, or a matrix"
-                raise InputError(
-                    "distance", expected, shown(distance), did_you_mean(distance, NAMES)
-                )
-            self.distance = distance
+            self.distance = known_word(distance, NAMES, "distance", also=", or a matrix")
         elif isinstance(distance, ExactTable):
             self.distance = distance
         else:

@@ -10,7 +10,6 @@ import numpy as np
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import BudgetNotion, Notion
 from mechdesign.notions.channel_constraint import ChannelConstraint
@@ -104,7 +103,4 @@ def slack(value: Exact, key: str = "delta") -> Fraction:
     >>> slack("1e-6")
     Fraction(1, 1000000)
     """
-    number = as_fraction(value, key, expected="a number from 0 to 1")
-    if not 0 <= number <= 1:
-        raise InputError(key, "a number from 0 to 1", shown(value))
-    return number
+    return as_fraction(value, key, expected="a number from 0 to 1", least=0, most=1)

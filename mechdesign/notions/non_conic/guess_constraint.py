@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InfeasibleError, InputError, shown
+from mechdesign.errors import InfeasibleError
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.notions.base import prior_for
 from mechdesign.notions.channel_constraint import Columns
@@ -122,10 +122,7 @@ def positive(value: Exact, key: str) -> Fraction:
     >>> positive("0.25", "limit")
     Fraction(1, 4)
     """
-    number = as_fraction(value, key, expected="a number above 0")
-    if number <= 0:
-        raise InputError(key, "a number above 0", shown(value))
-    return number
+    return as_fraction(value, key, expected="a number above 0", above=0)
 
 
 def in_words(value: Fraction) -> str:

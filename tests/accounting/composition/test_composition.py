@@ -329,7 +329,7 @@ def test_the_table_and_the_lines() -> None:
     assert "3 of 4 outputs compared" in repr(found)
     assert found["ldp"].exact == pytest.approx(2 * math.log(3))
     assert compose([WARNER] * 2).rows == (found["ldp"],)
-    with pytest.raises(InputError, match="one of: ldp, differential"):
+    with pytest.raises(InputError, match="one of ldp, differential"):
         found["lap"]
 
 

@@ -365,7 +365,7 @@ def test_what_does_not_fit_is_refused() -> None:
         privacy_profile(coin, [0, -1])
     with pytest.raises(InputError, match="prior: expected 2"):
         privacy_profile(coin, [0], Prior.uniform(3))
-    with pytest.raises(InputError, match="notion: expected one of: ldp"):
+    with pytest.raises(InputError, match="notion: expected one of ldp"):
         leakages(coin)["lip"]
 
 
