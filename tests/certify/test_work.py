@@ -84,6 +84,20 @@ def with_values(values: list[str]) -> Document:
     return sealed(file)
 
 
+LITTLE_IN_COMMON = [f"{10**947}/{10**950 + 2 * x + 1}" for x in range(600)]
+"""600 numbers whose sum has a denominator of half a million digits."""
+
+
+def with_privacy(table: Document, k: int) -> Document:
+    """A file that claims another notion."""
+    problem = Problem(range(k), LDP(1), MeanAbsoluteError(), outputs=[0])
+    file = document(problem, {"theorem": "nothing-constrained", "dual": None})
+    file["problem"]["privacy"] = [{**table, "epsilon": "1"}]
+    claim = {"notion": table["notion"], "epsilon": 1.0, "leakage": 0.0, "certified": True}
+    claim |= {"secret": table["secret"]["values"]} if "secret" in table else {}
+    return sealed(file | {"privacy": [claim]})
+
+
 HOSTILE: dict[str, Callable[[], Document]] = {
     "rays of a cone that is not regular": lambda: document(
         Problem(range(14), ContextAwareLDP(budgets(14)), MutualInformation()),
@@ -104,6 +118,20 @@ HOSTILE: dict[str, Callable[[], Document]] = {
     ),
     "values whose denominators have little in common": lambda: with_values(
         [f"1/{10**250 + 2 * x + 1}" for x in range(250)]
+    ),
+    "a box of priors whose ends have little in common": lambda: with_privacy(
+        {"notion": "bounded-prior-lip", "lower": LITTLE_IN_COMMON, "upper": ["1"] * 600}, 600
+    ),
+    "laws of a secret whose bounds have little in common": lambda: with_privacy(
+        {
+            "notion": "lip",
+            "secret": {
+                "values": list(range(600)),
+                "lower": [LITTLE_IN_COMMON],
+                "upper": [["1"] * 600],
+            },
+        },
+        1,
     ),
     "costs at many decoders": lambda: document(
         Problem(range(200), LDP(1), PosteriorMeanSquaredError(values=list(range(200)))),

@@ -130,7 +130,7 @@ class _NamedRows:
         exponent = lift_exponent(table, side)
         prior = tuple(self.statement.prior if given is None else distribution(given, self.k))
         if (notion, prior) not in self._members:
-            check_member(prior_bounds(self.statement, table), list(prior), self.k)
+            check_member(prior_bounds(self.statement, table), list(prior))
             self._members.add((notion, prior))
         unknown = self.unknowns.setdefault(prior, self.k + len(self.unknowns))
         spend(20 * self.k, "the row of a lift")

@@ -22,9 +22,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from fractions import Fraction
-from operator import mul
 from typing import Any, TypeAlias
 
+from mechdesign.certify.fixed_point import fraction_steps, longest, total
 from mechdesign.certify.problem import distribution, nonnegative, table_of
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -38,7 +38,8 @@ MOST_UNCERTAIN = 10
 """Inputs with an interval of more than one number."""
 
 LIFTS = ("lip", "pml", "lift")
-ZERO, ONE, HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+ZERO, ONE = Fraction(0), Fraction(1)
+COIN = (Fraction(1, 2), Fraction(1, 2))
 
 
 def stated_laws(stated: dict[str, Any], n_values: int, prior: Sequence[Fraction]) -> list[Law]:
@@ -58,6 +59,7 @@ def stated_laws(stated: dict[str, Any], n_values: int, prior: Sequence[Fraction]
     if "given_input" in stated and "radius" not in stated:
         return [_table(stated["given_input"], k, n_values)]
     ranges = _ranges(stated, k, n_values)
+    occurring = [x for x, p in enumerate(prior) if p]
     found: list[Law] = []
     for s in range(1 if n_values == 2 else n_values):
         ends = [tuple(dict.fromkeys(row[s])) for row in ranges]
@@ -65,8 +67,8 @@ def stated_laws(stated: dict[str, Any], n_values: int, prior: Sequence[Fraction]
             raise CertificateError("a secret in the file has too many uncertain inputs")
         for chosen in itertools.product(*ends):
             spend(20 * k, "the laws of a secret")
-            mass = sum(map(mul, chosen, prior), ZERO)
-            found.append([(a, 1 - a) if 0 < mass < 1 else (HALF, HALF) for a in chosen])
+            told = {chosen[x] for x in occurring}
+            found.append([(a, 1 - a) if told - {ZERO} and told - {ONE} else COIN for a in chosen])
     return found
 
 
@@ -109,15 +111,9 @@ def _ranges(stated: dict[str, Any], k: int, n_values: int) -> list[list[tuple[Fr
         lower, upper = (table_of(stated[key], (k, n_values)) for key in ("lower", "upper"))
     found = []
     for low, high in zip(lower, upper, strict=True):
-        least, most = sum(low, ZERO), sum(high, ZERO)
-        if min(low) < 0 or any(a > b for a, b in zip(low, high, strict=True)):
+        room, free = 1 - total(low), 1 - total(high)
+        if not free <= 0 <= room or any(a > b for a, b in zip(low, high, strict=True)):
             raise CertificateError("the bounds on the secret in the file leave no law")
-        if not least <= 1 <= most:
-            raise CertificateError("the bounds on the secret in the file leave no law")
-        found.append(
-            [
-                (max(a, 1 - (most - b)), min(b, 1 - (least - a)))
-                for a, b in zip(low, high, strict=True)
-            ]
-        )
+        spend(2 * len(low) * fraction_steps(longest([room, free])), "the laws of a secret")
+        found.append([(max(a, b + free), min(b, a + room)) for a, b in zip(low, high, strict=True)])
     return found

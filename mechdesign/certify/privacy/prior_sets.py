@@ -19,7 +19,6 @@ from mechdesign.certify.problem import (
     Statement,
     distribution,
     nonnegative,
-    number,
     table_of,
 )
 from mechdesign.errors import CertificateError
@@ -63,7 +62,8 @@ def prior_bounds(statement: Statement, table: dict[str, Any]) -> PriorBounds:
         return [distribution(prior, k) for prior in stated], None, None
     if "lower" in stated:
         low, high = table_of([stated["lower"], stated["upper"]], (2, k))
-        if not sum(low) <= 1 <= sum(high) or any(a > b for a, b in zip(low, high, strict=True)):
+        rises = all(a <= b for a, b in zip(low, high, strict=True))
+        if not rises or not fixed.total(low) <= 1 <= fixed.total(high):
             raise CertificateError("the box of priors in the file is empty")
         return [], (low, high), None
     return [], None, (distribution(stated["center"], k), nonnegative(stated["radius"]))
@@ -111,32 +111,27 @@ def extreme_probability(bounds: Any, q: Sequence[int], sign: int, one: int = 1) 
     return max((sum(map(mul, prior, q)) for prior in listed), key=lambda total: sign * total)
 
 
-def has_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> bool:
-    """Return whether ``prior`` is one of those that the notion protects against."""
+def has_member(bounds: PriorBounds, prior: list[Fraction]) -> bool:
+    """Return whether a distribution is one of those that the notion protects against."""
     listed, box, ball = bounds
-    if box is None and ball is None:
-        return prior in listed
-    inside = len(prior) == size and min(prior) >= 0 and sum(prior) == 1
     if box is not None:
-        low, high = box
-        inside = inside and all(a <= p <= b for a, p, b in zip(low, prior, high, strict=True))
-    elif ball is not None:
+        return all(a <= p <= b for a, p, b in zip(box[0], prior, box[1], strict=True))
+    if ball is not None:
         center, radius = ball
-        moved = sum((abs(p - c) for p, c in zip(prior, center, strict=True)), Fraction(0))
-        inside = inside and moved <= 2 * radius
-    return inside
+        return fixed.total([abs(p - c) for p, c in zip(prior, center, strict=True)]) <= 2 * radius
+    return prior in listed
 
 
-def check_member(bounds: PriorBounds, prior: list[Fraction], size: int) -> None:
-    """Raise unless ``prior`` is one of those that the notion protects against."""
-    if not has_member(bounds, prior, size):
+def check_member(bounds: PriorBounds, prior: list[Fraction]) -> None:
+    """Raise unless a distribution is one of those that the notion protects against."""
+    if not has_member(bounds, prior):
         raise CertificateError("a multiplier is of a prior that is not in the notion's set")
 
 
 def read_members(statement: Statement, table: dict[str, Any], given: Any) -> list[list[Fraction]]:
     """Return the priors that a certificate names; each must be in the set of the notion."""
     bounds = prior_bounds(statement, table)
-    found = [[number(p) for p in prior] for prior in given]
+    found = [distribution(prior, len(statement.prior)) for prior in given]
     for prior in found:
-        check_member(bounds, prior, len(statement.prior))
+        check_member(bounds, prior)
     return found

@@ -97,7 +97,7 @@ def test_extreme_probabilities_are_those_of_the_best_vertex(
         assert isinstance(scaled, int)
         assert Fraction(scaled, whole) == best
     for prior in members(keys):
-        assert has_member(bounds, prior, len(q))
+        assert has_member(bounds, prior)
 
 
 @examples(200)
@@ -119,13 +119,13 @@ def test_membership_is_that_of_the_definition(
     else:
         c, r = [Fraction(v) for v in keys["center"]], Fraction(keys["radius"])
         inside = sum(max(Fraction(0), v - w) for v, w in zip(p, c, strict=True)) <= r
-    assert has_member(bounds, p, len(q)) is inside
+    assert has_member(bounds, p) is inside
     if inside:
-        check_member(bounds, p, len(q))
+        check_member(bounds, p)
         assert read_members(statement, statement.privacy[0], [[str(v) for v in p]]) == [p]
     else:
         with pytest.raises(CertificateError, match="not in the notion's set"):
-            check_member(bounds, p, len(q))
+            check_member(bounds, p)
         with pytest.raises(CertificateError, match="not in the notion's set"):
             read_members(statement, statement.privacy[0], [[str(v) for v in p]])
 
@@ -137,19 +137,21 @@ BALL = {"center": ["0.2", "0.3", "0.5"], "radius": "0.1"}
 @pytest.mark.parametrize("keys", [BOX, BALL], ids=["box", "ball"])
 def test_what_is_no_distribution_of_the_inputs_is_no_member(keys: dict[str, Any]) -> None:
     statement = stated(keys)
-    bounds = prior_bounds(statement, statement.privacy[0])
-    good = [Fraction(n, 10) for n in (2, 3, 5)]
-    assert has_member(bounds, good, 3)
+    table = statement.privacy[0]
+    good = ["0.2", "0.3", "0.5"]
+    assert read_members(statement, table, [good]) == [[Fraction(p) for p in good]]
     for wrong in (["0.2", "0.3", "0.4"], ["0.2", "0.3", "0.6"], ["0.3", "-0.05", "0.75"]):
-        assert not has_member(bounds, [Fraction(p) for p in wrong], 3)
-    assert not has_member(bounds, good, 4)
+        with pytest.raises(CertificateError):
+            read_members(statement, table, [wrong])
+    with pytest.raises(CertificateError, match="no distribution on its inputs"):
+        read_members(statement, table, [[*good, "0"]])
 
 
 def test_a_ball_of_radius_r_moves_the_probability_r() -> None:
     statement = stated(BALL)
     bounds = prior_bounds(statement, statement.privacy[0])
-    assert has_member(bounds, [Fraction(n, 100) for n in (10, 30, 60)], 3)
-    assert not has_member(bounds, [Fraction(n, 100) for n in (9, 30, 61)], 3)
+    assert has_member(bounds, [Fraction(n, 100) for n in (10, 30, 60)])
+    assert not has_member(bounds, [Fraction(n, 100) for n in (9, 30, 61)])
     assert extreme_probability(bounds, [0, 0, 1], +1) == Fraction(6, 10)
     assert extreme_probability(bounds, [0, 0, 1], -1) == Fraction(4, 10)
     assert extreme_probability(bounds, [1, 0, 1], -1) == Fraction(6, 10)
@@ -163,7 +165,7 @@ def test_notions_for_the_prior_of_the_problem_have_it_alone_and_others_none() ->
         assert prior_bounds(statement, table) == ([own], None, None)
     for name in (SECRET, LINEAR):
         assert prior_bounds(statement, {"notion": name}) == ([], None, None)
-    assert not has_member(([own], None, None), own[::-1], 3)
+    assert not has_member(([own], None, None), own[::-1])
 
 
 def test_empty_sets_and_other_shapes_are_refused() -> None:

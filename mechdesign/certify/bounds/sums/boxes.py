@@ -155,7 +155,7 @@ class _LiftRegion:
                         ratios[x][z] = _smaller(ratios[x][z], scaled_up(ceiling))
             elif table["notion"] != SECRET and not is_linear(table):
                 (least, most), asked = lift_range(table), prior_bounds(self.statement, table)
-                if has_member(asked, self.statement.prior, k):
+                if has_member(asked, self.statement.prior):
                     low = max(low, scaled_down(least))
                     if most is not None:
                         high = _smaller(high, scaled_up(most))
@@ -223,15 +223,15 @@ class _LiftRegion:
         ]
         for _ in range(SWEEPS):
             for x, rows in enumerate(self._rows):
-                top, bottom = high[x], low[x]
+                own_low, own_high = low[x], high[x]
                 for z, m, inverse in rows:
                     reach = -(-m * high[z] >> BITS)
-                    if reach < top:
-                        top = reach
-                    reach = bottom * inverse >> BITS
+                    if reach < own_high:
+                        own_high = reach
+                    reach = own_low * inverse >> BITS
                     if reach > low[z]:
                         low[z] = reach
-                high[x] = top
+                high[x] = own_high
             below = [p * a for (p, _), a in zip(self.prior, low, strict=True)]
             above = [p * b for (_, p), b in zip(self.prior, high, strict=True)]
             lows, highs = sum(below), sum(above)

@@ -162,7 +162,7 @@ class _Forms:
                     self._take(x, z, ratio_ceiling(limit))
             elif table["notion"] != SECRET and not is_linear(table):
                 low, high = lift_range(table)
-                if has_member(prior_bounds(statement, table), statement.prior, k):
+                if has_member(prior_bounds(statement, table), statement.prior):
                     for x in range(k):
                         self._take(x, k, high)
                         self._take(k, x, 1 / low if low else None)

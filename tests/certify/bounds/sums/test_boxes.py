@@ -25,7 +25,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import verify
-from mechdesign.certify.bounds.sums.boxes import reduced_gain_by_boxes
+from mechdesign.certify.bounds.sums.boxes import _LiftRegion, reduced_gain_by_boxes
 from mechdesign.certify.bounds.sums.lift_knapsack import reduced_gain_by_knapsack
 from mechdesign.certify.privacy.check import ratio_limits
 from mechdesign.certify.problem import read_statement
@@ -123,6 +123,21 @@ def test_any_tree_bounds_the_surplus_for_sets_of_priors(seed: int) -> None:
     priors = {"0": [[str(p) for p in one] for one in listed]}
     found = reduced_gain_by_boxes(statement, prices, a_tree(rng, k, pairs), priors)
     assert float(found) >= largest_surplus(problem, u) - 1e-9
+
+
+@pytest.mark.parametrize("notion", [LIP(1), LDP(1), MetricPrivacy("0.6", "absolute")])
+@pytest.mark.parametrize("place", range(5))
+def test_what_a_cut_says_of_any_coordinate_is_kept(notion: Notion, place: int) -> None:
+    """Entries, the least entry and the greatest: no part is wider than where it was cut."""
+    problem = Problem(range(3), notion, MutualInformation(), prior=["0.2", "0.3", "0.5"])
+    region = _LiftRegion(read_statement(problem.to_table()), [Fraction(0)] * 3, {})
+    box = region.shrunk(region.root())
+    assert box is not None
+    low, high = box[place]
+    cut = (low + high) // 2
+    for part in ((low, cut), (cut, high)):
+        shrunk = region.shrunk([*box[:place], part, *box[place + 1 :]])
+        assert shrunk is None or part[0] <= shrunk[place][0] <= shrunk[place][1] <= part[1]
 
 
 def test_rows_that_do_not_hold_are_refused() -> None:
