@@ -20,6 +20,7 @@ __all__ = [
     "SUM_TOLERANCE",
     "Prior",
     "as_prior",
+    "distribution",
     "exact_numbers",
     "labeled_numbers",
     "normalized",
@@ -71,6 +72,20 @@ def exact_numbers(
     if size is not None and len(numbers) != size:
         raise InputError(key, f"{size} numbers, one for each input", f"{len(numbers)} numbers")
     return numbers
+
+
+def distribution(numbers: Sequence[Fraction], key: str, hint: str = "") -> tuple[Fraction, ...]:
+    """Return nonnegative numbers that sum to 1 within 1e-6, normalized exactly.
+
+    Raises
+    ------
+    InputError
+        If the sum is off, or a probability so small that no saved file could state it.
+    """
+    total = sum(numbers, Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError(key, "numbers that sum to 1", f"sum {float(total):.9g}", hint)
+    return normalized(numbers, key)
 
 
 def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
@@ -131,15 +146,7 @@ class Prior:
 
     def __init__(self, probabilities: Iterable[Exact] | Mapping[Any, Exact]) -> None:
         numbers, labels = labeled_numbers(probabilities, "probabilities")
-        total = sum(numbers, Fraction(0))
-        if abs(total - 1) > SUM_TOLERANCE:
-            raise InputError(
-                "probabilities",
-                "numbers that sum to 1",
-                f"sum {float(total):.9g}",
-                "counts are given as counts",
-            )
-        self._fill(normalized(numbers, "probabilities"), labels)
+        self._fill(distribution(numbers, "probabilities", "counts are given as counts"), labels)
 
     def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
         self.probabilities, self.labels = probabilities, labels

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
-from mechdesign.domain import Domain
 from mechdesign.exact import fraction_text
-from mechdesign.notions.base import Notion, budget, is_infinite, prior_for
+from mechdesign.notions.base import budget, is_infinite
+from mechdesign.notions.lift_notion import LiftNotion
 from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior import Prior
-from mechdesign.prior_sets import PriorList, PriorSet
 
 __all__ = ["AsymmetricLift"]
 
 
-class AsymmetricLift(Notion):
+class AsymmetricLift(LiftNotion):
     """Asymmetric LIP: e**-lower <= P(x|y) / P(x) <= e**upper for every x and y.
 
     Parameters
@@ -41,35 +37,21 @@ class AsymmetricLift(Notion):
 
     name = "lift"
     title = "lift bounds, LIP with a budget for each side"
-    on_interval = "mixture"
     example = """
 lower = 1.0                 # nats; P(x|y)/P(x) >= e^-lower; may be inf
 upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
 """
-    needs_prior = True
 
     def __init__(self, lower: Any, upper: Any) -> None:
         self.lower = _side(lower, "lower")
         self.upper = _side(upper, "upper")
 
     @property
-    def bounds_lift_from_below(self) -> bool:
-        """Whether ``lower`` is finite."""
-        return self.lower is not None
-
-    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Self:
-        """Return the same: lifts under a law are those of the values together with the law."""
-        return self
-
-    def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
-        """Compile to a bound on each side that has a finite budget."""
-        return self.rows_for(PriorList([prior_for(self.name, domain, prior)]))
-
-    def rows_for(self, priors: PriorSet) -> LiftRows:
-        """Return the bounds for the priors of a set."""
+    def bounds(self) -> tuple[Bound | None, Bound | None]:
+        """A bound on each side that has a finite budget."""
         upper = None if self.upper is None else Bound(base=self.upper)
         lower = None if self.lower is None else Bound(base=self.lower)
-        return LiftRows(self.name, priors, upper, lower, Fraction(0))
+        return upper, lower
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
-
-from mechdesign.domain import Domain
-from mechdesign.notions.base import BudgetNotion, prior_for
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.lift_notion import LiftNotion
 from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior import Prior
-from mechdesign.prior_sets import PriorList
 
 __all__ = ["PML"]
 
 
-class PML(BudgetNotion):
+class PML(BudgetNotion, LiftNotion):
     """Pointwise maximal leakage: P(x|y) / P(x) <= e**epsilon for every x and y.
 
     Parameters
@@ -38,17 +32,7 @@ class PML(BudgetNotion):
 
     name = "pml"
     title = "pointwise maximal leakage"
-    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
 """
-    needs_prior = True
-
-    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Self:
-        """Return the same: lifts under a law are those of the values together with the law."""
-        return self
-
-    def family(self, domain: Domain, prior: Prior | None) -> LiftRows:
-        """Compile to a bound on the lift from above."""
-        priors = PriorList([prior_for(self.name, domain, prior)])
-        return LiftRows(self.name, priors, Bound(), None, self.epsilon)
+    bounds = Bound(), None

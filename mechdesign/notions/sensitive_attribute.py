@@ -9,22 +9,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, check_keys, inside, shown, shown_kind
+from mechdesign.errors import InputError, inside, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
-from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
+from mechdesign.labels import aligned, by_label, places
 from mechdesign.notions.base import Notion, prior_for
 from mechdesign.notions.joint_laws.attribute import UncertainAttribute
+from mechdesign.notions.joint_laws.base import Attribute, check_rows, matrix_of
 from mechdesign.notions.rows.latent_rows import LatentRows
-from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, normalized
+from mechdesign.prior import SUM_TOLERANCE, Prior, distribution, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
 
 __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
 
 
-class SensitiveAttribute:
+class SensitiveAttribute(Attribute):
     """What is to be protected, where it is not the input: its values, and its joint distribution.
 
     The joint distribution with the input is given in one of two ways, each number exactly
@@ -74,35 +75,23 @@ class SensitiveAttribute:
             given = "none" if joint is None else "both"
             raise InputError("given_input", "exactly one of given_input and joint", given)
         self._marginal: Weights | None = None
-        size, values = len(self.domain), self.domain.labels
+        size, labels = len(self.domain), self.domain.labels
         if given_input is not None:
-            rows, self.input_labels, columns = _matrix(given_input, "given_input")
+            rows, self.input_labels, columns = matrix_of(given_input, "given_input")
             if columns is not None:
-                order = places(columns, values, "given_input, columns", "value")
+                order = places(columns, labels, "given_input, columns", "value")
                 rows = [[row[s] for s in order] for row in rows]
             self.given_input = tuple(
                 _distribution(row, f"given_input[{x}]", size) for x, row in enumerate(rows)
             )
         else:
-            rows, row_labels, self.input_labels = _matrix(joint, "joint")
+            rows, row_labels, self.input_labels = matrix_of(joint, "joint")
             if row_labels is not None:
-                rows = aligned(rows, row_labels, values, "joint, rows", "value")
+                rows = aligned(rows, row_labels, labels, "joint, rows", "value")
             self._marginal, self.given_input = _conditional(rows, size)
 
-    @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> SensitiveAttribute:
-        """Return the attribute that a table of a problem file states."""
-        check_keys(table, "", cls.KEYS, required=("values",))
-        return cls(**table)
-
-    def aligned(self, inputs: Domain) -> SensitiveAttribute:
-        """Return the same with the inputs in the order of the domain.
-
-        Raises
-        ------
-        InputError
-            If the labels, or without labels their number, are not those of the inputs.
-        """
+    def aligned(self, inputs: Domain) -> Self:
+        """Return the same with the inputs in the order of the domain."""
         if self.input_labels is None:
             return self
         found = copy.copy(self)
@@ -123,9 +112,7 @@ class SensitiveAttribute:
         InputError
             If they do not fit the prior of the input, or a value has probability 0.
         """
-        if len(self.given_input) != len(prior):
-            expected = f"{len(prior)} rows, one for each input"
-            raise InputError("given_input", expected, f"{len(self.given_input)} rows")
+        check_rows("given_input", len(self.given_input), prior)
         for x, (p, q) in enumerate(zip(self._marginal or (), prior, strict=False)):
             if abs(p - q) > SUM_TOLERANCE:
                 raise InputError(
@@ -134,21 +121,10 @@ class SensitiveAttribute:
                     f"sum {short_text(p)}",
                     "given_input states P(s|x) alone",
                 )
-        joint = [
-            tuple(row[s] * p for row, p in zip(self.given_input, prior, strict=True))
-            for s in range(len(self.domain))
-        ]
-        masses = [sum(row, Fraction(0)) for row in joint]
-        for s, mass in enumerate(masses):
-            if not mass:
-                expected = "values of positive probability"
-                value = shown(self.domain.labels[s])
-                raise InputError(f"values[{s}]", expected, f"{value} with 0", "leave it out")
-        rows = zip(joint, masses, strict=True)
-        return Prior(masses), [tuple(p / mass for p in row) for row, mass in rows]
+        return self._given_value(self.given_input, prior, "values[{}]")
 
     @property
-    def values(self) -> Domain:
+    def values(self) -> Domain:  # type: ignore[override]
         """The values as a domain."""
         return self.domain
 
@@ -165,18 +141,8 @@ class SensitiveAttribute:
             ),
         }
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SensitiveAttribute):
-            return NotImplemented
-        return self.to_table() == other.to_table()
-
-    def __hash__(self) -> int:
-        return hash(str(self.to_table()))
-
-    def __repr__(self) -> str:
-        labels = [shown(label) for label in self.domain.labels]
-        names = ", ".join(labels if len(labels) <= 4 else [*labels[:3], "..."])
-        return f"SensitiveAttribute({names}; {len(self.given_input)} inputs)"
+    def _extent(self) -> str:
+        return f"{len(self.given_input)} inputs"
 
 
 class SensitiveAttributePrivacy(Notion):
@@ -223,16 +189,14 @@ class SensitiveAttributePrivacy(Notion):
     allows_sensitive_attribute = False
     needs_prior = True
 
-    def __init__(
-        self, notion: Notion, attribute: SensitiveAttribute | UncertainAttribute | Any
-    ) -> None:
+    def __init__(self, notion: Notion, attribute: Attribute | Any) -> None:
         expected = "a notion about single outputs and one prior, to be about a sensitive attribute"
         if not isinstance(notion, Notion):
             raise InputError("notion", expected, shown_kind(notion))
         if not notion.allows_sensitive_attribute:
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
-        if not isinstance(attribute, SensitiveAttribute | UncertainAttribute | Mapping):
+        if not isinstance(attribute, Attribute | Mapping):
             expected = "a table { values, given_input } or { values, joint }"
             raise InputError("secret", expected, shown(attribute))
         with inside("secret"):
@@ -291,9 +255,7 @@ class SensitiveAttributePrivacy(Notion):
         return f"SensitiveAttributePrivacy({self.notion!r}, {self.attribute!r})"
 
 
-def attribute_of(
-    given: SensitiveAttribute | UncertainAttribute | Mapping[str, Any],
-) -> SensitiveAttribute | UncertainAttribute:
+def attribute_of(given: Attribute | Mapping[str, Any]) -> Attribute:
     """Return the attribute that a table states, with one joint law or a set; or itself.
 
     Raises
@@ -301,20 +263,11 @@ def attribute_of(
     InputError
         If it is none.
     """
-    if isinstance(given, SensitiveAttribute | UncertainAttribute):
+    if isinstance(given, Attribute):
         return given
     if set(given) & {"laws", "radius", "lower", "upper"}:
         return UncertainAttribute.from_table(given)
     return SensitiveAttribute.from_table(given)
-
-
-def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Labels | None]:
-    rows, row_labels, column_labels = split_matrix(
-        given, key, "a list of lists of numbers", "a list of numbers >= 0"
-    )
-    if not rows:
-        raise InputError(key, "at least one row", "an empty list")
-    return rows, row_labels, column_labels
 
 
 def _distribution(given: Any, key: str, size: int) -> Weights:
@@ -324,10 +277,7 @@ def _distribution(given: Any, key: str, size: int) -> Weights:
         raise InputError(
             key, f"{size} probabilities, one for each value", f"{len(numbers)} numbers"
         )
-    total = sum(numbers, Fraction(0))
-    if abs(total - 1) > SUM_TOLERANCE:
-        raise InputError(key, "numbers that sum to 1", f"sum {float(total):.9g}")
-    return normalized(numbers, key)
+    return distribution(numbers, key)
 
 
 def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weights, ...]]:
@@ -340,10 +290,7 @@ def _conditional(joint: list[list[Any]], size: int) -> tuple[Weights, tuple[Weig
             expected = "as many numbers in each row, one for each input"
             raise InputError(f"joint[{s}]", expected, f"{len(row)} numbers")
     marginal = tuple(sum(column, Fraction(0)) for column in zip(*rows, strict=True))
-    total = sum(marginal, Fraction(0))
-    if abs(total - 1) > SUM_TOLERANCE:
-        raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
-    masses = tuple(sum(row, Fraction(0)) / total for row in rows)
-    return tuple(p / total for p in marginal), tuple(
+    masses = distribution([sum(row, Fraction(0)) for row in rows], "joint")
+    return distribution(marginal, "joint"), tuple(
         normalized(column, "joint") if any(column) else masses for column in zip(*rows, strict=True)
     )

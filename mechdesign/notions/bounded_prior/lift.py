@@ -7,13 +7,12 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.bounded_prior.stated import stated_priors
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior import Prior
+from mechdesign.notions.lift_notion import ForEveryPrior
 
 __all__ = ["BoundedPriorLift"]
 
 
-class BoundedPriorLift(AsymmetricLift):
+class BoundedPriorLift(ForEveryPrior, AsymmetricLift):
     """Asymmetric LIP for every prior in a set: e**-lower <= P(x|y) / P(x) <= e**upper.
 
     Parameters
@@ -42,9 +41,6 @@ class BoundedPriorLift(AsymmetricLift):
 
     name = "bounded-prior-lift"
     title = "lift bounds with a budget for each side, for every prior in a set"
-    on_interval = ""
-    allows_sensitive_attribute = False
-    needs_prior = False
     example = """
 lower = 1.0                 # nats; P(x|y)/P(x) >= e^-lower; may be inf
 upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
@@ -56,15 +52,6 @@ priors = { center = [0.1, 0.2, 0.3, 0.4], radius = 0.05 }    # for every prior o
     def __init__(self, lower: Any, upper: Any, priors: Any) -> None:
         super().__init__(lower, upper)
         self.priors = stated_priors(priors)
-
-    @property
-    def bounds_lift_from_below(self) -> bool:
-        """False: the prior of X need not be one of the set."""
-        return False
-
-    def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
-        """Compile to a bound on each side that has a finite budget, for every prior of the set."""
-        return self.rows_for(self.priors.aligned(domain))
 
     def aligned(self, domain: Domain) -> BoundedPriorLift:
         """Return the notion with its priors in the order of the domain."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.bounded_prior.stated import WAYS, stated_priors
+from mechdesign.notions.lift_notion import ForEveryPrior
 from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior import Prior
-from mechdesign.prior_sets import PriorSet
 
 __all__ = ["BoundedPriorBudget", "BoundedPriorLIP"]
 
 
-class BoundedPriorBudget(BudgetNotion):
+class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
     """A bound on the lift with one budget, for every prior in a set.
 
     Parameters
@@ -31,12 +29,6 @@ class BoundedPriorBudget(BudgetNotion):
         a ball: all priors within total-variation distance ``radius`` of ``center``.
     """
 
-    allows_sensitive_attribute = False
-    from_below: ClassVar[bool] = False
-    """Whether the lift is bounded from below too."""
-
-    priors: PriorSet
-
     def __init__(
         self,
         epsilon: Exact,
@@ -48,11 +40,6 @@ class BoundedPriorBudget(BudgetNotion):
     ) -> None:
         super().__init__(epsilon)
         self.priors = stated_priors(priors, lower, upper, center, radius)
-
-    def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
-        """Compile to bounds on the lift for every prior of the set."""
-        lower = Bound() if self.from_below else None
-        return LiftRows(self.name, self.priors.aligned(domain), Bound(), lower, self.epsilon)
 
     def aligned(self, domain: Domain) -> Self:
         """Return the notion with its priors in the order of the domain."""
@@ -95,7 +82,7 @@ class BoundedPriorLIP(BoundedPriorBudget):
     name = "bounded-prior-lip"
     on_interval = "masses"
     title = "LIP for every prior in a set"
-    from_below = True
+    bounds = Bound(), Bound()
     example = f"""
 epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways
 {WAYS.lstrip()}"""

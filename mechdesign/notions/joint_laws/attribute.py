@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, UnsupportedError, check_keys, listed, shown
+from mechdesign.errors import InputError, UnsupportedError, listed
 from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.labels import Labels, by_label, places, split_matrix
+from mechdesign.labels import Labels, by_label, places
 from mechdesign.notions.base import Notion
+from mechdesign.notions.joint_laws.base import Attribute, check_rows, matrix_of
 from mechdesign.notions.joint_laws.sets import (
     Ranges,
     ball_ranges,
@@ -19,7 +20,7 @@ from mechdesign.notions.joint_laws.sets import (
     extreme_rows,
     spread_rows,
 )
-from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, normalized
+from mechdesign.prior import Prior, distribution, exact_numbers
 from mechdesign.prior_sets import Weights
 
 __all__ = ["UncertainAttribute"]
@@ -28,7 +29,7 @@ Table = tuple[Weights, ...]
 """P(s|x), a row for each input."""
 
 
-class UncertainAttribute:
+class UncertainAttribute(Attribute):
     """What is to be protected, where P(s|x) is known up to a set: the notion holds for every law.
 
     The set is stated in one of three ways. The prior of the input is that of the problem.
@@ -114,11 +115,7 @@ class UncertainAttribute:
         self.domain = Domain([f"{n}: {label}" for n, label in self._spread_labels()])
 
     def _table(self, given: Any, key: str, *, sums: bool) -> Table:
-        rows, inputs, columns = split_matrix(
-            given, key, "a list of lists of numbers", "a list of numbers >= 0"
-        )
-        if not rows:
-            raise InputError(key, "at least one row", "an empty list")
+        rows, inputs, columns = matrix_of(given, key)
         if columns is not None:
             order = places(columns, self.values.labels, f"{key}, columns", "value")
             rows = [[row[s] for s in order] for row in rows]
@@ -137,10 +134,7 @@ class UncertainAttribute:
             if len(numbers) != len(self.values):
                 expected = f"{len(self.values)} numbers, one for each value"
                 raise InputError(f"{key}[{x}]", expected, f"{len(numbers)} numbers")
-            total = sum(numbers, Fraction(0))
-            if sums and abs(total - 1) > SUM_TOLERANCE:
-                raise InputError(f"{key}[{x}]", "numbers that sum to 1", f"sum {float(total):.9g}")
-            found.append(normalized(numbers, f"{key}[{x}]") if sums else numbers)
+            found.append(distribution(numbers, f"{key}[{x}]") if sums else numbers)
         return tuple(found)
 
     def _read_radii(self, radius: Any) -> tuple[Fraction, ...]:
@@ -161,12 +155,6 @@ class UncertainAttribute:
                 expected = "bounds with sums on both sides of 1"
                 given = f"sums {float(sum(low)):.6g} and {float(sum(high)):.6g}"
                 raise InputError(f"lower[{x}]", expected, given)
-
-    @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> UncertainAttribute:
-        """Return the attribute that a table of a problem file states."""
-        check_keys(table, "", cls.KEYS, required=("values",))
-        return cls(**table)
 
     @property
     def _ranges(self) -> Ranges | None:
@@ -196,14 +184,8 @@ class UncertainAttribute:
             for label in (labels[s], rest.get(s, f"not {labels[s]}"))
         ]
 
-    def aligned(self, inputs: Domain) -> UncertainAttribute:
-        """Return the same with the inputs in the order of the domain.
-
-        Raises
-        ------
-        InputError
-            If the labels, or without labels their number, are not those of the inputs.
-        """
+    def aligned(self, inputs: Domain) -> Self:
+        """Return the same with the inputs in the order of the domain."""
         if self._labels is None:
             return self
         order = places(self._labels, inputs.labels, self._first)
@@ -243,20 +225,9 @@ class UncertainAttribute:
         InputError
             If they do not fit the prior of the input, or a value of a listed law never occurs.
         """
-        if self._size != len(prior):
-            expected = f"{len(prior)} rows, one for each input"
-            raise InputError(self._first, expected, f"{self._size} rows")
+        check_rows(self._first, self._size, prior)
         rows = spread_rows(self._laws(), tuple(prior), listed="laws" in self._tables)
-        joint = [
-            tuple(row[n] * p for row, p in zip(rows, prior, strict=True))
-            for n in range(len(self.domain))
-        ]
-        masses = [sum(row, Fraction(0)) for row in joint]
-        if not all(masses):
-            value = self.domain.labels[masses.index(Fraction(0))]
-            raise InputError("laws", "values of positive probability", f"law {value} with 0")
-        each = zip(joint, masses, strict=True)
-        return Prior(masses), [tuple(p / mass for p in row) for row, mass in each]
+        return self._given_value(rows, prior, "laws")
 
     def to_table(self) -> dict[str, Any]:
         """Return the table of a problem file, numbers as exact text."""
@@ -271,15 +242,5 @@ class UncertainAttribute:
             table["radius"] = [fraction_text(r) for r in self._radii]
         return table
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UncertainAttribute):
-            return NotImplemented
-        return self.to_table() == other.to_table()
-
-    def __hash__(self) -> int:
-        return hash(str(self.to_table()))
-
-    def __repr__(self) -> str:
-        labels = [shown(label) for label in self.values.labels]
-        names = ", ".join(labels if len(labels) <= 4 else [*labels[:3], "..."])
-        return f"UncertainAttribute({names}; {self._size} inputs, {len(self._laws())} laws)"
+    def _extent(self) -> str:
+        return f"{self._size} inputs, {len(self._laws())} laws"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
-from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.non_conic.base import NonConicNotion, slack
+from mechdesign.notions.non_conic.base import ApproximateNotion
 from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
@@ -22,7 +20,7 @@ PAIR = "{x} against {other}"
 MOST_INPUTS = 512
 
 
-class ApproximateLDP(NonConicNotion):
+class ApproximateLDP(ApproximateNotion):
     """Approximate LDP: Pr(Y in S|x) <= e**epsilon Pr(Y in S|x') + delta for all x, x' and S.
 
     The worst set S has the outputs with Q[x,y] > e**epsilon Q[x',y], so that it says
@@ -51,20 +49,10 @@ class ApproximateLDP(NonConicNotion):
 
     name = "approximate-ldp"
     title = "approximate local differential privacy"
-    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; for all sets of outputs: odds up to e^epsilon,
 delta = 0.05                # but for so much probability
 """
-
-    def __init__(self, epsilon: Exact, delta: Exact) -> None:
-        super().__init__(epsilon)
-        self.delta = slack(delta)
-
-    @property
-    def is_conic(self) -> bool:
-        """Whether it is LDP."""
-        return self.delta == 0
 
     def rows(self, domain: Domain, prior: Prior | None) -> PairRows:
         """Return the rows of LDP."""
@@ -83,7 +71,3 @@ delta = 0.05                # but for so much probability
             if x != z
         ]
         return ExcessConstraint(self.name, k, excesses, self.epsilon)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {**super().to_table(), "delta": fraction_text(self.delta)}

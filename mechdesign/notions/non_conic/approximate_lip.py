@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import prior_for
-from mechdesign.notions.non_conic.base import NonConicNotion, slack
+from mechdesign.notions.non_conic.base import ApproximateNotion
 from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
 from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -18,7 +16,7 @@ from mechdesign.prior_sets import PriorList
 __all__ = ["ApproximateLIP"]
 
 
-class ApproximateLIP(NonConicNotion):
+class ApproximateLIP(ApproximateNotion):
     """Approximate LIP: LIP for all sets of outputs, up to a probability delta.
 
         e**-epsilon Pr(Y in S|x) - delta <= Pr(Y in S) <= e**epsilon Pr(Y in S|x) + delta
@@ -50,21 +48,11 @@ class ApproximateLIP(NonConicNotion):
 
     name = "approximate-lip"
     title = "approximate local information privacy"
-    on_interval = "mixture"
     example = """
 epsilon = 1.0               # nats; for all sets of outputs: Pr(S|x)/Pr(S) within e^+-epsilon,
 delta = 0.05                # but for so much probability
 """
     needs_prior = True
-
-    def __init__(self, epsilon: Exact, delta: Exact) -> None:
-        super().__init__(epsilon)
-        self.delta = slack(delta)
-
-    @property
-    def is_conic(self) -> bool:
-        """Whether it is LIP."""
-        return self.delta == 0
 
     def rows(self, domain: Domain, prior: Prior | None) -> LiftRows:
         """Return the rows of LIP."""
@@ -81,7 +69,3 @@ delta = 0.05                # but for so much probability
             excesses.append(Excess("excess-upper", (upper,), none, self.delta, "max-lift of {x}"))
             excesses.append(Excess("excess-lower", (lower,), self.delta, none, "min-lift of {x}"))
         return ExcessConstraint(self.name, k, excesses, self.epsilon, P)
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {**super().to_table(), "delta": fraction_text(self.delta)}

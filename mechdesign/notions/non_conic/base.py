@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, as_fraction
+from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.notions.base import BudgetNotion, Notion
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Family
@@ -20,7 +20,14 @@ from mechdesign.prior import Prior
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["NonConicNotion", "WholeChannelNotion", "equal_rows", "no_rows", "slack"]
+__all__ = [
+    "ApproximateNotion",
+    "NonConicNotion",
+    "WholeChannelNotion",
+    "equal_rows",
+    "no_rows",
+    "slack",
+]
 
 
 class WholeChannelNotion(Notion):
@@ -77,6 +84,33 @@ class WholeChannelNotion(Notion):
 
 class NonConicNotion(WholeChannelNotion, BudgetNotion):
     """A constraint on the whole channel with one budget, epsilon."""
+
+
+class ApproximateNotion(NonConicNotion):
+    """What a notion on columns asks, but for events of a small probability.
+
+    Parameters
+    ----------
+    epsilon
+        The budget in nats, >= 0.
+    delta
+        From 0, which is the notion on columns, to 1, which asks nothing.
+    """
+
+    on_interval = "mixture"
+
+    def __init__(self, epsilon: Exact, delta: Exact) -> None:
+        super().__init__(epsilon)
+        self.delta = slack(delta)
+
+    @property
+    def is_conic(self) -> bool:
+        """Whether it is the notion on columns."""
+        return self.delta == 0
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the ``[privacy]`` table, numbers as exact text."""
+        return {**super().to_table(), "delta": fraction_text(self.delta)}
 
 
 def no_rows(name: str, domain: Domain) -> PairRows:

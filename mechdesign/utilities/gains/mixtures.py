@@ -10,7 +10,7 @@ from mechdesign.domain import Domain, Label, clean_label
 from mechdesign.errors import InputError
 from mechdesign.exact import short_text
 from mechdesign.labels import Labels, by_label
-from mechdesign.prior import SUM_TOLERANCE, labeled_numbers
+from mechdesign.prior import distribution, labeled_numbers
 
 __all__ = ["Mixture"]
 
@@ -49,10 +49,7 @@ class Mixture:
         if isinstance(mixture, str | int | float | tuple):
             return cls((Fraction(1),), (clean_label(mixture, key),))
         numbers, labels = labeled_numbers(mixture, key)
-        total = sum(numbers, Fraction(0))
-        if abs(total - 1) > SUM_TOLERANCE:
-            raise InputError(key, "weights that sum to 1", f"weights that sum to {float(total):g}")
-        return cls(tuple(w / total for w in numbers), labels)
+        return cls(distribution(numbers, key), labels)
 
     @property
     def is_aligned(self) -> bool:

@@ -208,7 +208,7 @@ def test_mixtures_of_labels() -> None:
         ("d", "a", None, "first: expected labels of the domain"),
         ("a", "a", None, "second: expected another mixture than first, given the same"),
         ("a", [0.5, 0.5], None, "second: expected 3 weights"),
-        ("a", [0.5, 0.5, 0.5], None, "weights that sum to 1.5"),
+        ("a", [0.5, 0.5, 0.5], None, "numbers that sum to 1, given sum 1.5"),
         ("a", {"b": -1, "c": 2}, None, "second"),
         ("a", [0.5, float("nan"), 0.5], None, "second"),
         ("a", {}, None, "second"),
