@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from mechdesign.certify import canonical
 from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
-from mechdesign.files import SavedChannel, load_channel, save
+from mechdesign.files import SavedChannel, load_channel, write_atomically
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
@@ -32,7 +33,8 @@ class Finished:
     any file before it is believed, and its problem must be the one that is asked, whatever its
     name. One that fails is no answer: the problem is designed again, and the file replaced.
     Each file is written whole or not at all. Of two writers the last one wins, which is as good:
-    both have an answer to the same question.
+    both have an answer to the same question. A file may not be on the disk yet when the machine
+    loses power; what is left of it is no answer.
 
     Parameters
     ----------
@@ -118,7 +120,7 @@ class Finished:
             path.parent.mkdir(exist_ok=True)
         except OSError as error:
             raise InputError("cache", "a folder that can be written", error.strerror) from None
-        save(solution, path)
+        write_atomically(path, json.dumps(solution.document()), durable=False)
 
 
 def _decoder(problem: Problem, saved: SavedChannel) -> tuple[Any, ...] | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pickle import PicklingError
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from mechdesign.designs.facade import check_limits
 from mechdesign.designs.progress import tqdm_bar
@@ -25,7 +25,7 @@ from mechdesign.errors import InputError, MechdesignError, SolverError, shown, s
 from mechdesign.problem import Problem
 from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many_tasks import Options, Task, divided, run, run_each
-from mechdesign.sweeps.workers import in_processes
+from mechdesign.sweeps.workers import Processes
 
 __all__ = ["are_several", "design_each", "design_many"]
 
@@ -38,33 +38,30 @@ DELAY = 1.0
 Answer: TypeAlias = Solution | MechdesignError
 
 
+class ManyOptions(TypedDict, total=False):
+    """The options of :func:`design_many` but the one that says what it returns."""
+
+    route: str
+    gap: float | None
+    n_jobs: int | None
+    backend: str | None
+    time_limit: float | None
+    progress: bool | None
+    cache: Cache | None
+
+
 @overload
 def design_many(
     problems: Iterable[Problem],
     *,
-    route: str = ...,
-    gap: float | None = ...,
-    n_jobs: int | None = ...,
-    backend: str | None = ...,
     errors: Literal["raise"] = ...,
-    time_limit: float | None = ...,
-    progress: bool | None = ...,
-    cache: Cache | None = ...,
+    **options: Unpack[ManyOptions],
 ) -> list[Solution]: ...
 
 
 @overload
 def design_many(
-    problems: Iterable[Problem],
-    *,
-    route: str = ...,
-    gap: float | None = ...,
-    n_jobs: int | None = ...,
-    backend: str | None = ...,
-    errors: Literal["return"],
-    time_limit: float | None = ...,
-    progress: bool | None = ...,
-    cache: Cache | None = ...,
+    problems: Iterable[Problem], *, errors: Literal["return"], **options: Unpack[ManyOptions]
 ) -> list[Answer]: ...
 
 
@@ -231,10 +228,8 @@ def _each(
     """
     total = len(problems) if isinstance(problems, Sized) else None
     rest, first, place = iter(problems), 0, 0
-    n_processes, work = _workers(*workers)
-    with tqdm_bar(
-        progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True
-    ) as bar:
+    bar = tqdm_bar(progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True)
+    with _workers(*workers) as (n_processes, work), bar:
         while window := list(islice(rest, WINDOW)):
             places = divided(window, options, n_processes)
             tasks: list[Task] = [
@@ -271,10 +266,11 @@ def are_several(n_jobs: int | None, backend: str | None) -> bool:
     return chosen or effective_n_jobs(n_jobs) > 1
 
 
+@contextmanager
 def _workers(
     n_jobs: int | None, backend: str | None
-) -> tuple[int, Callable[[Sequence[Task]], Placed]]:
-    """Return how many tasks are worked on at once, and what works on them."""
+) -> Iterator[tuple[int, Callable[[Sequence[Task]], Placed]]]:
+    """Give how many tasks are worked on at once, and what works on them: one for all windows."""
     import joblib
     from joblib.parallel import LokyBackend, get_active_backend
 
@@ -286,11 +282,13 @@ def _workers(
     local = backend == "loky" or (
         backend is None and isinstance(get_active_backend()[0], LokyBackend)
     )
-    if local and n_processes == 1:
-        return 1, _here
-    if local:
-        return n_processes, partial(_in_processes, n_processes=n_processes)
-    return n_processes, partial(_by_joblib, jobs=jobs)
+    if not local:
+        yield n_processes, partial(_by_joblib, jobs=jobs)
+    elif n_processes == 1:
+        yield 1, _here
+    else:
+        with closing(Processes(n_processes)) as processes:
+            yield n_processes, partial(_in_processes, processes=processes)
 
 
 def _here(tasks: Sequence[Task]) -> Placed:
@@ -300,19 +298,18 @@ def _here(tasks: Sequence[Task]) -> Placed:
             yield place, answer
 
 
-def _in_processes(tasks: Sequence[Task], n_processes: int) -> Placed:
+def _in_processes(tasks: Sequence[Task], processes: Processes) -> Placed:
     """Work on the tasks in processes of this machine."""
-    with closing(in_processes(run, tasks, n_processes)) as results:
-        for n, result in results:
-            asked, options = tasks[n]
-            ours = isinstance(result, BrokenProcessPool | PicklingError | MemoryError)
-            if isinstance(result, BaseException) and not (ours or options.returns_errors):
-                raise result
-            for i, (place, _) in enumerate(asked):
-                if isinstance(result, BaseException):
-                    yield place, SolverError(f"problems[{place}]: {_failure(result)}")
-                else:
-                    yield place, result[i]
+    for n, result in processes.work(run, tasks):
+        asked, options = tasks[n]
+        ours = isinstance(result, BrokenProcessPool | PicklingError | MemoryError)
+        if isinstance(result, BaseException) and not (ours or options.returns_errors):
+            raise result
+        for i, (place, _) in enumerate(asked):
+            if isinstance(result, BaseException):
+                yield place, SolverError(f"problems[{place}]: {_failure(result)}")
+            else:
+                yield place, result[i]
 
 
 def _failure(error: BaseException) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-__all__ = ["in_processes"]
+__all__ = ["Processes"]
 
 AHEAD = 2
 """Tasks that are handed out for each process: the next one waits where the last is worked on."""
@@ -25,39 +25,49 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def in_processes(
-    run: Callable[[T], R], tasks: Sequence[T], n_processes: int
-) -> Generator[tuple[int, R | BaseException], None, None]:
-    """Yield the number of each task with its result, or with what went wrong, as they are done.
+class Processes:
+    """Processes that are started when there is work, and again where one of them has died.
+
+    They ignore Ctrl-C, which reaches the caller, and live until they are closed.
 
     Parameters
     ----------
-    run
-        What each process calls; it and the tasks are sent by cloudpickle.
-    tasks
-        What it is called with.
-    n_processes
+    count
         How many processes work.
-
-    Notes
-    -----
-    Where a process dies, its pool is lost, and the tasks that were handed out are tried again one
-    at a time: the one at which a process dies again is the culprit. All processes are killed when
-    the iterator is exhausted or closed. They ignore Ctrl-C, which reaches the caller.
     """
-    waiting, suspects = deque(range(len(tasks))), deque[int]()
-    running: dict[Future[R], int] = {}
-    pool = _Pool(n_processes)
-    try:
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._executor: Any = None
+
+    def work(
+        self, run: Callable[[T], R], tasks: Sequence[T]
+    ) -> Iterator[tuple[int, R | BaseException]]:
+        """Yield the number of each task with its result, or with what went wrong, as they are done.
+
+        Parameters
+        ----------
+        run
+            What each process calls; it and the tasks are sent by cloudpickle.
+        tasks
+            What it is called with.
+
+        Notes
+        -----
+        Where a process dies, all are lost, and the tasks that were handed out are tried again one
+        at a time: the one at which a process dies again is the culprit.
+        """
+        waiting, suspects = deque(range(len(tasks))), deque[int]()
+        running: dict[Future[R], int] = {}
         while waiting or suspects or running:
             if suspects:
                 if not running:
                     number = suspects.popleft()
-                    running[pool.submit(run, tasks[number])] = number
+                    running[self._submit(run, tasks[number])] = number
             else:
-                while waiting and len(running) < AHEAD * n_processes:
+                while waiting and len(running) < AHEAD * self._count:
                     number = waiting.popleft()
-                    running[pool.submit(run, tasks[number])] = number
+                    running[self._submit(run, tasks[number])] = number
             alone = len(running) == 1
             done, _ = wait(running, timeout=PAUSE, return_when=FIRST_COMPLETED)
             lost = []
@@ -68,25 +78,15 @@ def in_processes(
                 else:
                     yield number, error or future.result()
                 if isinstance(error, BrokenProcessPool):
-                    pool.close()
+                    self.close()
             if lost:  # the others that were handed out are lost with them
                 suspects.extend(sorted([*lost, *running.values()]))
                 running.clear()
-    finally:
-        pool.close()
 
-
-class _Pool:
-    """A pool of processes that is started when it is needed, and again after it was closed."""
-
-    def __init__(self, n_processes: int) -> None:
-        self._n = n_processes
-        self._executor: Any = None
-
-    def submit(self, run: Callable[[T], R], task: T) -> Future[R]:
-        """Return the future of a task; that of a pool which is found broken fails."""
+    def _submit(self, run: Callable[[T], R], task: T) -> Future[R]:
+        """Return the future of a task; that of processes which are found broken fails."""
         if self._executor is None:
-            self._executor = _executor(self._n)
+            self._executor = _executor(self._count)
         try:
             found: Future[R] = self._executor.submit(run, task)
         except BrokenProcessPool as error:
@@ -95,7 +95,7 @@ class _Pool:
         return found
 
     def close(self) -> None:
-        """Kill the processes, if there are any."""
+        """Kill the processes, if there are any, with what they are working on."""
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)

@@ -47,7 +47,7 @@ def check_different(source: Path, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_file(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[BinaryIO]:
     """Open a file to write so that a reader sees the old one or the new one, never a part.
 
     What is written goes to a file without a name, in the same folder, which takes its name when
@@ -64,6 +64,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ----------
     path
         The file; a link is written through.
+    durable
+        Whether the bytes are on the disk when the block has ended. Else a machine that loses power
+        soon after may leave a file of which a part is missing.
 
     Yields
     ------
@@ -82,13 +85,16 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         how = _hidden(target) if descriptor is None else _unnamed(target, descriptor)
         with how as stream:
             yield stream
-        _sync_folder(target.parent)
+            if durable:
+                _sync(stream)
+        if durable:
+            _sync_folder(target.parent)
     except OSError as error:
         given = error.strerror or error
         raise InputError(str(target), "a file that can be written", given) from None
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
     """Write a text file, in UTF-8, by :func:`atomic_file`; one whose name ends in .gz compressed.
 
     Raises
@@ -101,8 +107,8 @@ def write_atomically(path: Path, text: str) -> None:
     except UnicodeEncodeError:
         raise InputError(str(path), "text that can be written in UTF-8", "other text") from None
     if path.suffix == ".gz":
-        encoded = gzip.compress(encoded, mtime=0)
-    with atomic_file(path) as stream:
+        encoded = gzip.compress(encoded, compresslevel=6, mtime=0)  # 9 takes longer for as much
+    with atomic_file(path, durable=durable) as stream:
         stream.write(encoded)
 
 
@@ -243,6 +249,7 @@ def _unnamed(target: Path, descriptor: int) -> Iterator[BinaryIO]:
                 stream.seek(0)
                 with _hidden(target) as copy:
                     shutil.copyfileobj(stream, copy)
+                    _sync(copy)
     finally:
         _remove_own(names, ours)
         os.close(descriptor)
@@ -306,13 +313,18 @@ def _too_many(names: list[Path]) -> OSError:
 
 
 def _finish(stream: BinaryIO, target: Path, name: Path | None = None) -> None:
-    """Bring what was written to the disk, and let the same people read it as before."""
+    """Write what is left, and let the same people read it as before."""
     stream.flush()
-    os.fsync(stream.fileno())
     if name is None:
         os.fchmod(stream.fileno(), _mode(target))
     else:
         name.chmod(_mode(target))
+
+
+def _sync(stream: BinaryIO) -> None:
+    """Bring what was written to the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _mode(target: Path) -> int:

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ from mechdesign import (
 )
 from mechdesign.certify import verify
 from mechdesign.designs.warm_starts import INTERRUPTED
-from mechdesign.sweeps import many, many_tasks as tasks
-from mechdesign.sweeps.workers import in_processes
+from mechdesign.sweeps import many_tasks as tasks
+from mechdesign.sweeps.workers import Processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
 """The process of the tests: those that it starts read the same."""
@@ -72,6 +73,16 @@ def fail(how: Any) -> Any:
 FAILURES = ["killed", "memory", "not read", "result"]
 
 
+def process(_task: int) -> int:
+    return os.getpid()
+
+
+def in_processes(run: Any, asked: list[Any]) -> Iterator[tuple[int, Any]]:
+    """Work on tasks in two processes, which then end."""
+    with closing(Processes(2)) as processes:
+        yield from processes.work(run, asked)
+
+
 def children() -> list[Any]:
     return [p for p in multiprocessing.active_children() if p.is_alive()]
 
@@ -88,7 +99,7 @@ def leaves_no_process() -> Iterator[None]:
 
 def test_every_failure_costs_its_task_only() -> None:
     asked: list[Any] = [1, *FAILURES, *range(2, 12)]
-    found = dict(in_processes(fail, asked, 2))
+    found = dict(in_processes(fail, asked))
     assert sorted(found) == list(range(len(asked)))
     for n, task in enumerate(asked):
         if isinstance(task, int):
@@ -99,17 +110,25 @@ def test_every_failure_costs_its_task_only() -> None:
 
 
 def test_a_task_that_cannot_be_sent_fails_alone() -> None:
-    found = dict(in_processes(fail, [1, threading.Lock(), 2], 2))
+    found = dict(in_processes(fail, [1, threading.Lock(), 2]))
     assert (found[0], found[2]) == (1, 2)
     assert isinstance(found[1], Exception)
 
 
 def test_closing_ends_the_work() -> None:
-    results = in_processes(fail, list(range(100)), 2)
-    next(results)
+    processes = Processes(2)
+    next(processes.work(fail, list(range(100))))
     assert children()
-    results.close()
+    processes.close()
     assert not children()
+
+
+def test_processes_live_on_from_work_to_work_and_come_back_after_a_death() -> None:
+    with closing(Processes(1)) as processes:
+        first, again = (dict(processes.work(process, [0]))[0] for _ in range(2))
+        assert first == again != os.getpid()
+        assert isinstance(dict(processes.work(fail, ["killed"]))[0], BaseException)
+        assert dict(processes.work(process, [0]))[0] not in (first, os.getpid())
 
 
 # --- designs in processes -------------------------------------------------------------------------
@@ -260,12 +279,12 @@ def test_ctrl_c_while_processes_work_returns_what_is_finished(
     """The answers of the fourth and later problems are there; those of the first two, and more."""
     monkeypatch.setattr(tasks, "SINGLES", 1)
 
-    def some(run: Any, asked: list[Any], _n: int) -> Iterator[tuple[int, Any]]:
+    def some(_processes: Any, run: Any, asked: list[Any]) -> Iterator[tuple[int, Any]]:
         for n in (1, 0, 3):
             yield n, run(asked[n])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many, "in_processes", some)
+    monkeypatch.setattr(Processes, "work", some)
     problems = users(6)
     with pytest.warns(UserWarning, match="interrupted: 2 of 6"):
         found = design_many(problems, n_jobs=2, route="linear-program")
@@ -275,7 +294,7 @@ def test_ctrl_c_while_processes_work_returns_what_is_finished(
 
 
 def test_processes_ignore_ctrl_c() -> None:
-    found = dict(in_processes(_handler, [0], 2))
+    found = dict(in_processes(_handler, [0]))
     assert found == {0: signal.SIG_IGN}
 
 

@@ -74,6 +74,23 @@ def test_the_old_file_stays_until_the_new_one_is_whole(
     assert names(tmp_path) == ["out.csv"]
 
 
+@EVERY_SYSTEM
+@pytest.mark.parametrize("durable", [True, False])
+def test_only_what_is_to_be_on_the_disk_waits_for_it(
+    system: str,
+    durable: bool,
+    tmp_path: Path,
+    on: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on(system)
+    synced, real = list[int](), os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (synced.append(number), real(number)))
+    write_atomically(tmp_path / "out", "a", durable=durable)
+    assert (tmp_path / "out").read_text() == "a"
+    assert bool(synced) is durable
+
+
 @POSIX
 @EVERY_SYSTEM
 def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(
