@@ -119,7 +119,7 @@ class ExactTable:
         InputError
             If the labels, or the shape, do not fit.
         """
-        if self.row_labels is None and self.column_labels is None:
+        if not self.has_labels:
             if self.shape != (len(rows), len(columns)):
                 wanted = f"a {len(rows)} x {len(columns)} matrix"
                 expected = f"{wanted}, a row for each input, a column for each {what}"
@@ -128,6 +128,21 @@ class ExactTable:
         x = aligned(range(self.shape[0]), self.row_labels, rows, f"{key}, rows")
         y = aligned(range(self.shape[1]), self.column_labels, columns, f"{key}, columns", what)
         return ExactTable(self.numerators[np.ix_(x, y)], self.denominator, root=self.root)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows or columns are given by label."""
+        return self.row_labels is not None or self.column_labels is not None
+
+    def for_inputs(self, inputs: Sequence[Label], key: str) -> ExactTable:
+        """Return the table of guesses with a column for each input, in their order.
+
+        Raises
+        ------
+        InputError
+            If the labels, or the number of columns, do not fit.
+        """
+        return self.aligned(self.row_labels or range(self.shape[0]), inputs, key, "input")
 
     def to_table(self) -> Any:
         """Return the entries as exact text: rows as lists, or by label where there are labels.

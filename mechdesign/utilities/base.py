@@ -214,10 +214,20 @@ class MeanOrWorstCase(Utility):
         Whether it is the largest.
     """
 
+    needs_positive_prior: ClassVar[bool] = False
+    """Whether the mean is infinite, or no reading known, where an input has probability 0."""
+
     def __init__(self, worst_case: bool = False) -> None:
         if not isinstance(worst_case, bool):
             raise InputError("worst_case", "true or false", shown(worst_case))
         self.worst_case = worst_case
+
+    def check_prior(self, prior: Prior) -> None:
+        """Ask for a prior without zeros, where a mean needs one."""
+        if self.needs_positive_prior and not self.worst_case and prior.minimum <= 0:
+            expected = f"probabilities above 0 for {self.name}"
+            hint = "leave that input out, or smooth the prior"
+            raise InputError("prior", expected, "0 for an input", hint)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table."""

@@ -107,6 +107,14 @@ class ColumnUtility(Utility):
         """Return the utility for a domain, where what it gains depends on the labels."""
         return self
 
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Look the inputs up."""
+        self.on(domain)
+
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> ColumnUtility:
+        """Return the utility with numbers that carry labels in the order of the domain."""
+        return self.on(domain)
+
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
         """Return the loss without any report; 0 where the sum is maximized."""
         return Fraction(0)

@@ -66,6 +66,7 @@ class EstimationRisk(MeanOrWorstCase):
     """
 
     definition = "deviations"
+    needs_positive_prior = True
     tells_inputs_apart = True
     impossible = "the distribution be estimated"
     worst_over = "distributions"
@@ -97,16 +98,6 @@ class EstimationRisk(MeanOrWorstCase):
         """
         if not self.exact:
             raise UnsupportedError("objective", "l2-risk or tv-risk as a risk", type(self).__name__)
-
-    def check_prior(self, prior: Prior) -> None:
-        """Ask for a prior without zeros, unless it does not matter."""
-        if not self.worst_case and prior.minimum <= 0:
-            raise InputError(
-                "prior",
-                f"probabilities above 0 for {self.name}",
-                "0 for an input",
-                "leave that input out, or smooth the prior",
-            )
 
     def reference(self, prior: Prior) -> Prior:
         """Return the prior of the problem; for a worst case the uniform one."""

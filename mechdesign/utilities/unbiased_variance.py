@@ -69,6 +69,7 @@ class UnbiasedVariance(MeanOrWorstCase):
     title = "variance of an unbiased reading of f(X)"
     exact = True
     definition = "value"
+    needs_positive_prior = True
     states_decoder = True
     impossible = "f(X) be read without bias"
     most_inputs = 129
@@ -114,16 +115,6 @@ class UnbiasedVariance(MeanOrWorstCase):
         if self._values.labels is None:
             return self
         return UnbiasedVariance(self.values(domain), self.worst_case)
-
-    def check_prior(self, prior: Prior) -> None:
-        """Ask for a prior without zeros, unless it does not matter."""
-        if not self.worst_case and prior.minimum <= 0:
-            raise InputError(
-                "prior",
-                f"probabilities above 0 for the mean of {self.name}",
-                "0 for an input",
-                "leave that input out, or smooth the prior",
-            )
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
         """Return the readings v of the outputs: their mean at x is f(x), with no rounding.

@@ -57,18 +57,11 @@ class Divergence(ColumnUtility):
         if first == second:
             raise InputError("second", "another mixture than first", "the same")
 
-    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Divergence:
-        """Return the divergence with weights for all inputs, in the order of the domain."""
-        both = (self.first, self.second)
-        return (
-            self
-            if all(m.is_aligned for m in both)
-            else type(self)(*map(list, self.weights(domain)))
-        )
-
     def on(self, domain: Domain) -> Divergence:
         """Return the divergence with weights for all inputs, in the order of the domain."""
-        return self.aligned(domain, None)
+        if self.first.is_aligned and self.second.is_aligned:
+            return self
+        return type(self)(*map(list, self.weights(domain)))
 
     def check_prior(self, prior: Prior) -> None:
         """Ask for a prior above 0 at the inputs of both mixtures: bounds are found per report."""

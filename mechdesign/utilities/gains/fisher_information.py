@@ -76,17 +76,10 @@ class FisherInformation(ColumnUtility):
         """Return the scores of each input, exact, one for each parameter."""
         return aligned(self._rows, self._labels, domain.labels, "scores")
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look the scores up."""
-        self.rows(domain)
-
-    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> FisherInformation:
-        """Return the information with its scores in the order of the domain."""
-        return self if self._labels is None else FisherInformation(self.rows(domain))
-
     def on(self, domain: Domain) -> FisherInformation:
         """Return the information with its scores in the order of the domain."""
-        return self.aligned(domain, None)
+        rows = self.rows(domain)
+        return self if self._labels is None else FisherInformation(rows)
 
     def check_prior(self, prior: Prior) -> None:
         """Ask for scores of mean 0, as P sums to 1 at every parameter."""
