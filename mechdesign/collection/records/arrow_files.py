@@ -104,7 +104,7 @@ class ArrowWriter(Writer):
         self._stream, self._simulated, self._footed = stream, simulated, footed
         self._writer: Any = None
 
-    def write(self, table: pa.Table) -> None:
+    def _write(self, table: pa.Table) -> None:
         """Write rows."""
         kept = {MARK: SIMULATION.encode()} if self._simulated else None
         table = table.replace_schema_metadata(kept)

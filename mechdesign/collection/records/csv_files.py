@@ -269,16 +269,16 @@ class CSVWriter(Writer):
             False,
         )
 
-    def write(self, table: pa.Table) -> None:
+    def _write(self, table: pa.Table) -> None:
         """Write rows."""
         if not self._begun:
-            self._write(pa.table({name: [name] for name in table.column_names}))
+            self._write_text(pa.table({name: [name] for name in table.column_names}))
             self._begun = True
-        self._write(
+        self._write_text(
             pa.table({name: texts_of(table.column(name), name) for name in table.column_names})
         )
 
-    def _write(self, table: pa.Table) -> None:
+    def _write_text(self, table: pa.Table) -> None:
         # a line of one empty cell must not be an empty line
         quoted = table.num_columns == 1 and "" in table.column(0).unique().fill_null("").to_pylist()
         if quoted:

@@ -123,7 +123,7 @@ class NDJSONWriter(Writer):
     ) -> None:
         self._bytes = ByteWriter(stream, packed)
 
-    def write(self, table: pa.Table) -> None:
+    def _write(self, table: pa.Table) -> None:
         """Write rows."""
         encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
         self._bytes.write("".join(f"{encode(row)}\n" for row in table.to_pylist()).encode())

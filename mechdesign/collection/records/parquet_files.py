@@ -39,6 +39,9 @@ SHORT = 8
 FEW = 256
 """Rows that are read at once where columns are larger: their cells may be long."""
 
+PLAIN = {pa.int64(), pa.float64(), pa.string()}
+"""Types that Parquet has itself."""
+
 WHOLE = "a Parquet file that can be read"
 
 
@@ -191,16 +194,27 @@ def _is_short(column: pa.ChunkedArray) -> bool:
 
 
 class ParquetWriter(Writer):
-    """Rows of a Parquet file. Chunks are gathered to row groups, each of which costs a footer."""
+    """Rows of a Parquet file. Chunks are gathered to row groups, each of which costs a footer.
+
+    Text that is held as numbers of different texts is written as it is held. The file then says
+    nothing of the types that Arrow has, or readers would take the text for categories: so this is
+    only done where Parquet has all types itself.
+    """
 
     def __init__(self, stream: BinaryIO, separator: str | None, simulated: bool) -> None:
         self._stream, self._simulated = stream, simulated
         self._writer: pa.parquet.ParquetWriter | None = None
         self._held: list[pa.Table] = []
-        self._bytes = 0
+        self._bytes, self._bare = 0, False
 
-    def write(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table, schema: pa.Schema | None = None) -> None:
         """Write rows."""
+        if schema is not None:
+            self._bare = not self._simulated and PLAIN.issuperset(schema.types)
+            table = table if self._bare else table.cast(schema)
+        self._write(table)
+
+    def _write(self, table: pa.Table) -> None:
         kept = {MARK: SIMULATION.encode()} if self._simulated else None
         self._held.append(table.replace_schema_metadata(kept))
         self._bytes += table.nbytes
@@ -210,7 +224,9 @@ class ParquetWriter(Writer):
     def _write_group(self) -> None:
         table = pa.concat_tables(self._held)
         if self._writer is None:
-            self._writer = pa.parquet.ParquetWriter(self._stream, table.schema)
+            self._writer = pa.parquet.ParquetWriter(
+                self._stream, table.schema, store_schema=not self._bare
+            )
         self._writer.write_table(table)
         self._held, self._bytes = [], 0
 

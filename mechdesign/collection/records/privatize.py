@@ -266,14 +266,23 @@ def privatize_file(
                     seen.add(tags)
                     sources = coins.sources(tags)
                 made = draws.draw(cells, sources)
+                if ledger is not None:
+                    for each, values in zip(draws.columns.values(), made.drawn_for, strict=True):
+                        each.reader.count(values)
                 found: dict[str, Any] = {}
                 for n, (written_as, reports) in enumerate(zip(columns, made.reports, strict=True)):
-                    found |= made.sent(n, written_as.of(reports.data))
+                    by_number = written_as.of(reports.data, written_as.are_few_texts)
+                    found |= made.sent(n, by_number)
+                types = {name: _as_plain(cells.type) for name, cells in found.items()}
                 found |= {name: _some(part.column(name), made.rows) for name in keep}
                 if simulated:
                     found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
                 table = pa.table(found)
-                writer.write(safe_table(table) if spreadsheet_safe else table)
+                if spreadsheet_safe:
+                    writer.write(safe_table(table))
+                else:
+                    types = {name: types.get(name, cells.type) for name, cells in found.items()}
+                    writer.write(table, pa.schema(types))
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
                     progress(rows, reader.share())
@@ -294,6 +303,11 @@ def privatize_file(
         simulated=simulated,
         spends=spending(mechanisms, one_each=one_each) if len(mechanisms) > 1 else None,
     )
+
+
+def _as_plain(kind: pa.DataType) -> pa.DataType:
+    """Return the type of reports that may be held as numbers of texts."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _some(column: pa.ChunkedArray, rows: IntArray | None) -> pa.ChunkedArray:

@@ -136,9 +136,21 @@ class Reader(ABC):
 class Writer(ABC):
     """A file of records that is open to write."""
 
+    def write(self, table: pa.Table, schema: pa.Schema | None = None) -> None:
+        """Write rows; the first call fixes the names and the types of the columns.
+
+        Parameters
+        ----------
+        table
+            The rows, text also as numbers of different texts.
+        schema
+            The types in the file; None for those of the table.
+        """
+        self._write(table if schema is None else table.cast(schema))
+
     @abstractmethod
-    def write(self, table: pa.Table) -> None:
-        """Write rows; the first call fixes the names and the types of the columns."""
+    def _write(self, table: pa.Table) -> None:
+        """Write rows as they are."""
 
     @abstractmethod
     def close(self) -> None:

@@ -83,11 +83,15 @@ class Cells:
 
 def _check_codes(column: pa.Array | pa.ChunkedArray, key: str) -> None:
     """Raise InputError unless every code is that of a category; Arrow itself trusts them."""
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid as error:
-        reason = str(error).partition("\n")[0].rpartition("Invalid: ")[2]
-        raise InputError(key, "codes of categories that exist", "others", reason) from None
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        try:
+            chunk.validate()
+            chunk.dictionary.validate(full=True)
+        except pa.ArrowInvalid:
+            raise InputError(key, "categories that are whole", "others") from None
+        least, most = (end.as_py() for end in pc.min_max(chunk.indices).values())
+        if least is not None and not 0 <= least <= most < len(chunk.dictionary):
+            raise InputError(key, "codes of categories that exist", "others")
 
 
 def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

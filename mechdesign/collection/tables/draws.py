@@ -60,6 +60,8 @@ class RowReports:
 
     Attributes
     ----------
+    drawn_for
+        What the reports of each column were drawn for, where they are asked for.
     reports
         Those of each column.
     rows
@@ -68,6 +70,7 @@ class RowReports:
         For each of these rows the number of the column that is sent; None where all are.
     """
 
+    drawn_for: list[AnyArray]
     reports: list[Reports]
     rows: IntArray | None
     asked: Int64Array | None
@@ -139,11 +142,13 @@ class RowDraws:
         asked = None
         if self._one_each:
             asked = below(sources[-1], len(values[0]), len(self.columns))
-        reports = []
-        for n, column in enumerate(self.columns.values()):
-            column.reader.count(values[n] if asked is None else values[n][asked == n])
-            reports.append(drawn(column.mechanism, values[n], sources[n]))
-        return RowReports(reports, rows, asked)
+        reports = [
+            drawn(column.mechanism, found, source)
+            for column, found, source in zip(self.columns.values(), values, sources, strict=False)
+        ]
+        if asked is not None:
+            values = [found[asked == n] for n, found in enumerate(values)]
+        return RowReports(values, reports, rows, asked)
 
 
 def _policy(given: Policies, name: Any) -> str:

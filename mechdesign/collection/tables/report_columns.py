@@ -12,6 +12,9 @@ from mechdesign.reports import Alphabet, Labels, Numbers
 
 __all__ = ["ReportColumns"]
 
+FEW = 1024
+"""Labels of text up to which files are written as numbers of them, with a list of all."""
+
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
@@ -53,6 +56,13 @@ class ReportColumns:
         if self._labels is None or len(self._labels) < len(names):
             self.names = (", ".join(names),)
 
+    @property
+    def are_few_texts(self) -> bool:
+        """Whether the reports are one of a few texts."""
+        return self._labels is not None and all(
+            len(labels) <= FEW and pa.types.is_string(labels.type) for labels in self._labels
+        )
+
     def of(self, data: Any, categorical: bool = False) -> dict[str, pa.Array]:
         """Return the columns of reports, given as an array of the alphabet.
 
@@ -64,7 +74,7 @@ class ReportColumns:
             Whether labels are to be categories.
         """
         if self._labels is not None and categorical:
-            codes = pa.array(data.astype(np.int32))
+            codes = pa.array(data.astype(np.int32, copy=False))
             return {
                 name: pa.DictionaryArray.from_arrays(codes, labels)
                 for name, labels in zip(self.names, self._labels, strict=True)

@@ -76,6 +76,24 @@ def test_parquet_columns_keep_their_types(tmp_path: Path) -> None:
     assert found.column("a").to_pylist() == [2, 0, 1]
 
 
+@pytest.mark.parametrize("keep", [(), ("group",), ("count",)])
+@pytest.mark.parametrize("seed", [None, 1])
+def test_text_in_parquet_is_text_however_it_is_written(
+    keep: tuple[str, ...], seed: int | None, tmp_path: Path
+) -> None:
+    """Reports are held as numbers of texts; only columns that are kept may be categories."""
+    answers = [ANSWERS[n % 3] for n in range(3000)]
+    groups = pa.array(["p", "q", None] * 1000).dictionary_encode()
+    table = pa.table({"a": answers, "b": answers, "group": groups, "count": range(3000)})
+    pq.write_table(table, tmp_path / "in.parquet")
+    columns = {"a": identity(ANSWERS), "b": identity(ANSWERS)}
+    target = tmp_path / "out.parquet"
+    privatize_file(columns, tmp_path / "in.parquet", target, keep=keep, rng=seed, chunk=700)
+    found = pq.read_table(target)
+    assert found.select(["a", "b", *keep]).equals(table.select(["a", "b", *keep]))
+    assert pq.read_schema(target).equals(found.schema)
+
+
 def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Path) -> None:
     for n, labels in enumerate(([0, 0.5], [1, "x"], [2**63, 1])):
         channel = identity(labels)
