@@ -203,7 +203,7 @@ def _lift_rows(
     ]
 
 
-def _smallest(priors: PriorSet) -> tuple[float, float]:
+def _smallest(priors: PriorSet) -> tuple[Fraction, Fraction]:
     """Return the least P_min of a prior of the set, and the largest of those known."""
     units = [[int(z == x) for z in range(priors.size)] for x in range(priors.size)]
     least = min(priors.extreme_mean(unit, largest=False) for unit in units)
@@ -211,7 +211,7 @@ def _smallest(priors: PriorSet) -> tuple[float, float]:
         most = max(min(prior) for prior in priors.vertices())
     except UnsupportedError:  # too many to list; what holds for one member is valid
         most = least
-    return float(least), float(most)
+    return least, most
 
 
 def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:

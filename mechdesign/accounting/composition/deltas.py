@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 from mechdesign.accounting.composition.products import product, same_inputs
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.accounting.measure.privacy_profile import privacy_profile
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError, shown
-from mechdesign.exact import Exact, exp_lower, exp_upper
+from mechdesign.exact import Exact
 from mechdesign.notions.base import budget
 
 __all__ = ["approximate_delta", "exact_delta"]
@@ -43,18 +44,7 @@ def exact_delta(channels: Iterable[Channel], epsilon: Exact) -> float:
     >>> exact_delta([warner], 0), round(exact_delta([warner] * 2, "1.0986122886681098"), 9)
     (0.5, 0.375)
     """
-    whole = product(channels)
-    odds = exp_lower(budget(epsilon))
-    top, bottom = odds.numerator, odds.denominator
-    rows = [[int(entry) for entry in row] for row in whole.numerators.tolist()]
-    worst = max(
-        sum(max(0, bottom * q - top * other) for q, other in zip(row, against, strict=True))
-        for row in rows
-        for against in rows
-    )
-    exact = Fraction(worst, bottom * whole.denominator)
-    near = float(exact)
-    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+    return float_above(privacy_profile(product(channels), [epsilon]).ldp[0])
 
 
 def approximate_delta(
@@ -98,13 +88,14 @@ def approximate_delta(
     if not (number and 0 < given < math.inf):
         raise InputError("interval", "a number > 0", shown(interval))
     width = float(given)
-    least, most = float(exp_lower(budget(epsilon))), float(exp_upper(budget(epsilon)))
+    exact = budget(epsilon)
+    most, least = float_above(exact), -float_above(-exact)
     inputs = range(len(listed[0].inputs))
     pairs = [(x, other) for x in inputs for other in inputs if x != other]
     if not pairs:  # there is no other input to compare with
         return 0.0, 0.0
-    below = max(_pair_delta(listed, pair, math.log(most), width, False) for pair in pairs)
-    above = max(_pair_delta(listed, pair, math.log(least), width, True) for pair in pairs)
+    below = max(_pair_delta(listed, pair, most, width, False) for pair in pairs)
+    above = max(_pair_delta(listed, pair, least, width, True) for pair in pairs)
     return below, above
 
 

@@ -1,15 +1,25 @@
-"""Bounds from LIP to LDP and back, and on the LIP of several releases, as numbers."""
+"""Bounds from LIP to LDP and back, and on the LIP of several releases, as numbers rounded up.
+
+With t = e**-epsilon nothing overflows, and rationals keep what floats would cancel where P_min is
+near 1.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from fractions import Fraction
 
-__all__ = ["lip_composition_bound", "lip_to_ldp", "through_ldp"]
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_upper
+
+__all__ = ["lip_composition_bound", "lip_to_ldp", "posterior_ratio", "through_ldp"]
+
+ZERO = Fraction(0)
 
 
 def lip_composition_bound(
-    budgets: Iterable[float], least: float, most: float | None = None
+    budgets: Iterable[Exact], least: Exact, most: Exact | None = None
 ) -> float:
     """Return the bound on the LIP of n releases: Jiang et al. 2021 (TIFS), Theorem 4.
 
@@ -24,16 +34,22 @@ def lip_composition_bound(
     most
         For a set of priors, the largest P_min of one of them (Corollary 4); default ``least``.
 
+    Raises
+    ------
+    InputError
+        If one of them is no number.
+
     Examples
     --------
     >>> round(lip_composition_bound([2.0] * 10, 0.25), 6)
     32.50496
     """
-    own = least if most is None else most
-    return through_ldp(math.fsum(lip_to_ldp(epsilon, own) for epsilon in budgets), least)
+    parts = [lip_to_ldp(epsilon, least if most is None else most) for epsilon in budgets]
+    infinite = math.inf in parts
+    return through_ldp(math.inf if infinite else sum(map(as_fraction, parts), ZERO), least)
 
 
-def through_ldp(epsilon: float, least: float) -> float:
+def through_ldp(epsilon: Exact, least: Exact) -> float:
     """Return the LIP that epsilon-LDP implies: ln(P_min + e**eps (1 - P_min)).
 
     Source: Jiang et al. 2021 (TIFS), Theorem 1.
@@ -43,13 +59,16 @@ def through_ldp(epsilon: float, least: float) -> float:
     >>> round(through_ldp(1.0, 0.5), 6)
     0.620115
     """
-    if least == 1:
+    p = as_fraction(least, "least")
+    if p == 1:
         return 0.0
-    # ln(p + e**t (1 - p)) = t + ln(1 - p (1 - e**-t)), which does not overflow
-    return epsilon + math.log1p(least * math.expm1(-epsilon))
+    if epsilon == math.inf:
+        return math.inf
+    exponent = as_fraction(epsilon, "epsilon")
+    return float_above(exponent + log_upper(1 - p * (1 - exp_upper(-exponent))))
 
 
-def lip_to_ldp(epsilon: float, least: float) -> float:
+def lip_to_ldp(epsilon: Exact, least: Exact) -> float:
     """Return the LDP that epsilon-LIP implies: min{2 eps, ln((e**eps - 1 + P_min) / P_min)}.
 
     Source: Jiang et al. 2021 (TIFS), Theorem 1.
@@ -59,6 +78,21 @@ def lip_to_ldp(epsilon: float, least: float) -> float:
     >>> round(lip_to_ldp(2.0, 0.25), 6), lip_to_ldp(2.0, 0.01)
     (3.279264, 4.0)
     """
-    if least <= 0 or epsilon > 700:
-        return 2 * epsilon
-    return min(2 * epsilon, math.log1p(math.expm1(epsilon) / least))
+    if epsilon == math.inf:
+        return math.inf
+    return min(float_above(2 * as_fraction(epsilon, "epsilon")), posterior_ratio(epsilon, least))
+
+
+def posterior_ratio(epsilon: Exact, least: Exact) -> float:
+    """Return ln((e**eps - 1 + P_min) / P_min), the second of these two.
+
+    Examples
+    --------
+    >>> posterior_ratio(0, 0.25), posterior_ratio(1, 0)
+    (0.0, inf)
+    """
+    p = as_fraction(least, "least")
+    if p == 0 or epsilon == math.inf:
+        return math.inf
+    exponent = as_fraction(epsilon, "epsilon")
+    return float_above(exponent + log_upper((1 - (1 - p) * exp_lower(-exponent)) / p))

@@ -14,6 +14,7 @@ from mechdesign.accounting.composition.products import channels_of
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
+from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned
 from mechdesign.prior import Prior, as_prior
 
@@ -77,13 +78,13 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
         for n, channel in enumerate(parts)
     ]
     found = compose(whole, prior)
-    total = 0.0
+    total = Fraction(0)
     for n, channel in enumerate(parts):
         marginal = [Fraction(0)] * sizes[n]
         for xs, p in zip(sequences, prior, strict=True):
             marginal[xs[n]] += p
         own = compose([channel], Prior(marginal)).rows[-1].exact
-        total += lip_to_ldp(own, float(min(marginal)))
-    bound = through_ldp(total, float(prior.minimum))
+        total += as_fraction(lip_to_ldp(own, min(marginal)))
+    bound = through_ldp(total, prior.minimum)
     last = replace(found.rows[-1], bound=bound, source="Corollary 5")
     return replace(found, rows=(*found.rows[:-1], last))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.optimize
 
 from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
-from mechdesign.accounting.measure.max_ratio import log_above
-from mechdesign.exact import exp_upper
+from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.exact import exp_upper, log_upper
 from mechdesign.notions import (
     LDP,
     LIP,
@@ -37,7 +37,11 @@ from mechdesign.prior_sets import PriorSet
 __all__ = ["BOUNDS", "ConversionBound", "best_bound"]
 
 ROUNDING = 1e-12
-"""The relative amount by which a bound is raised for its own rounding."""
+"""The relative amount by which the least entry of a mixture is lowered for its rounding."""
+
+
+Bound: TypeAlias = Fraction | float
+"""A bound, not below the truth: exact, or a float that is rounded up; inf for none."""
 
 
 class ConversionBound:
@@ -54,7 +58,7 @@ class ConversionBound:
         """Return whether the theorem is about these two notions."""
         return isinstance(notion, self.given) and isinstance(target, self.target)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound on the epsilon of the target in nats; inf where there is none.
 
         Unless a theorem says otherwise, it is the epsilon of the hypothesis.
@@ -73,7 +77,7 @@ class LDPToLIP(ConversionBound):
     given = (LDP,)
     target = (LIP, PML, AsymmetricLift)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return through_ldp(_epsilon(notion), _least(prior))
 
@@ -89,12 +93,12 @@ class LDPToBoundedPriors(ConversionBound):
     given = (LDP,)
     target = (BoundedPriorLIP,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         priors = _priors(target)
         units = np.eye(priors.size, dtype=int).tolist()
         least = min(priors.extreme_mean(unit, largest=False) for unit in units)
-        return through_ldp(_epsilon(notion), float(least))
+        return through_ldp(_epsilon(notion), least)
 
 
 class LIPToLDP(ConversionBound):
@@ -109,7 +113,7 @@ class LIPToLDP(ConversionBound):
     given = (LIP,)
     target = (LDP,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return lip_to_ldp(_epsilon(notion), _least(prior))
 
@@ -121,7 +125,7 @@ class BoundedPriorsToLDP(ConversionBound):
     given = (BoundedPriorLIP,)
     target = (LDP,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return lip_to_ldp(_epsilon(notion), _largest_minimum(_priors(notion)))
 
@@ -133,7 +137,7 @@ class LIPToIdentifiability(ConversionBound):
     given = (LIP,)
     target = (DifferentialIdentifiability,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return 2 * _epsilon(notion) + _skew(prior)
 
@@ -145,7 +149,7 @@ class IdentifiabilityToLIP(ConversionBound):
     given = (DifferentialIdentifiability,)
     target = (LIP, PML, AsymmetricLift)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return through_ldp(_epsilon(notion) + _skew(prior), _least(prior))
 
@@ -173,7 +177,7 @@ class ApproximateLDPToLIP(ConversionBound):
     given = (ApproximateLDP,)
     target = (ApproximateLIP,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         return _epsilon(notion) if _delta(target) >= _delta(notion) else math.inf
 
@@ -193,7 +197,7 @@ class ApproximateLIPToLDP(ConversionBound):
     given = (ApproximateLIP,)
     target = (ApproximateLDP,)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> float:
+    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
         """Return the bound."""
         enough = 2 * exp_upper(notion.epsilon) * _delta(notion)  # type: ignore[attr-defined]
         return 2 * _epsilon(notion) if _delta(target) >= enough else math.inf
@@ -225,28 +229,28 @@ BOUNDS: tuple[ConversionBound, ...] = (
 
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
     """Return the least bound of all theorems that apply, and its source; None if none applies."""
-    found = [
-        (bound.value(notion, target, prior) * (1 + ROUNDING) - _least_budget(target), bound.source)
-        for bound in BOUNDS
-        if bound.applies(notion, target)
-    ]
-    return min((pair for pair in found if pair[0] < math.inf), default=None)
+    applied = (bound for bound in BOUNDS if bound.applies(notion, target))
+    found = [(bound.value(notion, target, prior), bound.source) for bound in applied]
+    least, source = min(found, default=(math.inf, ""))
+    if least == math.inf:
+        return None
+    return float_above(Fraction(least) - _least_budget(target)), source
 
 
-def _least_budget(target: Notion) -> float:
+def _least_budget(target: Notion) -> Fraction:
     """Return what is subtracted from a bound on both lifts to bound their excess over budgets.
 
     The leakage of lift bounds is the larger excess of the two log lifts. It is 0 without budgets.
     """
     if target.has_epsilon:
-        return 0.0
+        return Fraction(0)
     budgets = (target.lower, target.upper)  # type: ignore[attr-defined]
-    return float(min((budget for budget in budgets if budget is not None), default=0))
+    return min((budget for budget in budgets if budget is not None), default=Fraction(0))
 
 
-def _epsilon(notion: Notion) -> float:
+def _epsilon(notion: Notion) -> Fraction:
     epsilon: Fraction = notion.epsilon  # type: ignore[attr-defined]
-    return float(epsilon)
+    return epsilon
 
 
 def _delta(notion: Notion) -> Fraction:
@@ -259,15 +263,15 @@ def _priors(notion: Notion) -> PriorSet:
     return priors
 
 
-def _least(prior: Prior | None) -> float:
-    return 0.0 if prior is None else float(prior.minimum)
+def _least(prior: Prior | None) -> Fraction:
+    return Fraction(0) if prior is None else prior.minimum
 
 
-def _skew(prior: Prior | None) -> float:
+def _skew(prior: Prior | None) -> Bound:
     """Return max ln(P_x / P_x')."""
     if prior is None or not prior.minimum:
         return math.inf
-    return log_above(max(prior) / prior.minimum)
+    return log_upper(max(prior) / prior.minimum)
 
 
 def _largest_minimum(priors: PriorSet) -> float:

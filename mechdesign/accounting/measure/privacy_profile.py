@@ -24,7 +24,7 @@ __all__ = ["PrivacyProfile", "privacy_profile"]
 MOST_EXACT = 1 << 21
 """Entries of the near-largest sums that are added up exactly, at most."""
 
-ZERO = Fraction(0)
+LARGEST_FACTOR = 10**300
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,9 +121,11 @@ def privacy_profile(
 def _largest(tops: list[list[int]], bottoms: list[list[int]], factor: Fraction) -> Fraction:
     """Return the largest Sum_y (a_y - factor b_y)_+ over the rows a of tops and b of bottoms."""
     n = len(tops[0])
-    sums, margin = _sums(tops, bottoms, float(factor))
+    # of a larger factor than floats hold, floats bound the sums from above only: all are near
+    is_float = factor <= LARGEST_FACTOR
+    sums, margin = _sums(tops, bottoms, float(min(factor, LARGEST_FACTOR)))
     best = sums.max()
-    near = np.argwhere(sums >= best - 2 * margin)
+    near = np.argwhere(sums >= (best - 2 * margin if is_float else 0))
     surely = near[: max(1, MOST_EXACT // n)]
     top, bottom = factor.numerator, factor.denominator
     exact = max(

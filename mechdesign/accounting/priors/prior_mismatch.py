@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.accounting.composition.formulas import lip_to_ldp
-from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.accounting.composition.formulas import posterior_ratio
+from mechdesign.accounting.measure.max_ratio import float_above, log_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed
+from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.text import Table, Tabular
@@ -114,8 +115,10 @@ def family_bound(true: Prior, family: Iterable[Prior]) -> float:
     return log_above(1 + distance / least) if least else math.inf
 
 
-def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
+def first_bound_radius(epsilon: Exact, assumed: Prior, true: Prior) -> float:
     """Return the total-variation distance up to which the first bound of (12) is the least.
+
+    It is rounded down.
 
         c (e**min(eps, phi) - 1),    phi = ln((e**eps - 1 + P_min) / P_min) - eps
 
@@ -140,9 +143,11 @@ def first_bound_radius(epsilon: float, assumed: Prior, true: Prior) -> float:
     0.259399
     """
     assumed, true = as_prior(assumed, "assumed"), as_prior(true, "true")
-    least = float(min(assumed.minimum, true.minimum))
-    phi = lip_to_ldp(epsilon, float(assumed.minimum)) - epsilon  # at most epsilon
-    return least * math.expm1(phi)
+    p, exact = assumed.minimum, as_fraction(epsilon, "epsilon")
+    grown = exp_lower(exact)
+    if p:  # e**phi = (1 - (1 - p) e**-eps) / p
+        grown = min(grown, (1 - (1 - p) * exp_upper(-exact)) / p)
+    return max(0.0, -float_above(min(p, true.minimum) * (1 - grown)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -232,15 +237,13 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
     )
     notion = LIP(1)
     epsilon = notion.leakage(channel, assumed)
-    least = float(assumed.minimum)
-    implied = math.log1p(math.expm1(epsilon) / least) if least and epsilon < 700 else math.inf
     return PriorMismatch(
         assumed=epsilon,
         true=notion.leakage(channel, true),
         shift=prior_mismatch_bound(assumed, true),
         sharper=log_ratio_bound(assumed, true),
         twice=2 * epsilon,
-        through_ldp=implied,
+        through_ldp=posterior_ratio(epsilon, assumed.minimum),
     )
 
 
