@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from mechdesign.accounting.continuous.arguments import below_one, limited, positive
 from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, exp_of, normal_mass
-from mechdesign.exact import Exact
+from mechdesign.accounting.continuous.least_noise import least_noise, within
+from mechdesign.exact import Exact, exp_upper, log_upper, sqrt_upper
 
 __all__ = [
     "analytic_gaussian_delta",
@@ -83,26 +85,16 @@ def analytic_gaussian_deviation(
     Bounds(low=3.7306..., high=3.7306...)
     """
     failure = below_one(delta, "delta")
-    high = positive(sensitivity, "sensitivity")
-    while analytic_gaussian_delta(epsilon, high, sensitivity).high > failure:
-        high *= 2
-    low = high / 2
-    while analytic_gaussian_delta(epsilon, low, sensitivity).high <= failure:
-        low, high = low / 2, low
-    while high - low > relative * high:
-        middle = (low + high) / 2
-        found = analytic_gaussian_delta(epsilon, middle, sensitivity)
-        if found.high <= failure:
-            high = middle
-        elif found.low > failure:
-            low = middle
-        else:
-            break
-    return Bounds(low, high)
+    length = positive(sensitivity, "sensitivity")
+    return least_noise(
+        lambda noise: within(analytic_gaussian_delta(epsilon, noise, length), failure),
+        length,
+        relative,
+    )
 
 
 def vanilla_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float) -> float:
-    """Return the bound 1.25 exp(-epsilon**2 s**2 / (2 D**2)) on delta, in floats.
+    """Return the bound 1.25 exp(-epsilon**2 s**2 / (2 D**2)) on delta, rounded up.
 
     It is a bound for 0 < epsilon < 1 only. Beyond it may be below the exact delta:
 
@@ -119,11 +111,14 @@ def vanilla_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float)
         If a number is out of range.
     """
     s, D = positive(deviation, "deviation"), positive(sensitivity, "sensitivity")
-    return 1.25 * math.exp(-((float(limited(epsilon)) * s / D) ** 2) / 2)
+    ratio = limited(epsilon) * Fraction(s) / Fraction(D)
+    return Enclosure.rational(Fraction(5, 4) * exp_upper(-ratio * ratio / 2)).ends[1]
 
 
 def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float) -> float:
     """Return the noise D sqrt(2 ln(1.25/delta))/epsilon, at which the vanilla bound is delta.
+
+    It is rounded up.
 
     Raises
     ------
@@ -135,6 +130,9 @@ def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float)
     >>> round(vanilla_gaussian_deviation(1, 1e-5, 1), 4)
     4.8448
     """
-    budget = positive(float(limited(epsilon)), "epsilon")
-    failure = below_one(delta, "delta")
-    return positive(sensitivity, "sensitivity") * math.sqrt(2 * math.log(1.25 / failure)) / budget
+    budget, failure = limited(epsilon), below_one(delta, "delta")
+    positive(budget, "epsilon")
+    root = sqrt_upper(2 * log_upper(Fraction(5, 4) / Fraction(failure)))
+    return Enclosure.rational(Fraction(positive(sensitivity, "sensitivity")) * root / budget).ends[
+        1
+    ]

@@ -18,6 +18,7 @@ import numpy as np
 from mechdesign.accounting.continuous.arguments import below_one, finite, limited, positive
 from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, between, exp_of
 from mechdesign.accounting.continuous.hockey_stick import Excess, excess, hockey_stick
+from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.accounting.continuous.mixture_parts import mass_between, parts_of
 from mechdesign.accounting.continuous.normal_laws import CELLS, BinnedNormals, Law, Normals
 from mechdesign.continuous.laws import GaussianMixture
@@ -347,31 +348,16 @@ def least_deviation(
     """
     failure = below_one(delta, "delta")
 
-    def bounds(noise: float) -> Bounds:
+    def holds(noise: float) -> bool | None:
         made = GaussianMechanism(law, interval, noise, truncated=truncated)
         width = failure / 8
         while True:
-            found = made.delta(epsilon, width)
-            if found.high <= failure or found.low > failure or width < failure * 1e-5:
-                return found
+            verdict = within(made.delta(epsilon, width), failure)
+            if verdict is not None or width < failure * 1e-5:
+                return verdict
             width /= 8
 
-    high = float(interval[-1] - interval[0])
-    while bounds(high).high > failure:
-        high *= 2
-    low = high / 2
-    while bounds(low).high <= failure:
-        low, high = low / 2, low
-    while high - low > relative * high:
-        middle = (low + high) / 2
-        found = bounds(middle)
-        if found.high <= failure:
-            high = middle
-        elif found.low > failure:
-            low = middle
-        else:
-            break
-    return Bounds(low, high)
+    return least_noise(holds, float(interval[-1] - interval[0]), relative)
 
 
 def _noises(given: Any, bins: int) -> tuple[float, ...]:

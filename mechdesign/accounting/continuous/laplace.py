@@ -22,8 +22,9 @@ from mechdesign.accounting.continuous.enclosures import (
     exponential,
     log_of,
 )
+from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.errors import InputError, listed, shown
-from mechdesign.exact import Exact
+from mechdesign.exact import Exact, exp_lower, log_lower, log_upper
 from mechdesign.outside import called
 from mechdesign.prior import Prior
 
@@ -197,7 +198,7 @@ class LaplaceMechanism:
 
 
 def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
-    """Return the scale of (25), the same for all values.
+    """Return the scale of (25), the same for all values, rounded up.
 
     With D the distance of the extreme values and p the least prior probability, it is
     D / ln((e**epsilon - p) / (1 - p)), and D / epsilon where epsilon >= ln(1/p). The first holds at
@@ -211,11 +212,14 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
         If epsilon is not positive, or the values and the prior do not fit.
     """
     points = _points(values, prior)
-    given = float(limited(positive(float(limited(epsilon)), "epsilon")))
-    least, reach = float(min(prior)), max(points) - min(points)
-    if given >= math.log(1 / least):
-        return reach / given
-    return reach / math.log((math.exp(given) - least) / (1 - least))
+    given, least = limited(epsilon), min(prior)
+    positive(given, "epsilon")
+    reach = Fraction(max(points)) - Fraction(min(points))
+    if given >= log_upper(1 / least):
+        return Enclosure.rational(reach / given).ends[1]
+    rise = max(exp_lower(given) - 1, given) / (1 - least)
+    # ln(1 + v) >= v / (1 + v) > 0, where v is too small for the logarithm's digits
+    return Enclosure.rational(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends[1]
 
 
 def least_laplace_scale(
@@ -234,27 +238,12 @@ def least_laplace_scale(
         If epsilon is not positive, or the values and the prior do not fit.
     """
     points = tuple(listed(values, "values", "a list of numbers"))
-    given = Fraction(limited(epsilon))
-    high = laplace_scale(points, prior, epsilon)
-
-    def holds(scale: float) -> bool | None:
-        found = LaplaceMechanism(points, prior, scale).leakage()
-        if Fraction(found.high) <= given:
-            return True
-        return None if Fraction(found.low) <= given else False
-
-    while holds(high) is not True:  # but for rounding the formula holds
-        high *= 1 + 1e-9
-    low = high / 2
-    while holds(low):
-        low, high = low / 2, low
-    while high - low > relative * high:
-        middle = (low + high) / 2
-        verdict = holds(middle)
-        if verdict is None:
-            break
-        low, high = (low, middle) if verdict else (middle, high)
-    return Bounds(low, high)
+    given = limited(epsilon)
+    return least_noise(
+        lambda scale: within(LaplaceMechanism(points, prior, scale).leakage(), given),
+        laplace_scale(points, prior, epsilon),
+        relative,
+    )
 
 
 def _points(values: Iterable[Any], prior: Prior) -> tuple[float, ...]:

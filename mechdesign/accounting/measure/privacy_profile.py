@@ -24,7 +24,7 @@ __all__ = ["PrivacyProfile", "privacy_profile"]
 MOST_EXACT = 1 << 21
 """Entries of the near-largest sums that are added up exactly, at most."""
 
-LARGEST_FACTOR = 10**300
+LARGEST_FACTOR = Fraction(10**300)
 
 
 @dataclass(frozen=True, repr=False)

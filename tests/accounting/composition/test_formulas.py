@@ -1,0 +1,99 @@
+"""Conversions of budgets beside the same formulas in eighty digits: never below, hardly above."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import Channel, InputError, Prior
+from mechdesign.accounting import compose, exact_delta, prior_mismatch, privacy_profile
+from mechdesign.accounting.composition.formulas import (
+    lip_composition_bound,
+    lip_to_ldp,
+    posterior_ratio,
+    through_ldp,
+)
+from mechdesign.accounting.priors.prior_mismatch import first_bound_radius
+from tests.strategies import examples
+
+BUDGETS = st.one_of(st.just(0.0), st.floats(1e-9, 40), st.floats(-9, 2).map(lambda e: 10.0**e))
+LEAST = st.one_of(
+    st.floats(1e-6, 1, exclude_max=True), st.floats(-15, -1).map(lambda e: 1 - 10.0**e)
+)
+
+
+def decimal(value: float | Fraction) -> Decimal:
+    exact = Fraction(repr(value)) if isinstance(value, float) else value
+    return Decimal(exact.numerator) / Decimal(exact.denominator)
+
+
+def check_above(found: float, truth: Decimal) -> None:
+    """A bound is a float that is not below the truth, nor more than two floats above it."""
+    assert Decimal(found) >= truth - Decimal("1e-60")
+    assert Decimal(math.nextafter(math.nextafter(found, 0.0), 0.0)) <= truth + Decimal("1e-44")
+
+
+@given(BUDGETS, LEAST)
+@examples(200)
+def test_each_formula_is_rounded_up(epsilon: float, least: float) -> None:
+    """Near P_min = 1 a formula in floats has lost all digits."""
+    with localcontext(prec=80):
+        e, p = decimal(epsilon), decimal(least)
+        ratio = ((e.exp() - 1 + p) / p).ln()
+        check_above(through_ldp(epsilon, least), (p + e.exp() * (1 - p)).ln())
+        check_above(posterior_ratio(epsilon, least), ratio)
+        check_above(lip_to_ldp(epsilon, least), min(2 * e, ratio))
+        composed = Decimal(lip_composition_bound([epsilon] * 3, least))
+        truth = (p + (3 * min(2 * e, ratio)).exp() * (1 - p)).ln()
+        assert truth - Decimal("1e-60") <= composed
+        assert composed <= truth * (1 + Decimal("1e-14")) + Decimal("1e-44")
+
+
+@given(st.floats(0.01, 5), st.lists(st.integers(1, 30), min_size=3, max_size=3))
+@examples(50)
+def test_a_radius_is_rounded_down(epsilon: float, counts: list[int]) -> None:
+    assumed, true = Prior.from_counts(counts), Prior.from_counts(counts[::-1])
+    with localcontext(prec=80):
+        e, p = decimal(epsilon), decimal(assumed.minimum)
+        phi = min(e, ((e.exp() - 1 + p) / p).ln() - e)
+        truth = p * (phi.exp() - 1)
+        found = Decimal(first_bound_radius(epsilon, assumed, true))
+        assert truth * (1 - Decimal("1e-14")) <= found <= truth
+
+
+def test_budgets_without_end_and_priors_of_one_input() -> None:
+    assert through_ldp(math.inf, 0.5) == lip_to_ldp(math.inf, 0.5) == math.inf
+    assert lip_composition_bound([1, math.inf], 0.5) == math.inf
+    assert through_ldp(math.inf, 1) == lip_composition_bound([math.inf], 1) == 0
+    assert posterior_ratio(math.inf, 0.5) == posterior_ratio(1, 0) == math.inf
+    assert lip_composition_bound([], 0.5) == 0
+    with pytest.raises(InputError, match="least"):
+        through_ldp(1, math.nan)
+
+
+@given(st.integers(2, 4), st.data())
+@examples(25)
+def test_no_bound_is_below_what_it_bounds(k: int, data: st.DataObject) -> None:
+    """Warner's channel at even odds, and others near it, meet their bounds."""
+    counts = data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k))
+    own = data.draw(st.integers(1, 40))
+    rows = [[Fraction(own if x == y else 1, own + k - 1) for y in range(k)] for x in range(k)]
+    channel, prior = Channel.from_matrix(rows), Prior.from_counts(counts)
+    for row in compose([channel] * data.draw(st.integers(1, 3)), prior).rows:
+        assert row.exact <= row.bound
+    found = prior_mismatch(channel, Prior.uniform(k), prior)
+    assert found.true <= found.bound
+
+
+@pytest.mark.parametrize("epsilon", [700, 709, 710, 1000, 5000])
+def test_profiles_at_budgets_whose_exponentials_are_no_floats(epsilon: int) -> None:
+    """What one input alone sends has no finite ratio: its probability, and half of it, is delta."""
+    channel = Channel.from_matrix([["1/4", "3/4"], [0, 1]])
+    found = privacy_profile(channel, [epsilon], Prior(["1/2", "1/2"]))
+    assert found.ldp == (Fraction(1, 4),)
+    assert found.lip == (Fraction(1, 8),)
+    assert exact_delta([channel, channel], epsilon) == 7 / 16
