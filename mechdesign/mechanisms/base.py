@@ -27,6 +27,7 @@ __all__ = [
     "WHOLE",
     "Frequencies",
     "Mechanism",
+    "NumberedMechanism",
     "held_mass",
     "informative",
     "inputs_of",
@@ -336,6 +337,20 @@ class Mechanism(ABC):
             f"{type(self).__name__}({len(self.inputs)} inputs, {self.privacy!r}, "
             f"{self.bits_per_report:.4g} bits a report)"
         )
+
+
+class NumberedMechanism(Mechanism):
+    """A mechanism that counts each report by itself."""
+
+    @abstractmethod
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y."""
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        counts, total = self.counted(tally)
+        scores = self._combined(weights)
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
 
 
 def _as_text(parameters: Any) -> Any:

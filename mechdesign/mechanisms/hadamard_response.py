@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,7 @@ class HadamardResponse(CodedMechanism):
 
     name = "hadamard-response"
     source = "Acharya, Sun and Zhang 2019"
+    options: ClassVar[Mapping[str, int | None]] = {"copies": 1}
 
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, copies: int | None = None

@@ -6,11 +6,11 @@ To add a kind, name its class in :data:`LDP_MECHANISMS` and its forms by notion 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, known_word, shown
+from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.by_component import ByComponent, same_in_every_block
@@ -36,37 +36,16 @@ __all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "mechanism_for", "restored"]
 Parameters: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class LDPFactory:
-    """A class of mechanisms under LDP, with the options of its constructor.
-
-    Attributes
-    ----------
-    make
-        The class.
-    options
-        Arguments beyond inputs and epsilon; the saved parameters have them under the same names,
-        or lack them where they are as stated here.
-    """
-
-    make: Callable[..., LDPMechanism]
-    options: Mapping[str, int | None] = field(default_factory=dict)
-
-    def restore(self, inputs: Domain, epsilon: Any, parameters: Parameters) -> Mechanism:
-        """Make the mechanism of saved parameters."""
-        return self.make(inputs, epsilon, **{**self.options, **self._saved(parameters)})
-
-    def _saved(self, parameters: Parameters) -> Parameters:
-        return {key: parameters[key] for key in self.options if key in parameters}
-
-
-LDP_MECHANISMS: dict[str, LDPFactory] = {
-    GeneralizedRandomizedResponse.name: LDPFactory(GeneralizedRandomizedResponse),
-    HadamardResponse.name: LDPFactory(HadamardResponse, {"copies": 1}),
-    ProjectiveGeometryResponse.name: LDPFactory(ProjectiveGeometryResponse, {"field": None}),
-    OptimizedUnaryEncoding.name: LDPFactory(OptimizedUnaryEncoding, {"digits": None}),
-    SymmetricUnaryEncoding.name: LDPFactory(SymmetricUnaryEncoding, {"digits": None}),
-    SubsetSelection.name: LDPFactory(SubsetSelection, {"size": None}),
+LDP_MECHANISMS: dict[str, type[LDPMechanism]] = {
+    kind.name: kind
+    for kind in (
+        GeneralizedRandomizedResponse,
+        HadamardResponse,
+        ProjectiveGeometryResponse,
+        OptimizedUnaryEncoding,
+        SymmetricUnaryEncoding,
+        SubsetSelection,
+    )
 }
 """Mechanisms under LDP."""
 
@@ -98,7 +77,8 @@ class MechanismRequest:
 
     def under_ldp(self, inputs: Domain | int) -> Mechanism:
         """Make the mechanism on some inputs under LDP."""
-        return LDP_MECHANISMS[self.kind].make(inputs, self.notion.epsilon, **self.options)
+        make: Callable[..., Mechanism] = LDP_MECHANISMS[self.kind]
+        return make(inputs, self.notion.epsilon, **self.options)
 
 
 def _under_ldp(wanted: MechanismRequest) -> Mechanism:
@@ -148,7 +128,7 @@ FORMS: dict[type[Notion], dict[str, Form]] = {
 MECHANISMS: dict[str, str] = {
     name: f"{made.__doc__}".strip().split("\n")[0]
     for name, made in {
-        **{name: plain.make for name, plain in LDP_MECHANISMS.items()},
+        **LDP_MECHANISMS,
         LIPRandomizedResponse.name: LIPRandomizedResponse,
         **NOISE,
     }.items()
@@ -236,14 +216,7 @@ def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> 
     InputError
         If the name is unknown, or the parameters are not those of a mechanism of the library.
     """
-    known = [*LDP_MECHANISMS, *COMPOSITE]
-    if name not in known:
-        raise InputError("mechanism", f"one of {', '.join(known)}", shown(name))
-    make = COMPOSITE.get(name)
-    if make is None:
-        found = LDP_MECHANISMS[name].restore(domain, notion.epsilon, parameters)
-    else:
-        found = make(domain, notion, parameters)
+    found = choose(RESTORED, name, "mechanism")(domain, notion, parameters)
     if found.parameters() != parameters:
         hint = "it was made by another version of the library"
         raise InputError("law", f"the parameters of {found!r}", "other integers", hint)
@@ -277,10 +250,11 @@ def _restore_lip(domain: Domain, notion: LIP, parameters: Parameters) -> Mechani
     return LIPRandomizedResponse(domain, notion.epsilon, Prior(parameters["prior"]))
 
 
-COMPOSITE: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {
+RESTORED: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {
+    **{name: kind.restored for name, kind in LDP_MECHANISMS.items()},
     ByComponent.name: _restore_by_component,
     HighLow.name: _restore_high_low,
     LIPRandomizedResponse.name: _restore_lip,
     **{name: kind.restored for name, kind in NOISE.items()},
 }
-"""Mechanisms that take more than a class and its options to restore."""
+"""How a mechanism is made again from what a file says of it, by name."""

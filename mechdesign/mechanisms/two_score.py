@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
+from mechdesign.mechanisms.base import (
+    Frequencies,
+    Mechanism,
+    NumberedMechanism,
+    informative,
+    inputs_of,
+)
 from mechdesign.mechanisms.optimum import least_ldp_risk
 from mechdesign.notions import LDP
-from mechdesign.reports import Tally
 
 __all__ = ["LDPMechanism", "TwoScoreMechanism"]
 
 
-class TwoScoreMechanism(Mechanism):
+class TwoScoreMechanism(NumberedMechanism):
     """A mechanism with one score of an input where a report hits it, and one where it misses it.
 
     The hits of each input are counted.
@@ -45,19 +50,24 @@ class TwoScoreMechanism(Mechanism):
         score, miss = self._scores()
         return np.asarray(weights * (score - miss) + (weights * miss).sum())
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally)
-        scores = self._combined(weights)
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
-
 
 class LDPMechanism(Mechanism):
     """A mechanism under LDP: its largest ratio is that of every two inputs."""
 
+    options: ClassVar[Mapping[str, int | None]] = {}
+    """Arguments beyond inputs and epsilon; the saved parameters have them under the same names, or
+    lack them where they are as stated here."""
+
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(LDP(epsilon), LDP)
+
+    @classmethod
+    def restored(cls, inputs: Domain, notion: LDP, parameters: Mapping[str, Any]) -> LDPMechanism:
+        """Return the mechanism of saved parameters."""
+        make: Callable[..., LDPMechanism] = cls
+        options = {key: parameters.get(key, usual) for key, usual in cls.options.items()}
+        return make(inputs, notion.epsilon, **options)
 
     @property
     def privacy(self) -> LDP:

@@ -162,8 +162,8 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
     """
     n = whole_number(n, "n", 1, MOST_REPORTS)
     options = []
-    for kind, factory in LDP_MECHANISMS.items():
-        made = factory.make(whole_number(k, "k", 2, 10**6), epsilon)
+    for kind, make in LDP_MECHANISMS.items():
+        made = make(whole_number(k, "k", 2, 10**6), epsilon)
         options.append(_option(kind, made, n))
     return Advice(k, epsilon, n, sorted(options, key=lambda each: each.risk_ratio))
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray
-from mechdesign.mechanisms.base import Frequencies, whole_weights
+from mechdesign.mechanisms.base import Frequencies, NumberedMechanism, whole_weights
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, ScoreSumMoments, TwoValuedMechanism
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 
 __all__ = ["TOLERANCE", "CodedMechanism"]
 
@@ -26,7 +25,7 @@ MACHINE = 1 << 62
 """Integers whose sums stay below it are added as machine words."""
 
 
-class CodedMechanism(LDPMechanism, TwoValuedMechanism):
+class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
     """Report a number y below N, of probability ``most`` if it is in the set S_x, else ``least``.
 
     A subclass has fast transforms: sums over all S_x at once, and of the scores of all inputs.
@@ -53,10 +52,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism):
     def _square_sums(self, values: FloatArray) -> FloatArray:
         """Return Sum_y v_y s_x(y)**2 for each input, for ``(..., N)`` values."""
 
-    @abstractmethod
-    def _combined(self, weights: FloatArray) -> FloatArray:
-        """Return Sum_x w_x s_x(y) for each report y."""
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         return self.most if self._holds(x, int(report[0])) else self.least
@@ -74,12 +69,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism):
         """Return the distribution of the report."""
         least, rise = float(self.least), float(self.most - self.least)
         return np.asarray(least * weights.sum() + rise * self._held_weights(weights))
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally)
-        scores = self._combined(weights)
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
 
     def score_sum_moments(self, counts: FloatArray, total: float) -> ScoreSumMoments:
         """Return the moments of the sum of all scores, by two transforms."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,7 @@ class ProjectiveGeometryResponse(CodedMechanism):
 
     name = "projective-geometry-response"
     source = "Feldman, Nelson, Nguyen and Talwar 2022"
+    options: ClassVar[Mapping[str, int | None]] = {"field": None}
 
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, field: int | None = None

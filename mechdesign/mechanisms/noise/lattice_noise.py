@@ -16,13 +16,19 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.mechanisms.base import WHOLE, Frequencies, Mechanism, inputs_of, whole_weights
+from mechdesign.mechanisms.base import (
+    WHOLE,
+    Frequencies,
+    NumberedMechanism,
+    inputs_of,
+    whole_weights,
+)
 from mechdesign.mechanisms.noise.remap_table import Losses
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
 from mechdesign.notions import MetricPrivacy
 from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Tally
+from mechdesign.reports import Labels
 from mechdesign.sampling import Source, chances
 
 __all__ = ["GeometricNoise", "LatticeNoise", "PlanarLaplace"]
@@ -34,7 +40,7 @@ MOST_INPUTS = 2048
 """Inputs up to which the matrix is written out."""
 
 
-class LatticeNoise(Mechanism):
+class LatticeNoise(NumberedMechanism):
     """Noise on equally spaced points whose probability falls with the distance.
 
     See :mod:`~mechdesign.mechanisms.noise.torus_law` for the law and the proof of privacy. Reports
@@ -59,18 +65,26 @@ class LatticeNoise(Mechanism):
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
         domain = inputs_of(inputs)
         distance = "absolute" if domain.grid_shape is None else self.distance
-        self._fill(domain, MetricPrivacy(epsilon, distance), None, None)
+        self._fill(domain, MetricPrivacy(epsilon, distance))
 
     @classmethod
-    def for_notion(cls, domain: Domain, notion: MetricPrivacy) -> Self:
-        """Return the noise for a notion of metric privacy.
+    def for_notion(
+        cls,
+        domain: Domain,
+        notion: MetricPrivacy,
+        law: TorusLaw | None = None,
+        remap: Int64Array | None = None,
+    ) -> Self:
+        """Return the noise for a notion of metric privacy; by default with the law of its budget.
 
         Raises
         ------
         InputError
             If its distance is another one.
         """
-        return cls._made(domain, notion, None, None)
+        found = cls.__new__(cls)
+        found._fill(inputs_of(domain), notion, law, remap)
+        return found
 
     @classmethod
     def restored(cls, domain: Domain, notion: MetricPrivacy, parameters: Mapping[str, Any]) -> Self:
@@ -80,26 +94,14 @@ class LatticeNoise(Mechanism):
         first, second = parameters["margins"]
         law = TorusLaw(sides, (first, second), cls._is_euclidean(), tuple(parameters["weights"]))
         table = None if remap is None else np.array(remap, dtype=np.int64)
-        return cls._made(domain, notion, law, table)
-
-    @classmethod
-    def _made(
-        cls,
-        domain: Domain,
-        notion: MetricPrivacy,
-        law: TorusLaw | None,
-        remap: Int64Array | None,
-    ) -> Self:
-        found = cls.__new__(cls)
-        found._fill(inputs_of(domain), notion, law, remap)
-        return found
+        return cls.for_notion(domain, notion, law, table)
 
     def _fill(
         self,
         domain: Domain,
         notion: MetricPrivacy,
-        law: TorusLaw | None,
-        remap: Int64Array | None,
+        law: TorusLaw | None = None,
+        remap: Int64Array | None = None,
     ) -> None:
         sides, step = _lattice(domain)
         named = [self.distance]
@@ -218,7 +220,7 @@ class LatticeNoise(Mechanism):
         Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017.
         """
         table = self._losses(prior, loss).remap(float(self._exponent), block)
-        return self._made(self.inputs, self._notion, self.law, table)
+        return self.for_notion(self.inputs, self._notion, self.law, table)
 
     def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
         """Return a lower and an upper bound on the expected loss, which differ by rounding only.
@@ -286,11 +288,9 @@ class LatticeNoise(Mechanism):
         """Return the distribution of the report."""
         return np.asarray(weights @ np.ldexp(self._matrix().astype(np.float64), -BITS))
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally)
-        scores = weights @ self._scores
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y."""
+        return np.asarray(weights @ self._scores)
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows; None where it is infinite."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +80,7 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
 
     name = "subset-selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
+    options: ClassVar[Mapping[str, int | None]] = {"size": None}
 
     alphabet: BitRows
     """The sets of j inputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
@@ -44,6 +44,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
     that few have: that is :attr:`variance`, by which the digits are chosen.
     """
 
+    options: ClassVar[Mapping[str, int | None]] = {"digits": None}
     tolerance: ClassVar[Fraction]
     """The loss of variance that is taken for fewer digits."""
 

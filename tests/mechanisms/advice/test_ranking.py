@@ -20,7 +20,7 @@ def test_everything_is_that_of_the_mechanisms(k: int, epsilon: object) -> None:
     assert ratios == sorted(ratios)
     assert ratios[0] == pytest.approx(1, rel=1e-6)
     for each in found:
-        made = LDP_MECHANISMS[each.kind].make(k, epsilon)
+        made = LDP_MECHANISMS[each.kind](k, epsilon)
         assert each.risk_ratio == pytest.approx(made.risk / made.least_known_risk)
         assert each.count_error == pytest.approx(math.sqrt(n * made.risk / k))
         assert each.bits_per_report == made.bits_per_report
