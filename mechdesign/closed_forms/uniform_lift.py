@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import circulant
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, lift_rows_at, name_outputs
@@ -58,8 +59,7 @@ class UniformLift(ClosedForm):
         if family is None:
             raise UnsupportedError("privacy", "bounds on the lift", problem.privacy)
         lift, k = best_lift(family), len(problem.domain)
-        shift = np.arange(k)
-        matrix = lift[(shift[:, None] - shift[None, :]) % k] / k
+        matrix = circulant(lift) / k
         if problem.expected_loss is not None:
             return Formula(matrix, problem.domain.labels)
         return Formula(matrix, name_outputs(problem, k))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg import circulant
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import (
@@ -64,8 +65,7 @@ class UniformSubsets(ClosedForm):
         if not isinstance(problem.utility, ColumnUtility):
             raise UnsupportedError("objective", "a sum of gains", problem.utility.name)
         ray = _best_ray(problem, problem.utility)
-        shift = np.arange(len(ray))
-        matrix = ray[(shift[:, None] - shift[None, :]) % len(ray)] / ray.sum()
+        matrix = circulant(ray) / ray.sum()
         return Formula(matrix, name_outputs(problem, len(ray)))
 
 

@@ -188,13 +188,8 @@ class ColumnScores(Scores):
         h = tally.counts / tally.total
         return Frequencies(self.table @ h, self.table**2 @ h)
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
-        mean, square = self.combinations(tally, np.asarray(weights, dtype=np.float64)[None, :])
-        return float(mean[0]), float(square[0])
-
     def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the same for each row of ``(n, n_inputs)`` weights."""
+        """Return the means and the mean squares of the scores of combinations."""
         scores = self.information.scores(weights)
         h = tally.counts / tally.total
         return scores @ h, scores**2 @ h

@@ -30,13 +30,16 @@ class Scores(ABC):
         """Return the means and mean squares of the scores of all inputs."""
 
     @abstractmethod
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
-
     def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the same for each row of ``(n, n_inputs)`` weights."""
-        found = np.array([self.combination(tally, row) for row in weights]).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        """Return the mean and the mean square of the score of Sum_x w_x p_x.
+
+        One of each for each row w of ``(n, n_inputs)`` weights.
+        """
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the same for ``(n_inputs,)`` weights."""
+        mean, square = self.combinations(tally, np.asarray(weights, dtype=np.float64)[None, :])
+        return float(mean[0]), float(square[0])
 
     @abstractmethod
     def variances(self, p: FloatArray) -> FloatArray:
@@ -53,9 +56,11 @@ class MechanismScores(Scores):
         """Return the means and mean squares of the scores of all inputs."""
         return self.mechanism.frequencies(tally)
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the mean and the mean square of the score of Sum_x w_x p_x."""
-        return self.mechanism.combination(tally, weights)
+    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means and the mean squares of the scores of combinations."""
+        each = [self.mechanism.combination(tally, row) for row in weights]
+        found = np.array(each).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
 
     def variances(self, p: FloatArray) -> FloatArray:
         """Return n Var of the estimated frequencies, from a simulated collection.

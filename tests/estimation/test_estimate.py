@@ -251,7 +251,7 @@ def test_a_prior_that_rules_an_output_out_is_no_reference() -> None:
         ({"reports": Tally(np.array([1, 2]), 4)}, "4 reports counted, given 3"),
         ({"reports": THREE.privatize([0, 1], rng=1)}, "reports of this mechanism"),
         ({"method": "unbaised"}, "did you mean 'unbiased'"),
-        ({"target": "people"}, "'population', 'respondents'"),
+        ({"target": "people"}, "population, respondents"),
         ({"prior": Prior.uniform(3)}, "2 probabilities, one for each input"),
         ({"prior": [0.5, 0.6]}, "prior: expected numbers that sum to 1"),
         ({"mechanism": [[1, 0], [0, 1]]}, "a Channel or a Mechanism"),

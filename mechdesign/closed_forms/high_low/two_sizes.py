@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +21,14 @@ from mechdesign.closed_forms.subset_selection import (
 )
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import HighLowLDP
+from mechdesign.outside import called
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["HighLowSubsetSelection"]
 
-GOLDEN = (math.sqrt(5) - 1) / 2
-
-STEPS = 48
-"""Each leaves 0.62 of an interval; so a share is found to 1e-10, and its risk to rounding."""
+PRECISION = 1e-10
+"""To which a share is found, and so its risk to rounding."""
 
 LEAST_SHARE = 1e-6
 """A smaller share of a size is rounding: the best share was 0 or 1."""
@@ -134,13 +133,17 @@ class _HighLow:
         s = len(self.sensitive)
         j = min(range(1, max(2, s)), key=lambda j: self._risk(self._terms(j)))
         least, found = self._risk(self._terms(j)), {j: 1.0}
+        from scipy import optimize
+
+        minimize: Any = optimize.minimize_scalar
         for first in range(1, s - 1):
             ends = self._terms(first), self._terms(first + 1)
 
             def risk(share: float, ends: tuple[FloatArray, FloatArray] = ends) -> float:
                 return self._risk(share * ends[0] + (1 - share) * ends[1])
 
-            share = _least(risk)
+            near = called("SciPy", minimize, risk, bounds=(0, 1), options={"xatol": PRECISION})
+            share = float(near.x)
             if LEAST_SHARE < share < 1 - LEAST_SHARE and risk(share) < least:
                 least, found = risk(share), {first: share, first + 1: 1 - share}
         return found
@@ -163,20 +166,3 @@ class _HighLow:
             variances[self.sensitive] += (1 - 1 / s) / a
         variances[self.others] += others * (1 - others / rest) / phi + others**2 / (rest * mu)
         return float(self.utility.deviations(variances, self.prior).value.sum())
-
-
-def _least(risk: Callable[[float], float]) -> float:
-    """Return where in [0, 1] a convex function is least, by the golden section."""
-    low, high = 0.0, 1.0
-    left, right = 1 - GOLDEN, GOLDEN
-    at_left, at_right = risk(left), risk(right)
-    for _ in range(STEPS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - GOLDEN * (high - low)
-            at_left = risk(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + GOLDEN * (high - low)
-            at_right = risk(right)
-    return (low + high) / 2
