@@ -19,7 +19,7 @@ from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, Label, clean_label, is_whole, whole_number
 from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
-from mechdesign.labels import aligned, labels_of, places, split_matrix
+from mechdesign.labels import aligned, clean_labels, labels_of, places, split_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
 from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn
@@ -593,13 +593,10 @@ def _inputs(inputs: Domain | Iterable[Any] | None, size: int) -> Domain:
 
 
 def _outputs(outputs: Iterable[Any] | None, size: int) -> tuple[Label, ...]:
-    labels = range(size) if outputs is None else listed(outputs, "outputs", "a list of labels")
-    clean = tuple(clean_label(label, "outputs") for label in labels)
-    if len(clean) != size:
-        raise InputError("outputs", f"{size} labels, one for each column", f"{len(clean)} labels")
-    if len(set(clean)) != size:
-        raise InputError("outputs", "labels that all differ", clean)
-    return clean
+    labels = clean_labels(range(size) if outputs is None else outputs, "outputs")
+    if len(labels) != size:
+        raise InputError("outputs", f"{size} labels, one for each column", f"{len(labels)} labels")
+    return labels
 
 
 def _round_row(row: list[Fraction]) -> list[int]:

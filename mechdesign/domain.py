@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -12,7 +11,7 @@ from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, did_you_mean, listed, shown
-from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.exact import Exact, as_fraction, fraction_text, is_whole, whole_number
 from mechdesign.geography.points import (
     HAVERSINE,
     NearestPoint,
@@ -20,6 +19,7 @@ from mechdesign.geography.points import (
     exact_points,
     great_circle,
 )
+from mechdesign.labels import Label, clean_label, clean_labels, first_twice, plain_label
 from mechdesign.resources import check_size
 
 if TYPE_CHECKING:
@@ -35,73 +35,8 @@ __all__ = [
     "whole_number",
 ]
 
-Label = Hashable
-"""A label is text, a number, or a pair ``(row, column)``."""
-
-
-def clean_label(value: Any, key: str) -> Label:
-    """Return ``value`` as a plain label: text, int, float, or a tuple of them.
-
-    Raises
-    ------
-    InputError
-        If it is neither text, nor a finite number, nor a list of such.
-    """
-    if isinstance(value, str) or (type(value) is int and abs(value) < LARGE):
-        return value
-    if isinstance(value, list | tuple) and value:
-        if any(isinstance(part, list | tuple) for part in value):
-            raise InputError(key, "labels that are text, numbers, or lists of them", shown(value))
-        return tuple(clean_label(part, key) for part in value)
-    number = as_fraction(value, key, expected="labels that are text or finite numbers")
-    return int(number) if is_whole(value) else float(number)
-
-
 CELL = re.compile("[0-9]{1,9}")
 """The number of a point of a grid as text."""
-
-LARGE = 10**18
-"""Whole numbers below it need no further look."""
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number; truth values are none."""
-    if isinstance(value, bool | type):
-        return False
-    try:
-        operator.index(value)
-    except TypeError:
-        return False
-    return True
-
-
-def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number of a range.
-
-    Raises
-    ------
-    InputError
-        If it is no whole number, or outside the range.
-    """
-    if not is_whole(value) or value < least or (most is not None and value > most):
-        span = f">= {least}" if most is None else f"from {least} to {most}"
-        raise InputError(key, f"a whole number {span}", shown(value))
-    return int(value)
-
-
-def first_twice(labels: Iterable[Label]) -> Label:
-    """Return the first label that has occurred before; None if they all differ."""
-    seen: set[Label] = set()
-    for label in labels:
-        if label in seen:
-            return label
-        seen.add(label)
-    return None
-
-
-def plain_label(label: Label) -> Any:
-    """Return a label as JSON has it: pairs as lists."""
-    return [plain_label(part) for part in label] if isinstance(label, tuple) else label
 
 
 class Domain:
@@ -154,13 +89,9 @@ class Domain:
     def __init__(self, values: Iterable[Any]) -> None:
         given = listed(values, "values", "a list of labels or numbers")
         check_size("inputs", len(given), "values")
-        labels = tuple(clean_label(value, "values") for value in given)
-        if not labels:
+        if not given:
             raise InputError("values", "at least one input", "an empty list")
-        self._fill(labels, None, None)
-        if len(self._index) != len(labels):
-            twice = first_twice(labels)
-            raise InputError("values", "labels that all differ", f"{twice!r} twice")
+        self._fill(clean_labels(given, "values"), None, None)
 
     def _fill(
         self,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -28,11 +29,13 @@ __all__ = [
     "exp_lower_scaled",
     "exp_upper",
     "fraction_text",
+    "is_whole",
     "log_lower",
     "log_upper",
     "short_text",
     "sqrt_lower",
     "sqrt_upper",
+    "whole_number",
 ]
 
 Exact = int | float | str | Decimal | Fraction
@@ -152,6 +155,31 @@ def _is_number(value: Any) -> bool:
         return math.isfinite(value)
     except OverflowError:
         return True
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number; truth values are none."""
+    if isinstance(value, bool | type):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of a range.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number, or outside the range.
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        span = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InputError(key, f"a whole number {span}", shown(value))
+    return int(value)
 
 
 def fraction_text(value: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Alignment by label: numbers that carry labels are matched to inputs and outputs by them.
+"""Labels of inputs and outputs, and alignment by them of numbers that carry labels.
 
 A dict, a pandas Series and a DataFrame carry labels; a list and an array do not, and count by
 position. Labels decide wherever there are any: numbers whose labels are not those of the inputs are
@@ -8,23 +8,31 @@ outputs reads them here, and pandas is not imported: what has an ``index`` is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from mechdesign.domain import Label, clean_label, first_twice
 from mechdesign.errors import InputError, listed, shown
+from mechdesign.exact import as_fraction, is_whole
 
 __all__ = [
+    "Label",
     "Labels",
     "Split",
     "aligned",
     "by_label",
     "check_index",
+    "clean_label",
+    "clean_labels",
+    "first_twice",
     "labels_of",
     "places",
+    "plain_label",
     "split",
     "split_matrix",
 ]
+
+Label = Hashable
+"""A label is text, a number, or a pair ``(row, column)``."""
 
 Labels = tuple[Label, ...]
 
@@ -34,6 +42,56 @@ Split = tuple[list[Any], Labels | None]
 T = TypeVar("T")
 
 MOST_NAMED = 3
+
+LARGE = 10**18
+"""Whole numbers below it need no further look."""
+
+
+def clean_label(value: Any, key: str) -> Label:
+    """Return ``value`` as a plain label: text, int, float, or a tuple of them.
+
+    Raises
+    ------
+    InputError
+        If it is neither text, nor a finite number, nor a list of such.
+    """
+    if isinstance(value, str) or (type(value) is int and abs(value) < LARGE):
+        return value
+    if isinstance(value, list | tuple) and value:
+        if any(isinstance(part, list | tuple) for part in value):
+            raise InputError(key, "labels that are text, numbers, or lists of them", shown(value))
+        return tuple(clean_label(part, key) for part in value)
+    number = as_fraction(value, key, expected="labels that are text or finite numbers")
+    return int(number) if is_whole(value) else float(number)
+
+
+def clean_labels(given: Any, key: str, expected: str = "a list of labels") -> Labels:
+    """Return labels that all differ.
+
+    Raises
+    ------
+    InputError
+        If they are no list of labels, or one occurs twice.
+    """
+    clean = tuple(clean_label(label, key) for label in listed(given, key, expected))
+    if len(set(clean)) < len(clean):
+        raise InputError(key, "labels that all differ", f"{shown(first_twice(clean))} twice")
+    return clean
+
+
+def first_twice(labels: Iterable[Label]) -> Label:
+    """Return the first label that has occurred before; None if they all differ."""
+    seen: set[Label] = set()
+    for label in labels:
+        if label in seen:
+            return label
+        seen.add(label)
+    return None
+
+
+def plain_label(label: Label) -> Any:
+    """Return a label as JSON has it: pairs as lists."""
+    return [plain_label(part) for part in label] if isinstance(label, tuple) else label
 
 
 def labels_of(given: Any, key: str = "labels") -> Labels | None:
@@ -52,7 +110,7 @@ def labels_of(given: Any, key: str = "labels") -> Labels | None:
     index = given.keys() if isinstance(given, Mapping) else getattr(given, "index", None)
     if index is None or callable(index):  # lists and arrays; `index` is a method of lists
         return None
-    return _different(index, key)
+    return clean_labels(index, key)
 
 
 def check_index(records: Any, given: Any, key: str) -> None:
@@ -110,7 +168,7 @@ def split_matrix(
         if not hasattr(given, "index"):
             hint = "to_numpy() counts by position"
             raise InputError(key, "a frame that labels its rows, as pandas does", "none", hint)
-        columns = _different(given.columns, f"{key}.columns")
+        columns = clean_labels(given.columns, f"{key}.columns")
         return [list(row) for row in given.to_numpy()], labels_of(given, key), columns
     listed, labels = split(given, key, expected)
     names = range(len(listed)) if labels is None else map(shown, labels)
@@ -197,13 +255,6 @@ def by_label(values: Sequence[T], labels: Labels | None) -> list[T] | dict[Label
 
 def _is_frame(given: Any) -> bool:
     return hasattr(given, "columns") and hasattr(given, "to_numpy")
-
-
-def _different(labels: Iterable[Any], key: str) -> Labels:
-    clean = tuple(clean_label(label, key) for label in labels)
-    if len(set(clean)) < len(clean):
-        raise InputError(key, "labels that all differ", f"{shown(first_twice(clean))} twice")
-    return clean
 
 
 def _named(labels: Sequence[Label]) -> str:

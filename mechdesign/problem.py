@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from mechdesign.domain import Domain, Label, clean_label, plain_label
+from mechdesign.domain import Domain, Label, plain_label
 from mechdesign.errors import (
     InfeasibleError,
     InputError,
@@ -19,6 +19,7 @@ from mechdesign.errors import (
     shown,
     shown_kind,
 )
+from mechdesign.labels import clean_labels
 from mechdesign.notions import Cone, MetricPrivacy, Notion
 from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
@@ -148,12 +149,9 @@ class Problem:
     def _allowed_outputs(self, outputs: Iterable[Any] | None) -> tuple[Label, ...] | None:
         if outputs is None:
             return self.utility.default_outputs(self.domain)
-        given = listed(outputs, "outputs.values", "a list of labels")
-        labels = tuple(clean_label(label, "outputs.values") for label in given)
+        labels = clean_labels(outputs, "outputs.values")
         if not labels:
             raise InputError("outputs.values", "at least one label", "an empty list")
-        if len(set(labels)) < len(labels):
-            raise InputError("outputs.values", "labels that all differ", list(labels))
         return labels
 
     def _align(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign._typing import IntArray
 from mechdesign.domain import Domain, Label, clean_label, plain_label, whole_number
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.rows.pair_rows import PairRows
@@ -128,13 +128,10 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
 
 
 def _blocks(blocks: Any) -> tuple[tuple[Label, ...], ...]:
-    if isinstance(blocks, str | dict) or not isinstance(blocks, Iterable):
-        raise InputError("blocks", "a list of lists of labels", shown(blocks))
     clean = []
-    for b, block in enumerate(blocks):
-        if isinstance(block, str | dict) or not isinstance(block, Iterable):
-            raise InputError(f"blocks[{b}]", "a list of labels", shown(block))
-        clean.append(tuple(clean_label(label, f"blocks[{b}]") for label in block))
+    for b, block in enumerate(listed(blocks, "blocks", "a list of lists of labels")):
+        members = listed(block, f"blocks[{b}]", "a list of labels")
+        clean.append(tuple(clean_label(label, f"blocks[{b}]") for label in members))
         if not clean[-1]:
             raise InputError(f"blocks[{b}]", "at least one label", "an empty list")
     return tuple(clean)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.domain import Domain, clean_label, plain_label
-from mechdesign.errors import InputError, shown
+from mechdesign.domain import Domain, plain_label
+from mechdesign.errors import InputError
 from mechdesign.exact import Exact
+from mechdesign.labels import clean_labels
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
@@ -50,13 +51,9 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
 
     def __init__(self, epsilon: Exact, sensitive: Iterable[Any]) -> None:
         super().__init__(epsilon)
-        if isinstance(sensitive, str | dict) or not isinstance(sensitive, Iterable):
-            raise InputError("sensitive", "a list of labels of the domain", shown(sensitive))
-        self.sensitive = tuple(clean_label(label, "sensitive") for label in sensitive)
+        self.sensitive = clean_labels(sensitive, "sensitive", "a list of labels of the domain")
         if not self.sensitive:
             raise InputError("sensitive", "at least one label of the domain", "an empty list")
-        if len(set(self.sensitive)) < len(self.sensitive):
-            raise InputError("sensitive", "labels that all differ", list(self.sensitive))
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Compile to one bound on every pair that starts at a sensitive input."""
