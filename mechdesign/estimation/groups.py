@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.errors import InputError, choose, inside, shown
+from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.estimands import check_target
 from mechdesign.estimation.estimate import METHODS, EstimationTask
 from mechdesign.estimation.likelihood import Progress
@@ -40,8 +40,10 @@ class GroupTask(EstimationTask):
         """Return the counts of each group."""
         found = []
         for g, (model, reports) in enumerate(zip(self.models, self.reports, strict=True)):
-            with inside(f"groups[{g}]"):
+            try:
                 found.append(model.tally(reports))
+            except InputError as error:
+                raise error.inside_file(f"groups[{g}]") from None
         return found
 
     def unbiased(self) -> Estimate:
