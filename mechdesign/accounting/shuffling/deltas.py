@@ -38,19 +38,21 @@ def odds(epsilon: float, up: bool) -> float:
 
 def _terms(
     first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
-) -> tuple[FloatArray, FloatArray, float]:
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return what each report adds, its mass in the common part, and what is told in the clear.
 
     The terms are (P - e**epsilon P') / B, rounded up, and 0 with the mass that B leaves. A report
-    with B = 0 can come from the compared input alone: it adds (P - e**epsilon P')_+.
+    with B = 0 can come from the compared input alone: it adds (P - e**epsilon P')_+. Rows of P and
+    P' may be those of many pairs.
     """
     apart = first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * second
     shared = least > 0
-    clear = float(np.maximum(apart[..., ~shared], 0).sum(axis=-1).max(initial=0)) * (1 + SLACK)
-    terms = apart[shared] / least[shared]
+    clear = np.maximum(apart[..., ~shared], 0).sum(axis=-1) * (1 + SLACK)
+    terms = apart[..., shared] / least[shared]
     terms += SLACK * np.abs(terms)
     rest = max(1 - float(least.sum()) + SLACK * (2 + len(least)), 0.0)
-    return np.append(terms, 0.0), np.append(least[shared] * (1 + SLACK), rest), clear
+    terms = np.concatenate([terms, np.zeros((*terms.shape[:-1], 1))], axis=-1)
+    return terms, np.append(least[shared] * (1 + SLACK), rest), clear
 
 
 def delta_of_pair(
@@ -82,7 +84,7 @@ def delta_of_pair(
         The relative loss from the lattice.
     """
     terms, masses, clear = _terms(first, second, least, epsilon)
-    return positive_part(terms, masses, n, tolerance) / n * (1 + SLACK) + clear
+    return positive_part(terms, masses, n, tolerance) / n * (1 + SLACK) + float(clear)
 
 
 def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArray:
@@ -93,26 +95,22 @@ def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArra
     ndarray
         ``(n_pairs,)`` upper bounds on :func:`delta_of_pair`.
     """
-    rows, least, pairs = comparison.rows, comparison.least, comparison.pairs
-    shared = least > 0
-    masses = least[shared]
-    rest, factor = max(1 - float(least.sum()), 0.0), odds(epsilon, up=False)
+    rows, pairs = comparison.rows, comparison.pairs
     found = np.empty(len(pairs))
     for start in range(0, len(pairs), 256):
         first, second = rows[pairs[start : start + 256].T]
-        apart = first - factor * second
-        clear = np.maximum(apart[:, ~shared], 0).sum(axis=1)
-        terms = apart[:, shared] / masses
+        terms, masses, clear = _terms(first, second, comparison.least, epsilon)
         scale = np.sqrt(n * (terms**2 @ masses)) + 1e-300
-        top = np.maximum(terms.max(axis=1, initial=0), 1e-300)
+        top = np.maximum(terms.max(axis=1), 1e-300)
         best = np.full(len(terms), math.inf)
         for step in np.geomspace(0.5, 64, 29):
             tilt = np.minimum(step / scale, 600 / top)
-            with np.errstate(divide="ignore"):
-                grown = np.log(np.exp(tilt[:, None] * terms) @ masses + rest)
+            grown = np.log(np.exp(tilt[:, None] * terms) @ masses)
             best = np.minimum(best, n * grown - 1 - np.log(tilt))
-        found[start : start + 256] = np.exp(np.minimum(best, 700)) / n + clear
-    return found * (1 + 1e-6)
+        # each of the n factors is a sum of rounded terms, and of exponentials of up to 600
+        best += n * (len(masses) + 700) * 2.0**-52
+        found[start : start + 256] = (np.exp(np.minimum(best, 700)) / n + clear) * (1 + SLACK)
+    return found
 
 
 def delta_of_test(
