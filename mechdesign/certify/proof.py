@@ -14,7 +14,11 @@ from typing import Any
 from mechdesign.certify.bounds.decoders import band_bound
 from mechdesign.certify.bounds.duality import decoder_bound, dual_bound, value
 from mechdesign.certify.bounds.estimation_risk import estimation_bound
-from mechdesign.certify.bounds.exchangeable_inputs import subset_selection
+from mechdesign.certify.bounds.exchangeable_inputs import (
+    subset_selection,
+    uniform_lift,
+    uniform_subsets,
+)
 from mechdesign.certify.bounds.leakage_budget import LEAKAGE, leakage_budget
 from mechdesign.certify.bounds.prices.chain import chain_bound
 from mechdesign.certify.bounds.prices.lifts import lifts_bound
@@ -29,10 +33,7 @@ from mechdesign.certify.bounds.theorems import (
     equal_rows,
     erasure,
     nothing_constrained,
-    randomized_response,
     simplicial,
-    uniform_lift,
-    uniform_subsets,
 )
 from mechdesign.certify.bounds.unbiased import one_budget_readings_bound, rows_readings_bound
 from mechdesign.certify.packed import unpacked
@@ -217,7 +218,7 @@ THEOREMS = _by_name(
     Kind("equal-rows", ALL_BUT_WORST_LOSSES, equal_rows),
     Kind("binary-universal", ALL_BUT_WORST_LOSSES, binary),
     Kind("erasure", ALL_BUT_WORST_LOSSES, erasure, ("lip", "lift")),
-    Kind("randomized-response", ("hamming",), randomized_response, ("ldp",)),
+    Kind("randomized-response", ("hamming",), uniform_subsets, ("ldp",)),
     Kind("leakage-budget", (*LOSSES, *WORST_LOSSES, *GUESSES), leakage_budget, (LEAKAGE,)),
     Kind("simplicial", ALL_BUT_WORST_LOSSES, simplicial),
     Kind("uniform-subsets", SYMMETRIC_GAINS, uniform_subsets, ("ldp",)),

@@ -15,9 +15,9 @@ from operator import mul
 from typing import Any
 
 from mechdesign.certify.bounds.estimation_risk import reference_prior, risk_of, unconstrained_risk
-from mechdesign.certify.bounds.outward import bounded_pairs, ldp_budget, lift_range, ratio_ceiling
+from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_ceiling
 from mechdesign.certify.bounds.simplicial import universal_columns
-from mechdesign.certify.bounds.sums.gains import gain, has_gain, offset, total_gain
+from mechdesign.certify.bounds.sums.gains import has_gain, total_gain
 from mechdesign.certify.bounds.sums.rays import integer_rows
 from mechdesign.certify.fixed_point import over_one_denominator, product_steps
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
@@ -26,7 +26,6 @@ from mechdesign.certify.privacy.prior_sets import prior_bounds
 from mechdesign.certify.privacy.sensitive_attribute import rank, read_sensitive_attribute
 from mechdesign.certify.problem import SECRET, Statement
 from mechdesign.errors import CertificateError
-from mechdesign.exact import exp_lower
 from mechdesign.resources import entries_of, spend
 
 __all__ = [
@@ -35,10 +34,7 @@ __all__ = [
     "equal_rows",
     "erasure",
     "nothing_constrained",
-    "randomized_response",
     "simplicial",
-    "uniform_lift",
-    "uniform_subsets",
 ]
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -151,20 +147,6 @@ def _ties(statement: Statement) -> tuple[list[int], list[list[int]]]:
     return class_of, equations
 
 
-def randomized_response(statement: Statement) -> Fraction:
-    """Return the Hamming loss of k-ary randomized response under LDP at the uniform prior.
-
-    No private channel has a smaller one (Kairouz, Oh and Viswanath 2016). In the column of output
-    y, q_y <= e**eps q_x for every x, so Sum_x q_x >= q_y (1 + (k-1)
-    e**-eps). Adding up over the outputs: k >= Sum_x Q(x|x) (1 + (k-1) e**-eps).
-    """
-    k = len(statement.labels)
-    if not statement.is_uniform:
-        raise CertificateError("randomized response needs a uniform prior")
-    rest = (k - 1) * exp_lower(-ldp_budget(statement))
-    return rest / (1 + rest)
-
-
 def erasure(statement: Statement) -> Fraction:
     """Return the objective of a report that is X with probability 1 - t, else a fresh draw from P.
 
@@ -265,52 +247,3 @@ def simplicial(statement: Statement, facets: list[Any]) -> Fraction:
     The certificate names the rows; the proof is in the docstring of `simplicial`.
     """
     return best_after(statement, universal_columns(statement, facets))
-
-
-def uniform_subsets(statement: Statement) -> Fraction:
-    """Return the largest gain of k extreme rays, under LDP at a uniform prior.
-
-    The objective must not change if inputs are permuted. The extreme rays of the cone have entries
-    e**eps on j inputs and 1 on the rest, so that their gain depends on j only. The gain of a
-    channel is at most a mean of gains of rays. With e**-eps rounded down the cone only grows.
-    """
-    k = len(statement.prior)
-    if k < 2 or not statement.is_uniform:
-        raise CertificateError("this theorem needs a uniform prior of two inputs or more")
-    low = exp_lower(-ldp_budget(statement))
-    spend(100 * k * k, "rays")
-    rays = ([ONE] * j + [low] * (k - j) for j in range(1, k))
-    most = max(gain(statement, ray, up=True) * k / sum(ray) for ray in rays)
-    return most if statement.is_maximized else offset(statement) - most
-
-
-def uniform_lift(statement: Statement) -> Fraction:
-    """Return the gain of one vertex of the lift polytope, at a uniform prior.
-
-    The objective must not change if inputs are permuted. Lifts r = q / (P . q) form a polytope,
-    l <= r_x <= u with mean 1. At a vertex all entries but one are at an end, so that all vertices
-    are permutations of one: as many u as fit, one entry in between, the rest l. A convex gain is
-    largest at a vertex, and the gain of a channel is a mean of gains of lifts. With l rounded down
-    and u rounded up the polytope only grows. The Hamming loss is at least 1 less the accuracy of
-    the Bayes guess.
-    """
-    k = len(statement.prior)
-    if not statement.is_uniform:
-        raise CertificateError("this theorem needs a uniform prior")
-    low, high, bounded = ZERO, Fraction(k), False
-    for table in statement.privacy:
-        if (
-            ratio_limits(statement, table) is None
-            and statement.prior in (prior_bounds(statement, table)[0])
-        ):
-            bounded, (least, most) = True, lift_range(table)
-            low, high = max(low, least), high if most is None else min(high, most)
-    if not bounded:
-        raise CertificateError("this theorem needs bounds on the lift at the uniform prior")
-    # as many entries at the upper end as the mean allows, of those that are not in between
-    full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
-    ray = [high] * full + [k - full * high - (k - 1 - full) * low] + [low] * (k - 1 - full)
-    if statement.utility["objective"] == "hamming":
-        return 1 - max(ray) / k
-    most = gain(statement, ray, up=True)
-    return most if statement.is_maximized else offset(statement) - most
