@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from mechdesign.certify import proof
-from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, OrNull, Row, Table, Variants
+from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, Row, Table, Variants
 from mechdesign.certify.schema import (
     BARE_CHANNEL_FILE,
     CHANNEL_FILE,
@@ -41,8 +41,6 @@ def parts(form: Form) -> Iterator[Form]:
         yield from form.parts
     elif isinstance(form, ListOf | MapOf):
         yield form.part
-    elif isinstance(form, OrNull):
-        yield form.form
 
 
 def named(form: Form) -> Iterator[Form]:

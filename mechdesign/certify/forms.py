@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from mechdesign.certify.packed import is_packed
 from mechdesign.errors import CertificateError
@@ -36,13 +36,13 @@ __all__ = [
     "Form",
     "Leaf",
     "ListOf",
-    "ListOrPacked",
     "MapOf",
-    "OrNull",
     "Row",
     "Table",
     "Variants",
     "exact_number",
+    "list_or_packed",
+    "or_null",
 ]
 
 LARGEST = 1 << 53
@@ -101,9 +101,20 @@ class Form(ABC):
     says: str
     """The form in a few words."""
 
+    holds_parts: ClassVar[type | None] = None
+    """``list`` or ``dict`` for forms of values with parts."""
+
     @abstractmethod
     def check(self, value: Any, place: str) -> None:
         """Raise CertificateError unless ``value``, which stands at ``place``, is of the form."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is of the form."""
+        try:
+            self.check(value, "")
+        except CertificateError:
+            return False
+        return True
 
     def refused(self, value: Any, place: str) -> CertificateError:
         """Return the error that names the form, and what is there instead."""
@@ -115,11 +126,9 @@ class Form(ABC):
         return CertificateError(f"{place}: {words}" if place else words)
 
 
-@dataclass(frozen=True)
-class Leaf(Form):
-    """A value without parts, as ``holds`` decides."""
+class Plain(Form):
+    """The form of values whose parts, if any, have no forms of their own, as ``holds`` decides."""
 
-    says: str
     holds: Callable[[Any], bool]
 
     def check(self, value: Any, place: str) -> None:
@@ -129,7 +138,15 @@ class Leaf(Form):
 
 
 @dataclass(frozen=True)
-class Fixed(Form):
+class Leaf(Plain):
+    """A form with a name."""
+
+    says: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Fixed(Plain):
     """One value, and its type: 1 is neither ``true`` nor 1.0."""
 
     value: Any
@@ -143,11 +160,6 @@ class Fixed(Form):
         """Return whether it is the value."""
         return type(value) is type(self.value) and bool(value == self.value)
 
-    def check(self, value: Any, place: str) -> None:
-        """Raise unless it is the value."""
-        if not self.holds(value):
-            raise self.refused(value, place)
-
 
 @dataclass(frozen=True)
 class ListOf(Form):
@@ -155,6 +167,7 @@ class ListOf(Form):
 
     part: Form
     least: int = 0
+    holds_parts: ClassVar[type | None] = list
 
     @property
     def says(self) -> str:  # type: ignore[override]
@@ -168,30 +181,10 @@ class ListOf(Form):
         """Raise unless every entry is of the form."""
         if type(value) is not list or len(value) < self.least:
             raise self.refused(value, place)
-        if isinstance(self.part, Leaf) and all(map(self.part.holds, value)):
+        if isinstance(self.part, Plain) and all(map(self.part.holds, value)):
             return  # a file may hold millions
         for n, part in enumerate(value):
             self.part.check(part, f"{place}[{n}]")
-
-
-@dataclass(frozen=True)
-class ListOrPacked(Form):
-    """A list of numbers, or the same packed into text (:mod:`mechdesign.certify.packed`)."""
-
-    part: Form
-    types: Mapping[str, str]
-
-    @property
-    def says(self) -> str:  # type: ignore[override]
-        """The list, and the types."""
-        return f"list of {self.part.says} or packed {', '.join(self.types)}"
-
-    def check(self, value: Any, place: str) -> None:
-        """Raise unless it is such a list, or text that is one by its looks."""
-        if type(value) is not str:
-            ListOf(self.part).check(value, place)
-        elif not is_packed(value, self.types):
-            raise self.refused(value, place)
 
 
 @dataclass(frozen=True)
@@ -199,6 +192,7 @@ class Row(Form):
     """A list with a form for each place."""
 
     parts: Sequence[Form]
+    holds_parts: ClassVar[type | None] = list
 
     @property
     def says(self) -> str:  # type: ignore[override]
@@ -215,7 +209,7 @@ class Row(Form):
 
 @dataclass(frozen=True)
 class AnyOf(Form):
-    """One of several forms, which may have a name together."""
+    """One of several forms, none a choice itself, which may have a name together."""
 
     forms: Sequence[Form]
     name: str = ""
@@ -232,33 +226,25 @@ class AnyOf(Form):
 
     def check(self, value: Any, place: str) -> None:
         """Raise unless one of the forms accepts it."""
-        for form in self.forms:
-            try:
-                form.check(value, place)
-            except CertificateError:
-                continue
+        plain = [form for form in self.forms if isinstance(form, Plain)]
+        others = [form for form in self.forms if form.holds_parts is type(value)]
+        if any(form.holds(value) for form in plain):
             return
-        for form in self.forms:  # a table that fits none of several is told by what is wrong in it
-            if isinstance(form, Variants) and type(value) is dict:
-                form.check(value, place)
-        raise self.refused(value, place)
+        if len(others) == 1:  # it says what is wrong in the value
+            others[0].check(value, place)
+        elif not any(form.accepts(value) for form in others):
+            raise self.refused(value, place)
 
 
-@dataclass(frozen=True)
-class OrNull(Form):
-    """A form, or null."""
+def or_null(form: Form) -> AnyOf:
+    """Return the form of null, or what has another form."""
+    return AnyOf([Fixed(None), form])
 
-    form: Form
 
-    @property
-    def says(self) -> str:  # type: ignore[override]
-        """Null, or the form."""
-        return f"null or {self.form.says}"
-
-    def check(self, value: Any, place: str) -> None:
-        """Raise unless it is null or of the form."""
-        if value is not None:
-            self.form.check(value, place)
+def list_or_packed(part: Form, types: Mapping[str, str]) -> AnyOf:
+    """Return the form of a list, or of text that by its looks is one (`certify.packed`)."""
+    packed = Leaf(f"packed {', '.join(types)}", lambda value: is_packed(value, types))
+    return AnyOf([ListOf(part), packed])
 
 
 @dataclass(frozen=True)
@@ -266,6 +252,7 @@ class MapOf(Form):
     """A table whose keys are numbers from 0 as text, in decimals."""
 
     part: Form
+    holds_parts: ClassVar[type | None] = dict
 
     @property
     def says(self) -> str:  # type: ignore[override]
@@ -296,6 +283,7 @@ class Table(Form):
     says: str
     required: Mapping[str, Form]
     optional: Mapping[str, Form] = field(default_factory=dict)
+    holds_parts: ClassVar[type | None] = dict
 
     @property
     def keys(self) -> dict[str, Form]:
@@ -338,6 +326,7 @@ class Variants(Form):
 
     says: str
     tables: Sequence[Table]
+    holds_parts: ClassVar[type | None] = dict
 
     def find(self, value: Any, place: str) -> Table:
         """Return the table whose keys and fixed entries a value has.

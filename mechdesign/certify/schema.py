@@ -25,12 +25,12 @@ from mechdesign.certify.forms import (
     Form,
     Leaf,
     ListOf,
-    ListOrPacked,
     MapOf,
-    OrNull,
     Row,
     Table,
     Variants,
+    list_or_packed,
+    or_null,
 )
 from mechdesign.certify.packed import FLOATS, INTEGERS
 
@@ -238,7 +238,7 @@ PROBLEM = Table(
         "prior": ZERO_OR_MORE,
         "privacy": ListOf(NOTIONS, least=1),
         "utility": OBJECTIVES,
-        "outputs": OrNull(LABELS),
+        "outputs": or_null(LABELS),
     },
     {"constraints": ListOf(TEXT, least=1)},
 )
@@ -266,10 +266,10 @@ ROWS = Table(
     {
         "notion": INDEX,
         "side": SIDE,
-        "output": ListOrPacked(INDEX, INTEGERS),
-        "x": ListOrPacked(INDEX, INTEGERS),
-        "other": ListOrPacked(INDEX, INTEGERS),
-        "weight": ListOrPacked(SIZE, FLOATS),
+        "output": list_or_packed(INDEX, INTEGERS),
+        "x": list_or_packed(INDEX, INTEGERS),
+        "other": list_or_packed(INDEX, INTEGERS),
+        "weight": list_or_packed(SIZE, FLOATS),
     },
     {"priors": ListOf(ZERO_OR_MORE, least=1)},
 )
@@ -394,7 +394,7 @@ DUALS = Variants(
     ],
 )
 
-LIFT_PRIOR = OrNull(ZERO_OR_MORE)
+LIFT_PRIOR = or_null(ZERO_OR_MORE)
 
 FACET = AnyOf(
     [
@@ -433,9 +433,9 @@ CERTIFICATES = Variants(
         NO_PROOF,
         Table(
             "certificate with facets",
-            {"theorem": Fixed("simplicial"), "facets": ListOf(FACET), "dual": OrNull(DUALS)},
+            {"theorem": Fixed("simplicial"), "facets": ListOf(FACET), "dual": or_null(DUALS)},
         ),
-        Table("certificate without facets", {"theorem": PLAIN_THEOREM, "dual": OrNull(DUALS)}),
+        Table("certificate without facets", {"theorem": PLAIN_THEOREM, "dual": or_null(DUALS)}),
     ],
 )
 
@@ -743,7 +743,7 @@ DESIGN = Table(
         ),
         "value": SIZE,
         "bound": SIZE,
-        "dual": OrNull(
+        "dual": or_null(
             Table(
                 "dual of cells",
                 {

@@ -14,14 +14,15 @@ from mechdesign.certify.forms import (
     NUMBER,
     TEXT,
     WHOLE,
+    AnyOf,
     Fixed,
-    Form,
     ListOf,
-    OrNull,
     Row,
     Table,
     Variants,
     exact_number,
+    list_or_packed,
+    or_null,
 )
 from mechdesign.errors import CertificateError
 from mechdesign.exact import fraction_text
@@ -31,63 +32,55 @@ TWO = Table("two", {"kind": Fixed("two"), "sizes": ListOf(INDEX, least=1)})
 EITHER = Variants("either", [ONE, TWO])
 
 
-def accepts(form: Form, value: Any) -> bool:
-    try:
-        form.check(value, "here")
-    except CertificateError:
-        return False
-    return True
-
-
 @given(st.fractions(Fraction(-(10**9)), 10**9))
 def test_the_text_of_a_rational_is_exact(value: Fraction) -> None:
-    assert accepts(EXACT, fraction_text(value))
+    assert EXACT.accepts(fraction_text(value))
     assert exact_number(fraction_text(value)) == value
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_stands_for_the_shortest_decimal_that_rounds_to_it(value: float) -> None:
-    assert accepts(NUMBER, value)
+    assert NUMBER.accepts(value)
     assert exact_number(value) == Fraction(repr(value))
 
 
 @given(st.text(max_size=6))
 def test_digits_are_those_of_ascii(text: str) -> None:
     ascii_digits = bool(text) and all(c in "0123456789" for c in text)
-    assert accepts(WHOLE, text) == (ascii_digits and (text == "0" or text[0] != "0"))
-    if accepts(EXACT, text):
+    assert WHOLE.accepts(text) == (ascii_digits and (text == "0" or text[0] != "0"))
+    if EXACT.accepts(text):
         assert text.isascii()
 
 
 @pytest.mark.parametrize("value", [True, False, float("nan"), float("inf"), 2**53, "1", None, [1]])
 def test_what_is_no_number(value: Any) -> None:
-    assert not accepts(NUMBER, value)
+    assert not NUMBER.accepts(value)
 
 
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1", 2**53])
 def test_what_is_no_index(value: Any) -> None:
-    assert not accepts(INDEX, value)
+    assert not INDEX.accepts(value)
 
 
 def test_a_fixed_value_has_its_type() -> None:
-    assert accepts(Fixed(1), 1)
-    assert not any(accepts(Fixed(1), other) for other in (True, 1.0, "1", None))
+    assert Fixed(1).accepts(1)
+    assert not any(Fixed(1).accepts(other) for other in (True, 1.0, "1", None))
 
 
 def test_lists_and_rows() -> None:
-    assert accepts(ListOf(INDEX), [])
-    assert not accepts(ListOf(INDEX, least=1), [])
-    assert not any(accepts(ListOf(INDEX), other) for other in ((1,), "12", {"0": 1}, [1, True]))
-    assert accepts(Row([INDEX, TEXT]), [1, "a"])
-    assert not any(accepts(Row([INDEX, TEXT]), other) for other in ([1], [1, "a", 2], ["a", 1]))
-    assert accepts(OrNull(INDEX), None)
+    assert ListOf(INDEX).accepts([])
+    assert not ListOf(INDEX, least=1).accepts([])
+    assert not any(ListOf(INDEX).accepts(other) for other in ((1,), "12", {"0": 1}, [1, True]))
+    assert Row([INDEX, TEXT]).accepts([1, "a"])
+    assert not any(Row([INDEX, TEXT]).accepts(other) for other in ([1], [1, "a", 2], ["a", 1]))
+    assert or_null(INDEX).accepts(None)
 
 
 def test_a_table_has_its_keys_and_no_others() -> None:
-    assert accepts(ONE, {"kind": "one", "size": 1})
-    assert accepts(ONE, {"kind": "one", "size": 1, "note": "a"})
+    assert ONE.accepts({"kind": "one", "size": 1})
+    assert ONE.accepts({"kind": "one", "size": 1, "note": "a"})
     for wrong in ({}, {"kind": "one"}, {"kind": "one", "size": 1, "sizes": [1]}, [], None):
-        assert not accepts(ONE, wrong)
+        assert not ONE.accepts(wrong)
 
 
 def test_one_of_several_tables_is_found_by_what_is_fixed_and_by_its_keys() -> None:
@@ -102,3 +95,33 @@ def test_one_of_several_tables_is_found_by_what_is_fixed_and_by_its_keys() -> No
         with pytest.raises(CertificateError) as found:
             EITHER.find(wrong, "here")
         assert str(found.value) == words
+
+
+CHOICE = AnyOf([TEXT, ListOf(INDEX), EITHER])
+
+
+@pytest.mark.parametrize("value", ["a", [], [1, 2], {"kind": "one", "size": 1}])
+def test_a_choice_takes_what_one_of_its_forms_takes(value: Any) -> None:
+    CHOICE.check(value, "here")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([1, "2"], "here[1]: expected index, found '2'"),
+        ({"kind": "two"}, "here: two has no 'sizes'"),
+        (None, "here: expected text, list of index or either, found None"),
+    ],
+)
+def test_a_choice_says_what_is_wrong_in_a_list_or_a_table(value: Any, words: str) -> None:
+    with pytest.raises(CertificateError) as found:
+        CHOICE.check(value, "here")
+    assert str(found.value) == words
+
+
+def test_lists_may_be_packed_into_text_of_some_types() -> None:
+    form = list_or_packed(INDEX, {"u1": "B"})
+    assert form.accepts([1, 4])
+    assert form.accepts("u1:2:eJxjZAEAAAgABg==")
+    assert not any(form.accepts(other) for other in ("u2:2:eJxjZAEAAAgABg==", "u1", [-1], None, {}))
+    assert form.says == "list of index or packed u1"

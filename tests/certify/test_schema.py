@@ -23,7 +23,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.certify import digest, parse, verify
-from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, OrNull, Row, Table, Variants
+from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, Row, Table, Variants
 from mechdesign.certify.schema import BARE_CHANNEL_FILE, CHANNEL_FILE, MECHANISM_FILE
 from mechdesign.files.channels import bare_document
 from tests.corpus import CASES, document_of
@@ -40,17 +40,11 @@ Place = tuple[Any, ...]
 
 def accepting(form: Form, value: Any) -> Form:
     """The form that accepts a value, of those that a choice offers."""
-    if isinstance(form, OrNull):
-        return accepting(form.form, value)
     if isinstance(form, Variants):
         return form.find(value, "")
     if isinstance(form, AnyOf):
-        for each in form.forms:
-            try:
-                each.check(value, "")
-            except CertificateError:
-                continue
-            return accepting(each, value)
+        found = next((each for each in form.forms if each.accepts(value)), form)
+        return found if found is form else accepting(found, value)
     return form
 
 
