@@ -157,31 +157,31 @@ def delta_of_test(
 
 def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:
     """Return the most that Sum_y gains_y Pr(S > t - scores_y) surely is, over t."""
-    places = np.arange(law.low, law.high + 1)
+    start = law.low
+    if law.theta > 0:  # further down the weights overflow, and next to all mass is above
+        start = max(start, min(law.high, law.center - math.floor(600 / law.theta)))
+    places, masses = np.arange(start, law.high + 1), law.masses[start - law.low :]
     weights = np.exp(-law.theta * (places - law.center))
     above = np.zeros(len(places) + 1)  # Pr(S >= place) by the scale
-    above[:-1] = np.cumsum((law.masses * weights)[::-1])[::-1]
+    above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]
+    # what each mass, the wrapped and the missing tails may add or take
+    wrong = np.append(np.cumsum(weights[::-1])[::-1] * law.pointwise, 0.0)
+    wrong += sum(law.outside) * np.append(weights, weights[-1])
     sure = math.exp(min(-law.log_scale, 600.0)) * (1 + law.relative)  # 1 by the scale
-    thresholds = np.arange(law.low + int(scores.min()), law.high + int(scores.max()) + 1)
-    value, size = np.zeros(len(thresholds)), np.zeros(len(thresholds))
+    thresholds = np.arange(start + int(scores.min()), law.high + int(scores.max()) + 1)
+    surely = np.zeros(len(thresholds))
+    rounded = law.relative + len(places) * 2.0**-51 + 1e-12
     for score, gain in zip(scores.tolist(), gains.tolist(), strict=True):
-        index = thresholds - score - law.low + 1
-        part = gain * above[np.clip(index, 0, len(places))]
+        index = thresholds - score - start + 1
+        held = np.clip(index, 0, len(places))
+        part = gain * above[held]
         if gain < 0:  # below the window no more is known than that it is at most 1
             part[index < 0] = gain * sure
-        value += part
-        size += np.abs(part)
-    best = int(np.argmax(value))
-    # what each mass, the wrapped and the missing tails may add or take
-    error = 0.0
-    for score, gain in zip(scores.tolist(), gains.tolist(), strict=True):
-        start = min(max(int(thresholds[best]) - score - law.low + 1, 0), len(places))
-        tails = sum(law.outside) * float(weights[min(start, len(places) - 1)])
-        error += abs(gain) * (law.pointwise * float(weights[start:].sum()) + tails)
-    surely = value[best] - 1.01 * error - float(size[best]) * (law.relative + 1e-12)
-    if not surely > 0:  # nor where weights overflow
+        surely += part - np.abs(part) * rounded - 1.02 * abs(gain) * wrong[held]
+    best = float(surely.max())
+    if not best > 0:
         return 0.0
-    return math.exp(math.log(surely) + law.log_scale) * (1 - law.relative - 1e-12)
+    return math.exp(math.log(best) + law.log_scale) * (1 - law.relative - 1e-12)
 
 
 def others_for(

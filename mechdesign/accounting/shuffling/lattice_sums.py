@@ -41,7 +41,7 @@ NEGLIGIBLE = 34.0
 LARGEST = 1e100
 """Values beyond it are bounded without a lattice: their squares are no floats."""
 
-MOST_POINTS = 1 << 24
+MOST_POINTS = 1 << 22
 """Points of the lattice at most; beyond that it is made coarser, and the bounds looser."""
 
 
@@ -128,7 +128,7 @@ def spacing_for(
     moved = float(weights[values != 0].sum())
     deviation = math.sqrt(max(float(weights @ values**2) - float(weights @ values) ** 2, 1e-300))
     tolerance *= min(n / 300, 1) ** 2
-    widest = 4 * math.sqrt(tolerance) * deviation
+    widest = 4 * math.sqrt(tolerance / max(moved, 1e-300)) * deviation
     if tilt > 0 and moved > 0:
         widest = min(widest, math.sqrt(8 * tolerance / (n * moved)) / tilt)
     nearest = 1.1 * (_extent(values, weights, n)[0] + _extent(-values, weights, n)[0]) / MOST_POINTS
@@ -215,11 +215,12 @@ def _extent(steps: FloatArray, weights: FloatArray, n: int) -> tuple[float, floa
     most = n * float(steps.max())
     if most <= 0:
         return 0.0, 0.0
-    variance = float(weights @ steps**2)
-    tilts = math.sqrt(2 * NEGLIGIBLE / (n * variance)) * np.geomspace(1e-3, 1e3, 241)
-    tilts = tilts[tilts * float(np.abs(steps).max()) < 600]
-    if not len(tilts):
-        return most, 0.0
+    normal, largest = (
+        math.sqrt(2 * NEGLIGIBLE / (n * float(weights @ steps**2))),
+        np.abs(steps).max(),
+    )
+    # a normal sum asks for the first of these, a few rare jumps for one over the largest
+    tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
     heights = n * np.log(np.exp(np.outer(tilts, steps)) @ weights)
     # at least 1 / t, which the bound on what lies above asks for
     reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
@@ -246,7 +247,8 @@ def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: flo
     """
     # a sum's positive part is at most the sum of the positive parts
     crude = n * float(masses @ np.maximum(values, 0)) * (1 + 1e-12)
-    if n == 1 or not is_spread(values) or values.max() > LARGEST:
+    rarely = n * float(masses[values != 0].sum()) < 1e-3  # two at once are rarer still
+    if n == 1 or rarely or not is_spread(values) or values.max() > LARGEST:
         return crude
     values, tilt = clipped(values, masses, n)
     spacing = spacing_for(values, masses, n, tilt, tolerance)
@@ -260,7 +262,8 @@ def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: flo
     law = sum_law(steps, np.bincount(index, split).astype(np.float64), n, tilt * spacing)
     first, last = max(law.low, 1), max(law.high, 1)
     sums = np.arange(first, law.high + 1)
-    tilted = sums * np.exp(-law.theta * (sums - law.center))
+    with np.errstate(over="ignore"):  # then the other bound is taken
+        tilted = sums * np.exp(-law.theta * (sums - law.center))
     inside = float(tilted @ np.maximum(law.masses[first - law.low :] + law.pointwise, 0))
     # above the window: s <= most e**(t (s - high)) for the tilt t >= 1 / (high - center) of the
     # Chernoff bound, which is the bound of that exponential's mean as well

@@ -123,6 +123,24 @@ def test_both_sides_of_the_bounds() -> None:
     assert delta_after_shuffling(channel, 3000, 1.001 * found.epsilon).low < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("local", "n", "least"), [(20, 1000, 19.99), (20, 100_000, 19.99), (12, 100_000, 11.9)]
+)
+def test_large_local_budgets_are_bracketed(local: int, n: int, least: float) -> None:
+    """A rare report of the one that differs hides among next to none.
+
+    With others that all hold a third input, the test "somebody sent x" has the advantage
+    Pr(no other sends x) (P(x) - e**epsilon P'(x)) at least, which exceeds delta at ``least``.
+    """
+    p = math.exp(local)
+    alone = (1 - 1 / (p + 2)) ** (n - 1) * (p - math.exp(least)) / (p + 2)
+    alone -= (math.exp(least) - 1) * (1 - (1 - 1 / (p + 2)) ** (n - 1))
+    found = after_shuffling(local, n, "1e-6")
+    assert least < found.at_least <= found.epsilon <= local * (1 + 1e-12)
+    if alone > 1e-6:  # then the claim above stands without any lattice
+        assert delta_after_shuffling(local, n, least).low > 0.5 * alone
+
+
 def test_more_reports_hide_better_and_more_local_budget_worse() -> None:
     channel = randomized_response(4, 2)
     by_n = [after_shuffling(channel, n, "1e-6").epsilon for n in (10, 100, 1000, 10_000)]
