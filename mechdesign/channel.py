@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.domain import Domain, Label, clean_label, is_whole, whole_number
-from mechdesign.errors import InputError, UnsupportedError, listed, shown, shown_kind
-from mechdesign.exact import as_fraction
-from mechdesign.labels import aligned, clean_labels, labels_of, places, split_matrix
+from mechdesign.domain import Domain, Label, clean_label, whole_number
+from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
+from mechdesign.labels import aligned, clean_labels, places, split_matrix
+from mechdesign.matrices.stochastic import BITS, rounded_rows, whole_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
 from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn
@@ -33,19 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BITS", "Channel", "as_channel"]
 
-BITS = 62
-"""Entries are whole multiples of 2**-62, so that a row fits machine integers."""
-
-HALF = BITS // 2
-MASK = (1 << HALF) - 1
-
-DUST = 1e-200
-
 MOST_DECIMALS = 1074
 """Decimals after which those of a double are all zeros."""
-
-ROW_TOLERANCE = 1e-9
-"""How far from 1 a given float row may sum before it is refused as a mistake."""
 
 
 class Channel:
@@ -92,12 +81,8 @@ class Channel:
     ) -> None:
         if type(bits) is not int or bits < 1:
             raise InputError("bits", "a whole number >= 1", shown(bits))
-        table = _integers(numerators, bits)
-        if table.size == 0:
-            raise InputError("numerators", "a matrix with rows of one length", "something else")
-        _check_rows(table, bits)
-        self._bits = bits
-        self._numerators = _frozen(table)
+        table = whole_matrix(numerators, bits)
+        self._bits, self._numerators = bits, table
         self._inputs = _inputs(inputs, len(table))
         self._outputs = _outputs(outputs, table.shape[1])
         # made when they are first used
@@ -142,20 +127,7 @@ class Channel:
             outputs = column_labels if outputs is None else _outputs(outputs, len(column_labels))
             order = places(column_labels, outputs, "matrix, columns", "output")
             listed = [[row[y] for y in order] for row in listed]
-        rows = []
-        for x, given in enumerate(listed):
-            if len(given) != len(listed[0]):
-                expected = f"{len(listed[0])} entries, as in the first row"
-                raise InputError(f"matrix[{x}]", expected, len(given))
-            row = [_entry_of(entry, f"matrix[{x}][{y}]") for y, entry in enumerate(given)]
-            total = sum(row, Fraction(0))
-            for y, entry in enumerate(row):
-                if entry < 0:
-                    raise InputError(f"matrix[{x}][{y}]", "a number >= 0", float(entry))
-            if abs(total - 1) > ROW_TOLERANCE:
-                raise InputError(f"matrix[{x}]", "a row that sums to 1", f"sum {float(total):.12g}")
-            rows.append(_round_row([entry / total for entry in row]))
-        return cls(rows, inputs=inputs, outputs=outputs)
+        return cls(rounded_rows(listed), inputs=inputs, outputs=outputs)
 
     @property
     def bits(self) -> int:
@@ -517,72 +489,6 @@ def as_channel(given: Any, key: str = "channel") -> Channel:
     return given
 
 
-def _entry_of(value: Any, key: str) -> Fraction:
-    """Return an exact probability; floats too small to matter, which solvers leave, are 0."""
-    if isinstance(value, float) and abs(value) < DUST:
-        return Fraction(0)
-    return as_fraction(value, key)
-
-
-def _rows(matrix: Any, key: str) -> list[list[Any]]:
-    expected = "a matrix: a list of rows"
-    rows = listed(matrix, key, expected)
-    if any(labels_of(part, key) is not None for part in (matrix, *rows)):
-        hint = "Channel.from_matrix takes probabilities by label"
-        raise InputError(key, "integers by position", "a matrix with labels", hint)
-    return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
-
-
-def _integers(numerators: Any, bits: int) -> AnyArray:
-    """Return a matrix of integers, of machine integers where those serve."""
-    given = numerators
-    if not (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64):
-        rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
-        if not rows or any(len(row) != len(rows[0]) for row in rows):
-            raise InputError("numerators", "a matrix with rows of one length", "something else")
-        given = np.array(rows, dtype=object).reshape(len(rows), len(rows[0]))
-        for x, row in enumerate(rows):
-            if any(not 0 <= entry <= 1 << bits for entry in row):
-                _refuse(x, row, bits)
-    table: AnyArray = given.astype(np.int64 if bits <= BITS else object)
-    return table
-
-
-def _check_rows(table: AnyArray, bits: int) -> None:
-    """Raise unless all entries are at least 0 and all rows sum to 2**bits."""
-    if table.dtype == object:
-        good = [min(row) >= 0 and sum(row) == 1 << bits for row in table.tolist()]
-    else:  # in two halves, whose sums cannot overflow
-        high, low = (table >> HALF).sum(axis=1), (table & MASK).sum(axis=1)
-        whole = 1 << bits
-        right = (high + (low >> HALF) == whole >> HALF) & (low & MASK == whole & MASK)
-        good = (right & (table.min(axis=1) >= 0)).tolist()
-    if not all(good):
-        x = good.index(False)
-        _refuse(x, table[x].tolist(), bits)
-
-
-def _refuse(x: int, row: list[int], bits: int) -> None:
-    if min(row) < 0:
-        raise InputError(f"numerators[{x}]", "integers >= 0", min(row))
-    raise InputError(f"numerators[{x}]", f"a sum of 2**{bits}", sum(row))
-
-
-def _frozen(table: AnyArray) -> AnyArray:
-    """Return an array that cannot be made writeable again, where machine integers serve."""
-    if table.dtype == object:
-        table.flags.writeable = False
-        return table
-    return np.frombuffer(table.tobytes(), dtype=np.int64).reshape(table.shape)
-
-
-def _integer(entry: Any) -> int:
-    if not is_whole(entry):
-        hint = "Channel.from_matrix takes probabilities"
-        raise InputError("numerators", "integers", shown(entry), hint)
-    return int(entry)
-
-
 def _inputs(inputs: Domain | Iterable[Any] | None, size: int) -> Domain:
     if inputs is None:
         return Domain.range(size)
@@ -597,14 +503,3 @@ def _outputs(outputs: Iterable[Any] | None, size: int) -> tuple[Label, ...]:
     if len(labels) != size:
         raise InputError("outputs", f"{size} labels, one for each column", f"{len(labels)} labels")
     return labels
-
-
-def _round_row(row: list[Fraction]) -> list[int]:
-    """Round to integers that sum to 2**62: floors, then one more where most was lost."""
-    scaled = [entry * (1 << BITS) for entry in row]
-    floors = [entry.numerator // entry.denominator for entry in scaled]
-    left = (1 << BITS) - sum(floors)
-    losses = sorted(range(len(row)), key=lambda y: scaled[y] - floors[y], reverse=True)
-    for y in losses[:left]:
-        floors[y] += 1
-    return floors

@@ -25,7 +25,7 @@ FLOORS: list[set[str]] = [
     {"geography"},
     {"labels"},
     {"domain"},
-    {"prior", "reports", "refinement"},
+    {"matrices", "prior", "reports", "refinement"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
     {"utilities", "repair"},

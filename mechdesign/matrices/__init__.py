@@ -1,0 +1,1 @@
+"""Matrices in exact integers."""
