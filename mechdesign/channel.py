@@ -280,8 +280,9 @@ class Channel:
     def refines(self, other: Channel) -> Refinement:
         """Decide whether the other channel is this one with its output post-processed, exactly.
 
-        If so, this one is at least as good for everybody: every use of the other's output, honest
-        or not, can be made of this one's. If not, some decision is worth more with the other.
+        If so, this one is at least as informative in the order of Blackwell: for every decision
+        problem, of a curator or of an attacker, its best expected gain is at least the other's. If
+        not, some decision problem has a larger gain with the other.
 
         Parameters
         ----------

@@ -264,11 +264,11 @@ class Domain:
         """
         wanted = clean_label(label, key)
         if wanted not in self._index:
-            hint = self._twin(wanted) or did_you_mean(str(wanted), map(str, self.labels))
+            hint = self._same_text(wanted) or did_you_mean(str(wanted), map(str, self.labels))
             raise InputError(key, f"labels of the domain ({self.listed()})", shown(label), hint)
         return self._index[wanted]
 
-    def _twin(self, wanted: Label) -> str:
+    def _same_text(self, wanted: Label) -> str:
         """Return a hint where a label reads like the wanted one and is of another type."""
         for label in self.labels:
             if str(label) == str(wanted):

@@ -204,11 +204,11 @@ def places(labels: Labels, wanted: Sequence[Label], key: str, what: str = "input
     missing = [label for label in wanted if label not in index]
     extra = index.keys() - set(wanted)
     if missing or extra:
-        told = [f"none for {_named(missing)}"] if missing else []
+        parts = [f"none for {_named(missing)}"] if missing else []
         unknown = [label for label in labels if label in extra]
         no = f"which {'is' if len(extra) == 1 else 'are'} no {what}{'s' * (len(extra) > 1)}"
-        told += [f"{_named(unknown)}, {no}"] if unknown else []
-        raise InputError(key, f"one entry for each {what}, by its label", ", and ".join(told))
+        parts += [f"{_named(unknown)}, {no}"] if unknown else []
+        raise InputError(key, f"one entry for each {what}, by its label", ", and ".join(parts))
     return [index[label] for label in wanted]
 
 

@@ -33,8 +33,9 @@ class RandomizedResponse(ClosedForm):
         """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
         if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
-        alike = problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
-        if problem.expected_loss is None or not alike or problem.outputs != problem.domain.labels:
+        symmetric = problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
+        own = problem.outputs == problem.domain.labels
+        if problem.expected_loss is None or not (symmetric and own):
             return Verdict(False, "it is optimal for the Hamming loss on the domain")
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal for the uniform prior only")

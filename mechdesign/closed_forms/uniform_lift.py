@@ -40,17 +40,17 @@ class UniformLift(ClosedForm):
     theorem = "uniform-lift"
 
     def check(self, problem: Problem) -> Verdict:
-        """Ask for a bound on the lift alone, uniform priors, and inputs that are alike."""
+        """Ask for a bound on the lift alone, uniform priors, and a symmetric utility."""
         if _sole_lift(problem) is None:
             return Verdict(False, "it is for bounds on the lift at a uniform prior", relevant=False)
         if not problem.utility.treats_inputs_alike(problem.domain, problem.outputs):
             return Verdict(
-                False, "it is for utilities to which all inputs are alike", relevant=False
+                False, "it is for utilities that are symmetric in the inputs", relevant=False
             )
         return Verdict(
             True,
             "at a uniform prior the extreme lifts are permutations of one, and its cyclic shifts "
-            "are optimal for every utility to which all inputs are alike",
+            "are optimal for every utility that is symmetric in the inputs",
         )
 
     def formula(self, problem: Problem) -> Formula:

@@ -44,20 +44,22 @@ class UniformSubsets(ClosedForm):
     theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
-        """Ask for LDP alone, the uniform prior, and inputs that are alike."""
+        """Ask for LDP alone, the uniform prior, and a symmetric utility."""
         if problem.sole_notion(LDP) is None:
             return Verdict(False, "it is for LDP alone", relevant=False)
         utility = problem.utility
-        alike = utility.treats_inputs_alike(problem.domain, problem.outputs)
-        if not (alike and isinstance(utility, ColumnUtility)):
-            return Verdict(False, "it is for inputs that are alike", relevant=False)
+        symmetric = utility.treats_inputs_alike(problem.domain, problem.outputs)
+        if not (symmetric and isinstance(utility, ColumnUtility)):
+            return Verdict(
+                False, "it is for sums of gains that are symmetric in the inputs", relevant=False
+            )
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal at the uniform prior only")
         k, ray = len(problem.domain), _best_ray(problem, utility)
         return Verdict(
             True,
             f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the "
-            "most among the extreme rays of LDP, for every utility to which all inputs are alike",
+            "most among the extreme rays of LDP, for every utility that is symmetric in the inputs",
         )
 
     def formula(self, problem: Problem) -> Formula:

@@ -190,7 +190,7 @@ def weighted_sum(
     """
     model = model_of(mechanism)
     f = numeric_values(model.inputs, values)
-    sent = model.taken(reports)
+    sent = model.as_reports(reports)
     if isinstance(sent, Tally):
         raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
     tally = model.tally(sent)

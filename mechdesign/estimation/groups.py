@@ -13,7 +13,7 @@ from mechdesign.estimation.estimands import check_target
 from mechdesign.estimation.estimate import METHODS, EstimationTask
 from mechdesign.estimation.likelihood import Progress
 from mechdesign.estimation.pooling import (
-    BORROWING,
+    POOLED_TARGETS,
     InverseVarianceAverage,
     JointLeastSquares,
     PooledEstimate,
@@ -51,7 +51,7 @@ class GroupTask(EstimationTask):
         tallies, prior, target = self.tallies(), self.prior, self.target
         matrices = [matrix for model in self.models if (matrix := model.matrix) is not None]
         found: PooledEstimate
-        if len(matrices) == len(tallies) and target in BORROWING:
+        if len(matrices) == len(tallies) and target in POOLED_TARGETS:
             found = JointLeastSquares(self.inputs, matrices, tallies, prior, target)
         else:
             found = InverseVarianceAverage(self.models, tallies, prior, target)
@@ -69,7 +69,7 @@ class GroupTask(EstimationTask):
 
     def observed(self) -> DistinctReports:
         """Return the distinct reports of all groups, for the population."""
-        if self.target not in BORROWING:
+        if self.target not in POOLED_TARGETS:
             raise InputError(
                 "target", "'population' for maximum likelihood of several groups", "'respondents'"
             )

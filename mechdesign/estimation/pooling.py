@@ -15,11 +15,11 @@ from mechdesign.estimation.report_models import ReportModel
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
-__all__ = ["BORROWING", "InverseVarianceAverage", "JointLeastSquares", "PooledEstimate"]
+__all__ = ["POOLED_TARGETS", "InverseVarianceAverage", "JointLeastSquares", "PooledEstimate"]
 
 
-BORROWING = {"population"}
-"""Targets for which the reports of one group are informative about another."""
+POOLED_TARGETS = {"population"}
+"""Targets for which the reports of all groups estimate one distribution."""
 
 LEAST_VARIANCE = 1e-9
 """Weights are no larger than those of it: without noise, an input of probability 0 has none."""
@@ -117,7 +117,7 @@ class InverseVarianceAverage(PooledEstimate):
         scores = [model.scores(prior) for model in models]
         shares = [tally.total / n for tally in tallies]
         weights = np.ones((len(tallies), k))
-        if target in BORROWING:
+        if target in POOLED_TARGETS:
             reference = reference_distribution(prior, models[0].inputs)
             variances = np.array([own.variances(reference) for own in scores])
             weights = 1 / np.maximum(variances, LEAST_VARIANCE)

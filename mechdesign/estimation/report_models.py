@@ -86,7 +86,7 @@ class ReportModel(ABC):
     def __init__(self, source: ReportSource) -> None:
         self.source, self.inputs = source, source.inputs
 
-    def taken(self, reports: ReportData) -> Reports | Tally:
+    def as_reports(self, reports: ReportData) -> Reports | Tally:
         """Return a tally as it is, and everything else as reports of this mechanism.
 
         Raises
@@ -110,7 +110,7 @@ class ReportModel(ABC):
         InputError
             If there are none, they are of another mechanism, or one can never be sent.
         """
-        given = self.taken(reports)
+        given = self.as_reports(reports)
         tally = given if isinstance(given, Tally) else self.source.tally(given)
         if tally.total < 1:
             raise InputError("reports", "at least one report", "none")
@@ -244,7 +244,7 @@ class MechanismModel(ReportModel):
 
     def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
         """Return the tally, the distinct reports, and how often each was sent."""
-        given = self.taken(reports)
+        given = self.as_reports(reports)
         tally = self.tally(given)
         if isinstance(given, Reports):
             distinct, counts = np.unique(given.data, axis=0, return_counts=True)

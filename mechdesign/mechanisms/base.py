@@ -380,7 +380,7 @@ N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
 
 
 def informative(notion: N, kind: type[N]) -> N:
-    """Return a notion if its budget is neither too small to be informative nor too large to draw.
+    """Return a notion of a kind if its budget is one that 62-bit probabilities hold.
 
     Raises
     ------

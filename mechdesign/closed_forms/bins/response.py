@@ -83,8 +83,8 @@ class ResponseOnBins(ClosedForm):
         found, outputs = _optimum(problem), _outputs(problem)
         shrink = math.exp(-the_notion(problem, LDP).epsilon)
         m = len(found.outputs)
-        told = found.bin_of[:, None] == np.arange(m)
-        matrix = np.where(told, 1.0, shrink) / (1 + (m - 1) * shrink)
+        own = found.bin_of[:, None] == np.arange(m)
+        matrix = np.where(own, 1.0, shrink) / (1 + (m - 1) * shrink)
         if problem.outputs is None:
             return Formula(matrix, name_outputs(problem, m))
         return Formula(matrix, tuple(outputs[y] for y in found.outputs))

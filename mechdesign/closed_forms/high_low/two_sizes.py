@@ -93,8 +93,8 @@ class HighLowSubsetSelection(ClosedForm):
         if len(found.sensitive) > MOST_INPUTS:
             return TOO_LARGE
         sizes, s = found.best(), len(found.sensitive)
-        told = " and ".join(map(str, sizes))
-        return Verdict(True, f"sets of {told} of the {s} sensitive inputs are optimal")
+        text = " and ".join(map(str, sizes))
+        return Verdict(True, f"sets of {text} of the {s} sensitive inputs are optimal")
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
@@ -152,9 +152,9 @@ class _HighLow:
         """Return a, phi and mu of one size, times powers of 1 - e**-eps; mu without P_B."""
         s, low, p = len(self.sensitive), self.low, self.prior[self.sensitive[0]]
         rise = -math.expm1(math.log(low))
-        told, mass = s * low + j * rise, low + j * rise * p
-        a = rise**2 * j * (s - j) / (max(1, s - 1) * told * mass)
-        return np.array([a, j * rise / told, j * rise / (s * mass)])
+        spread, mass = s * low + j * rise, low + j * rise * p
+        a = rise**2 * j * (s - j) / (max(1, s - 1) * spread * mass)
+        return np.array([a, j * rise / spread, j * rise / (s * mass)])
 
     def _risk(self, terms: FloatArray) -> float:
         s, others = len(self.sensitive), self.prior[self.others]

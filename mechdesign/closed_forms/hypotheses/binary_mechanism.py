@@ -36,17 +36,17 @@ class BinaryMechanism(ClosedForm):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone and the total variation."""
-        told = problem.utility.hypotheses(problem.domain)
-        if problem.sole_notion(LDP) is None or told is None:
+        laws = problem.utility.hypotheses(problem.domain)
+        if problem.sole_notion(LDP) is None or laws is None:
             return Verdict(False, "it is for total variation under LDP alone", relevant=False)
         return Verdict(True, "under LDP one bit tells two laws apart as well as any report")
 
     def formula(self, problem: Problem) -> Formula:
         """Return the two columns."""
-        told = problem.utility.hypotheses(problem.domain)
-        if told is None:
+        laws = problem.utility.hypotheses(problem.domain)
+        if laws is None:
             raise UnsupportedError("objective", "a total variation", problem.utility.name)
-        first, second = told
+        first, second = laws
         more = np.array([a > b for a, b in zip(first, second, strict=True)])
         truth = 1 / (1 + math.exp(-the_notion(problem, LDP).epsilon))
         yes = np.where(more, truth, 1 - truth)

@@ -38,7 +38,7 @@ HIDDEN, OPEN = 0, 1
 
 
 class HighLow(Mechanism):
-    """Sensitive inputs report by an LDP mechanism; others join them at random, or say who they are.
+    """Sensitive inputs report by an LDP mechanism; others send a uniform report, or their label.
 
     With N reports of the inner mechanism, each of probability at most ``most``:
 

@@ -48,8 +48,8 @@ class TaggedReports(Alphabet):
         self.kinds, self.kind_of, self.names = list(kinds), np.asarray(kind_of), list(names)
         self._part_of = {name: n for n, name in enumerate(self.names)}
         self._part_of_text = {str(name): n for n, name in enumerate(self.names)}
-        nobody, source = np.zeros(0, dtype=np.int64), source_of(0)
-        self._empty = [kind.draw(nobody, source) for kind in self.kinds]
+        no_records, source = np.zeros(0, dtype=np.int64), source_of(0)
+        self._empty = [kind.draw(no_records, source) for kind in self.kinds]
         self.numbered = all(map(is_numbered, self._empty))
         sizes = np.array([kind.n_outputs for kind in self.kinds], dtype=object)[self.kind_of]
         self._n_outputs = int(sizes.sum())

@@ -40,8 +40,8 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
     number of random bits.
 
     The score of an input is s_x(y) = (1{x in y} - q) / (p - q). The variance of its mean over n
-    reports is q (1 - q) / (n (p - q)**2) for an input that nobody has, and hardly more for one
-    that few have: that is :attr:`variance`, by which the digits are chosen.
+    reports is q (1 - q) / (n (p - q)**2) for an input of frequency 0, and hardly more for a rare
+    one: that is :attr:`variance`, by which the digits are chosen.
     """
 
     options: ClassVar[Mapping[str, int | None]] = {"digits": None}
@@ -106,7 +106,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
 
     @property
     def variance(self) -> float:
-        """The number of reports times the variance of the estimate of an input that nobody has."""
+        """The number of reports times the variance of the estimate of an input of frequency 0."""
         q = self._q
         return float(q * (1 - q) / Fraction(self._difference, WHOLE) ** 2)
 

@@ -17,7 +17,7 @@ radius = 0.05               # total-variation distance from the center
 # upper = [0.2, 0.3, 0.4, 0.5]
 # priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]
 """
-"""Lines of an example."""
+"""Keys of an example table that state a set of priors; two other ways as comments."""
 
 KEYS = ("lower", "upper", "center", "radius")
 

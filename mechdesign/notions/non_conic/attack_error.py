@@ -1,4 +1,4 @@
-"""The expected error of the best attack as a notion of privacy: whoever guesses errs by enough."""
+"""The expected error of the best attack as a notion of privacy: it is bounded from below."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AttackError(GuessNotion):
     name = "attack-error"
     title = "expected error of the best attack"
     example = """
-least = 0.2                 # whoever guesses the input from an output errs by this on average
+least = 0.2                 # the least expected error of the best guess of the input from an output
 distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix; no epsilon
 """
     side, summary = "attack", "expected error of the best attack"
@@ -121,7 +121,7 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
         return Guesses(gains, most - self.least)
 
     def out_of_reach(self, blind: Fraction, guesses: Guesses) -> str:
-        """Return that a guess without any output errs less."""
+        """Return that the best guess without any output errs less than is asked for."""
         error = guesses.limit + self.least - blind
         return (
             f"{self.name}: the best guess without any output errs by {in_words(error)}, so that no "

@@ -1,4 +1,4 @@
-"""A bound on what somebody gains who guesses from the output, and the notions that state one.
+"""A bound on the expected gain of the best guess from the output, and the notions that state one.
 
     Sum_y max_w Sum_x g(w, x) P_x Q[x,y]  <=  limit
 
@@ -93,7 +93,7 @@ class GuessNotion(WholeChannelNotion):
 
     @abstractmethod
     def out_of_reach(self, blind: Fraction, guesses: Guesses) -> str:
-        """Return what no channel does, in words, where ``blind`` is gained without an output."""
+        """Return why no channel keeps the limit, where ``blind`` is gained without any output."""
 
     def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
         """Return no rows, or say that no channel keeps the limit."""

@@ -326,7 +326,7 @@ class Family(ABC):
         step = max(2.0**-52 * max(abs(guess), self.largest_base), LEAST_STEP)
         for near in (asked, math.nextafter(asked, 2 * asked)):
             if -FEW_UNITS * step <= guess - near <= CLOSE * (1 + near) and holds(as_fraction(near)):
-                return near  # what was asked for holds, and is as little as can be told
+                return near  # the budget asked for holds, and floats tell no smaller one from it
         is_first = True
         while not holds(as_fraction(guess)):
             if is_first and not holds(LARGEST_EPSILON):
