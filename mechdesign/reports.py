@@ -107,15 +107,15 @@ class Labels(Alphabet):
     @property
     def n_counts(self) -> int:
         """One for each label."""
-        return len(self.outputs)
+        return self.n_outputs
 
     def listed(self) -> AnyArray:
         """Return the numbers of all labels."""
-        return np.arange(len(self.outputs))
+        return np.arange(self.n_outputs)
 
     def count(self, data: AnyArray) -> Int64Array:
         """Return how often each label was reported."""
-        return np.bincount(data, minlength=len(self.outputs)).astype(np.int64)
+        return np.bincount(data, minlength=self.n_outputs).astype(np.int64)
 
     def matches(self, other: Alphabet) -> bool:
         """Return whether another alphabet has the same labels."""
@@ -169,19 +169,6 @@ class Numbers(Labels):
     def n_outputs(self) -> int:
         """One for each number."""
         return self._size
-
-    @property
-    def n_counts(self) -> int:
-        """One for each number."""
-        return self._size
-
-    def listed(self) -> AnyArray:
-        """Return all numbers."""
-        return np.arange(self._size)
-
-    def count(self, data: AnyArray) -> Int64Array:
-        """Return how often each number was reported."""
-        return np.bincount(data, minlength=self._size).astype(np.int64)
 
     def matches(self, other: Alphabet) -> bool:
         """Return whether another alphabet has the same numbers."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def survey(
         weights[inputs.index(label, "value")] = 1.0
     named = ", ".join(repr(printable(x)) if isinstance(x, str) else repr(x) for x in labels[:4])
     quantity = f"frequency of {named}{', ...' if len(labels) > 4 else ''}"
-    return _mean(quantity, model, reports, weights, prior, target)
+    return _WeightedSum(model, reports, weights, prior, target).estimate(quantity)
 
 
 def mean(
@@ -113,12 +114,13 @@ def mean(
     model = model_of(mechanism)
     weights = numeric_values(model.inputs, values)
     if readings is None:
-        return _mean("mean", model, reports, weights, prior, target)
+        return _WeightedSum(model, reports, weights, prior, target).estimate("mean")
+    v = _readings(mechanism, readings, weights)
     check_target(target)
-    v, tally = _readings(mechanism, readings, weights), model.tally(reports)
     target = "population" if isinstance(mechanism, ContinuousChannel) else target
-    h = tally.counts / tally.total
-    return _mean_from("mean", float(h @ v), float(h @ v**2), model, tally, weights, prior, target)
+    asked = _WeightedSum(model, reports, weights, prior, target)
+    h = asked.tally.counts / asked.tally.total
+    return asked.from_scores("mean", float(h @ v), float(h @ v**2))
 
 
 def total(
@@ -193,17 +195,16 @@ def weighted_sum(
     sent = model.as_reports(reports)
     if isinstance(sent, Tally):
         raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
-    tally = model.tally(sent)
+    asked = _WeightedSum(model, sent, f, prior, target)
     c = _numbers("weights", weights, len(sent), "report")
-    scores = model.scores(prior)
-    variance = _variance(scores, tally, f, target)
-    s = _scores_of_reports(scores, mechanism, sent, f)
-    known = _squared(scores, tally, f) is not None
-    truth = _scores_of_reports(scores, mechanism, sent, f**2) if known else s**2
-    size = c**2
+    s = _scores_of_reports(asked.scores, mechanism, sent, f)
+    truth = s**2
+    if asked.truth is not None:
+        truth = _scores_of_reports(asked.scores, mechanism, sent, f**2)
+    size, n = c**2, len(sent)
     moments = Moments(size @ s**2, size.sum() * s.mean() ** 2, size @ truth)
-    error = math.sqrt(tally.total * float(variance(moments, tally.total)))
-    return _scalar_estimate("weighted sum", float(c @ s), error, tally, target)
+    error = math.sqrt(n * float(asked.variance(moments, n)))
+    return _scalar_estimate("weighted sum", float(c @ s), error, asked.tally, target)
 
 
 def numeric_values(inputs: Domain, values: Sequence[Any] | None) -> FloatArray:
@@ -246,18 +247,43 @@ def _labels(inputs: Domain, value: Any) -> list[Any]:
     return [value]
 
 
-def _mean(
-    quantity: str,
-    model: ReportModel,
-    reports: ReportData,
-    weights: FloatArray,
-    prior: Prior | None,
-    target: str,
-) -> ScalarEstimate:
-    check_target(target)
-    tally = model.tally(reports)
-    value, square = model.scores(prior).combination(tally, weights)
-    return _mean_from(quantity, value, square, model, tally, weights, prior, target)
+class _WeightedSum:
+    """The sum Sum_x w_x p_x to be estimated from reports, with the variance of its estimates.
+
+    Attributes
+    ----------
+    tally, scores
+        The counts of the reports, and the scores at the prior.
+    truth
+        The estimate of Sum_x w_x**2 p_x; None where the reports do not determine it. Then the
+        variance is that for the population, which is larger.
+    """
+
+    def __init__(
+        self,
+        model: ReportModel,
+        reports: ReportData,
+        weights: FloatArray,
+        prior: Prior | None,
+        target: str,
+    ) -> None:
+        check_target(target)
+        self.tally, self.weights, self.target = model.tally(reports), weights, target
+        self.scores = model.scores(prior)
+        self.truth: float | None = None
+        with contextlib.suppress(InputError):
+            self.truth = self.scores.combination(self.tally, weights**2)[0]
+        self.variance = check_target("population" if self.truth is None else target)
+
+    def estimate(self, quantity: str) -> ScalarEstimate:
+        """Return the mean score of the reports."""
+        return self.from_scores(quantity, *self.scores.combination(self.tally, self.weights))
+
+    def from_scores(self, quantity: str, value: float, square: float) -> ScalarEstimate:
+        """Return the estimate whose scores have this mean and mean square."""
+        moments = Moments(np.array(square), np.array(value**2), np.array(self.truth or 0.0))
+        error = math.sqrt(float(self.variance(moments, self.tally.total)))
+        return _scalar_estimate(quantity, value, error, self.tally, self.target)
 
 
 def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
@@ -270,40 +296,6 @@ def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatAr
     if off > UNBIASED * float(np.abs(v).max()):
         raise InputError("readings", "numbers whose mean at each input is its value", "others")
     return v
-
-
-def _mean_from(
-    quantity: str,
-    value: float,
-    square: float,
-    model: ReportModel,
-    tally: Tally,
-    weights: FloatArray,
-    prior: Prior | None,
-    target: str,
-) -> ScalarEstimate:
-    """Return an estimate with its standard error, from the mean and mean square of its scores."""
-    scores = model.scores(prior)
-    truth = _squared(scores, tally, weights) or 0.0
-    moments = Moments(np.array(square), np.array(value**2), np.array(truth))
-    found = _variance(scores, tally, weights, target)(moments, tally.total)
-    return _scalar_estimate(quantity, value, math.sqrt(float(found)), tally, target)
-
-
-def _squared(scores: Scores, tally: Tally, weights: FloatArray) -> float | None:
-    """Return the estimate of Sum_x w_x**2 p_x; None where the reports do not determine it."""
-    try:
-        return scores.combination(tally, weights**2)[0]
-    except InputError:
-        return None
-
-
-def _variance(
-    scores: Scores, tally: Tally, weights: FloatArray, target: str
-) -> Callable[[Moments, int], FloatArray]:
-    """Return the variance for a target; that for the population, which is larger, if need be."""
-    known = _squared(scores, tally, weights) is not None
-    return check_target(target if known else "population")
 
 
 def _scores_of_reports(

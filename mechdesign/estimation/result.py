@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -81,16 +81,7 @@ class ScalarEstimate:
 
     def to_json(self) -> dict[str, Any]:
         """Return the estimate as plain values; null where the standard error is not known."""
-        return {
-            "quantity": self.quantity,
-            "value": self.value,
-            "standard_error": plain(self.standard_error),
-            "reports": self.reports,
-            "method": self.method,
-            "unbiased": self.unbiased,
-            "target": self.target,
-            "simulated": self.simulated,
-        }
+        return {**asdict(self), "standard_error": plain(self.standard_error)}
 
     def _repr_html_(self) -> str:
         return html_lines([("", repr(self))])

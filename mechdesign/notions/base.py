@@ -135,20 +135,25 @@ class Notion(ABC):
     def constraints(
         self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
     ) -> list[cp.Constraint]:
-        """State the notion in cvxpy: G @ Q <= 0.
+        """State the notion in cvxpy: G @ Q <= 0, or what it asks of the whole channel.
 
         Parameters
         ----------
         Q
             A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
         domain, prior
-            What the rows refer to.
+            What it refers to.
         """
+        rule = self.channel_constraint(domain, prior)
+        if rule is not None:
+            return list(rule.state(Q).constraints)
         return [self.cone(domain, prior).matrix() @ Q <= 0]
 
     def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
         """Return whether the exact channel satisfies the notion, exactly."""
-        return self.cone(as_channel(channel).inputs, prior).holds(channel)
+        inputs = as_channel(channel).inputs
+        rule = self.channel_constraint(inputs, prior)
+        return (self.cone(inputs, prior) if rule is None else rule).holds(channel)
 
     def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
         """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats.
@@ -156,7 +161,9 @@ class Notion(ABC):
         For a notion without an epsilon it is the largest excess over its bounds, at most 0 when
         the channel is private.
         """
-        return self.family(as_channel(channel).inputs, prior).leakage(channel)
+        inputs = as_channel(channel).inputs
+        rule = self.channel_constraint(inputs, prior)
+        return (self.family(inputs, prior) if rule is None else rule).leakage(channel)
 
     @property
     def has_epsilon(self) -> bool:

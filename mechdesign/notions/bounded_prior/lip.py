@@ -17,16 +17,7 @@ __all__ = ["BoundedPriorBudget", "BoundedPriorLIP"]
 class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
     """A bound on the lift with one budget, for every prior in a set.
 
-    Parameters
-    ----------
-    epsilon
-        The budget in nats, >= 0.
-    priors
-        A list of priors (and all their mixtures), or a set of priors; or
-    lower, upper
-        a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
-    center, radius
-        a ball: all priors within total-variation distance ``radius`` of ``center``.
+    Parameters are those of :class:`BoundedPriorLIP`.
     """
 
     def __init__(

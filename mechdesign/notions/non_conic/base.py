@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.notions.base import BudgetNotion, Notion
@@ -16,9 +15,6 @@ from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Family
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 __all__ = [
     "ApproximateNotion",
@@ -59,43 +55,13 @@ class WholeChannelNotion(Notion):
         """Return the rows that say the same as the constraint, where :attr:`is_conic`."""
         return equal_rows(self.name, domain)
 
-    def constraints(
-        self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
-    ) -> list[cp.Constraint]:
-        """State the notion in cvxpy.
-
-        Parameters
-        ----------
-        Q
-            A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
-        domain, prior
-            What the constraint refers to.
-        """
-        return list(self.channel_constraint(domain, prior).state(Q).constraints)
-
-    def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
-        """Return whether the exact channel satisfies the notion, exactly."""
-        return self.channel_constraint(as_channel(channel).inputs, prior).holds(channel)
-
-    def leakage(self, channel: Channel, prior: Prior | None = None) -> float:
-        """Return the smallest epsilon that the exact channel satisfies, rounded up, in nats."""
-        return self.channel_constraint(as_channel(channel).inputs, prior).leakage(channel)
-
 
 class NonConicNotion(WholeChannelNotion, BudgetNotion):
     """A constraint on the whole channel with one budget, epsilon."""
 
 
 class ApproximateNotion(NonConicNotion):
-    """What a notion on columns asks, but for events of a small probability.
-
-    Parameters
-    ----------
-    epsilon
-        The budget in nats, >= 0.
-    delta
-        From 0, which is the notion on columns, to 1, which asks nothing.
-    """
+    """What a notion on columns asks, but for events of a small probability ``delta``."""
 
     on_interval = "mixture"
 
