@@ -17,6 +17,15 @@ BLOCK = """::: {name}
       heading_level: 2
 """
 
+INHERITED = """      inherited_members: true
+"""
+
+INHERITING = {
+    f"mechdesign.{name}"
+    for name in ("ContinuousChannel", "ContinuousProblem", "PlaneChannel", "PlaneProblem")
+}
+"""What has its members from a base class that no page is about."""
+
 PACKAGE = """::: mechdesign.{name}
     options:
       heading_level: 1
@@ -57,7 +66,7 @@ def write(folder: Path = DOCS / "reference") -> None:
         short = [name.rpartition(".")[2] for name in names]
         listed = ", ".join(short[:6]) + (f" and {len(short) - 6} more" if len(short) > 6 else "")
         head = f"---\ntitle: {topic} (reference)\ndescription: Reference of {listed}\n---\n"
-        blocks = [BLOCK.format(name=name) for name in names]
+        blocks = [BLOCK.format(name=n) + INHERITED * (n in INHERITING) for n in names]
         (folder / file_of(topic)).write_text(
             "\n".join([head, f"# {topic}\n", *blocks]), encoding="utf-8"
         )

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
-from mechdesign.channel import Channel, as_channel
+from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
 from mechdesign.continuous.doubles import doubles_of, within
 from mechdesign.continuous.interval import End, Interval
 from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.rounding import point_text, rounding_of
-from mechdesign.domain import Domain, Label
+from mechdesign.continuous.rounded import RoundedChannel
+from mechdesign.continuous.rounding import rounding_of
 from mechdesign.errors import InputError, shown, shown_kind
-from mechdesign.exact import as_fraction
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Reports, Tally, drawn
-from mechdesign.sampling import Randomness, Source, source_of
-from mechdesign.text import format_table, html_lines, html_matrix
 
 __all__ = ["ContinuousChannel"]
 
 
-class ContinuousChannel:
+class ContinuousChannel(RoundedChannel):
     """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers x of an interval.
 
     A number is sent to a node i with probability w_i(x), exactly, and the node through an exact
@@ -59,21 +54,21 @@ class ContinuousChannel:
            -1       3
     0  0.7500  0.2500
     2  0.2500  0.7500
+    >>> mean = ContinuousChannel([0, 2], "linear", [0, 2], coin)
+    >>> mean.privatize([0.1, 1.9, 7], rng=1, outside="clip")
+    Reports(3: -1, -1, 3; simulation, not for release)
+    >>> mean.density("1/2")
+    (Fraction(5, 8), Fraction(3, 8))
     """
+
+    noun = "number"
 
     def __init__(
         self, interval: Interval | Sequence[Any], kind: str, points: Sequence[Any], nodes: Channel
     ) -> None:
         self._interval = Interval.of(interval)
         self._rounding = rounding_of(kind, points, self._interval)
-        inputs, given = self._rounding.labels, as_channel(nodes, "nodes")
-        if len(given.inputs) != len(inputs):
-            expected = f"{len(inputs)} inputs: {self._rounding.describe()}"
-            raise InputError("nodes", expected, f"{len(given.inputs)}")
-        if given.inputs != inputs:
-            outputs, bits = given.outputs, given.bits
-            given = Channel(given.numerators, inputs=inputs, outputs=outputs, bits=bits)
-        self._nodes = given
+        super().__init__([self._interval], [self._rounding], nodes)
 
     @property
     def interval(self) -> Interval:
@@ -91,16 +86,6 @@ class ContinuousChannel:
         return self._rounding.points
 
     @property
-    def nodes(self) -> Channel:
-        """The exact channel of the nodes. Its inputs are cells as text, or the nodes' numbers."""
-        return self._nodes
-
-    @property
-    def inputs(self) -> Domain:
-        """The nodes: cells as text, as ``"[0, 10)"``, or numbers."""
-        return self._nodes.inputs
-
-    @property
     def positions(self) -> FloatArray:
         """Where each node is, ``(n_nodes,)``: the middle of a cell, the finite end of a half-line.
 
@@ -113,68 +98,13 @@ class ContinuousChannel:
         """The least and the largest number that is sent to each node, ``(n_nodes, 2)``."""
         return self._rounding.supports
 
-    @property
-    def outputs(self) -> tuple[Label, ...]:
-        """The labels of the outputs."""
-        return self._nodes.outputs
-
-    @property
-    def alphabet(self) -> Labels:
-        """The reports that it may send: its outputs."""
-        return self._nodes.alphabet
-
-    @property
-    def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of outputs: what a report costs to send."""
-        return self._nodes.bits_per_report
-
-    def privatize(self, values: Any, rng: Randomness = None, *, outside: str = "refuse") -> Reports:
-        """Draw one report for each number, with exactly the probabilities of the kernel.
-
-        Parameters
-        ----------
-        values
-            ``(n,)`` numbers: a NumPy array, a Series, or a list. They are doubles, or are rounded
-            to the nearest ones; a double is the rational that it holds.
-        rng
-            None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.
-        outside
-            ``"refuse"`` numbers outside the interval, and infinities; or ``"clip"`` them to the
-            nearer end. NaN is refused always.
-
-        Raises
-        ------
-        InputError
-            If one is refused, or is no number; the key names its place, counted from 0.
-
-        Notes
-        -----
-        Eight bytes a record are held beside the numbers themselves; the draws are made 65,536
-        records at a time. In chunks, with one generator, memory is constant.
-
-        Examples
-        --------
-        >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
-        >>> mean = ContinuousChannel([0, 2], "linear", [0, 2], coin)
-        >>> mean.privatize([0.1, 1.9, 7], rng=1, outside="clip")
-        Reports(3: -1, -1, 3; simulation, not for release)
-        """
-        return drawn(self, self.held(values, outside=outside), source_of(rng))
-
-    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
-        """Return one output number for each double, which :meth:`held` has let pass."""
-        return self._nodes.draw(self._rounding.draw(numbers, source), source)
-
     def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
         """Return numbers as doubles of the interval; those outside are refused or clipped.
 
         Parameters
         ----------
-        values, outside
-            As for :meth:`privatize`.
-        key
-            How to name them in an error, which adds the place, counted from 0.
+        values, outside, key
+            As for :meth:`privatize`; the key names them in an error, which adds the place.
 
         Raises
         ------
@@ -182,7 +112,7 @@ class ContinuousChannel:
             If one is refused, or is no number.
         """
         numbers = doubles_of(values, key)
-        return within(numbers, self._rounding.ends, outside, key, self.span)
+        return within(numbers, self._rounding.ends, outside, key, self._interval.span)
 
     def node_prior(self, law: Law) -> Prior:
         """Return the law of the node that a number with some law is sent to: P_i = E w_i(X).
@@ -212,48 +142,6 @@ class ContinuousChannel:
         law.check(self._interval)
         edges = [self._interval.low, *self.points, self._interval.high]
         return Prior(self._rounding.masses(law.cells(list(dict.fromkeys(edges)))))
-
-    def tally(self, reports: Reports) -> Tally:
-        """Count how often each output was reported."""
-        return self._nodes.tally(reports)
-
-    def density(self, x: Any) -> tuple[Fraction, ...]:
-        """Return Q(.|x), the exact distribution of the report at a number, over the outputs.
-
-        Parameters
-        ----------
-        x
-            A number of the interval. A float is the rational that it holds, as for
-            :meth:`privatize`; whole numbers, fractions and text are exact.
-
-        Raises
-        ------
-        InputError
-            If it is no number of the interval.
-
-        Examples
-        --------
-        >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-        >>> ContinuousChannel([0, 2], "linear", [0, 2], coin).density("1/2")
-        (Fraction(5, 8), Fraction(3, 8))
-        """
-        weights = self._rounding.weights(self._position(x))
-        rows = {i: self._nodes.numerators[i].tolist() for i in weights}
-        whole = self._nodes.denominator
-        return tuple(
-            sum((weight * rows[i][y] for i, weight in weights.items()), Fraction(0)) / whole
-            for y in range(len(self.outputs))
-        )
-
-    def matrix(self, values: Any) -> FloatArray:
-        """Return Q(y|x) at many numbers as floats, ``(n_values, n_outputs)``.
-
-        Raises
-        ------
-        InputError
-            If one is no number of the interval.
-        """
-        return np.asarray(self._rounding.shares(self.held(values)) @ self._nodes.matrix)
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
         """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.
@@ -315,51 +203,12 @@ class ContinuousChannel:
             raise InputError("outputs", "numbers as the outputs", shown(list(self.outputs)))
         return np.array([float(label) for label in self.outputs])  # type: ignore[arg-type]
 
-    def _position(self, x: Any) -> Fraction:
-        """Return the exact position of a number of the interval."""
-        rounding = self._rounding
-        if isinstance(x, float | np.floating):
-            return rounding.exact(float(self.held([x], key="x")[0]))
-        position = as_fraction(x, "x")
-        if position not in self._interval:
-            raise InputError("x", f"a number of {self.span}", shown(x))
-        return position
+    def _coordinates(self, x: Any) -> Sequence[Any]:
+        return [x]
 
     @property
-    def span(self) -> str:
-        """The interval as text: ``"[0, 1]"``, ``"[0, inf)"``."""
-        low, high = map(point_text, (self._interval.low, self._interval.high))
-        return f"{'(' if low == '-inf' else '['}{low}, {high}{')' if high == 'inf' else ']'}"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ContinuousChannel):
-            return NotImplemented
-        return self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[Any, ...]:
-        return self._interval, self.kind, self.points, self._nodes
-
-    def __array__(self, *given: Any, **named: Any) -> AnyArray:
-        """Refuse to be an array: a kernel has a row for each number."""
-        raise TypeError("a continuous channel is no matrix: matrix(values) is one, at some numbers")
-
-    def __repr__(self) -> str:
-        table = format_table(self._nodes.matrix, self.inputs.labels, self.outputs)
-        return f"{self._head()}\n{table}"
-
-    def _repr_html_(self) -> str:
-        table = html_matrix(self._nodes.matrix, self.inputs.labels, self.outputs)
-        return html_lines([("", self._head())], table)
-
-    def _head(self) -> str:
-        outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"
-        return (
-            f"ContinuousChannel({self.span}, {self._rounding.describe()}, {outputs}, "
-            f"exact over 2**{self._nodes.bits})"
-        )
+    def _within(self) -> str:
+        return self._interval.span
 
 
 ROUNDING = 1e-12

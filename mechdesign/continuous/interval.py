@@ -13,10 +13,21 @@ from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.resources import check_size
 
-__all__ = ["End", "Interval", "check_rising", "end_text", "labels_between", "read_end"]
+__all__ = [
+    "End",
+    "Interval",
+    "check_rising",
+    "end_text",
+    "labels_between",
+    "point_text",
+    "read_end",
+]
 
 End = Fraction | float
 """A position on the line: an exact rational; a float only where it is infinite."""
+
+LONGEST = 12
+"""Letters of an exact point in a label, at most."""
 
 
 class Interval:
@@ -101,6 +112,11 @@ class Interval:
         """What the cuts divide the interval into, as text: ``"[0, 18)"``, ``"[18, 100]"``."""
         return Domain(labels_between([end_text(end) for end in (self.low, *self.cuts, self.high)]))
 
+    @property
+    def span(self) -> str:
+        """Its numbers as text: ``"[0, 1]"``, ``"[0, inf)"``."""
+        return labels_between([point_text(end) for end in (self.low, self.high)])[0]
+
     def __contains__(self, position: Exact) -> bool:
         return self.low <= position <= self.high  # type: ignore[operator]
 
@@ -147,6 +163,18 @@ def read_end(value: Any, key: str) -> End:
 def end_text(end: End) -> str:
     """Return an end as exact text: ``"1/3"``, ``"-inf"``."""
     return fraction_text(end) if isinstance(end, Fraction) else str(end)
+
+
+def point_text(point: End) -> str:
+    """Return a point as text: exact where that is short, else as the nearest double prints.
+
+    Examples
+    --------
+    >>> point_text(Fraction(1, 10)), point_text(Fraction(1, 3)), point_text(Fraction(10**20, 3))
+    ('0.1', '1/3', '3.3333333333333332e+19')
+    """
+    text = end_text(point)
+    return text if len(text) <= LONGEST else repr(float(point))
 
 
 def labels_between(texts: Sequence[str]) -> list[str]:

@@ -13,14 +13,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.continuous.interval import End, Interval, end_text, labels_between, read_end
+from mechdesign.continuous.interval import (
+    End,
+    Interval,
+    end_text,
+    labels_between,
+    point_text,
+    read_end,
+)
 from mechdesign.continuous.laws.base import CellMoments
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, listed
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.sampling import Source, rational_coin
 
-__all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "point_text", "rounding_of"]
+__all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "rounding_of"]
 
 WORD = 64
 
@@ -40,19 +47,23 @@ class Rounding(ABC):
     kind: ClassVar[str]
     """Its name in files."""
 
+    says: ClassVar[str]
+    """In words where numbers go, with a gap for how many nodes there are."""
+
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
         self._doubles = np.array([float(point) for point in self.points])
         self.ends = ends or (float(self._doubles[0]), float(self._doubles[-1]))
 
     @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return len(self.points)
+
+    @property
     @abstractmethod
     def labels(self) -> Domain:
         """The nodes."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return in words where a number goes."""
 
     @abstractmethod
     def exact(self, number: float) -> Fraction:
@@ -117,19 +128,21 @@ class Cells(Rounding):
     """
 
     kind = "cells"
+    says = "{} cells"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
         self._edges = dict(zip(self._doubles.tolist(), self.points, strict=True))
 
     @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return len(self.points) - 1
+
+    @property
     def labels(self) -> Domain:
         """The cells as text: ``"[0, 10)"``."""
         return Domain(labels_between([point_text(point) for point in self.points]))
-
-    def describe(self) -> str:
-        """Return in words where a number goes."""
-        return f"{len(self.points) - 1} cells"
 
     def exact(self, number: float) -> Fraction:
         """Return the edge that a double is nearest to, or else the rational that it is."""
@@ -146,7 +159,7 @@ class Cells(Rounding):
 
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return a 1 in each row."""
-        return np.asarray(np.eye(len(self.points) - 1)[self._places(numbers)])
+        return np.asarray(np.eye(self.size)[self._places(numbers)])
 
     @property
     def supports(self) -> FloatArray:
@@ -192,6 +205,7 @@ class Linear(Rounding):
     """
 
     kind = "linear"
+    says = "linear rounding to {} nodes"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
@@ -218,10 +232,6 @@ class Linear(Rounding):
         twice = [low == high for low, high in pairwise(self._nodes)]
         below = zip(numbers, [*twice, False], strict=True)
         return Domain([f"below {number!r}" if is_cut else number for number, is_cut in below])
-
-    def describe(self) -> str:
-        """Return in words where a number goes."""
-        return f"linear rounding to {len(self._nodes)} nodes"
 
     def exact(self, number: float) -> Fraction:
         """Return the cut that a double is nearest to, the end that it is beyond, or what it is."""
@@ -288,9 +298,6 @@ class Linear(Rounding):
 
 ZERO = Fraction(0)
 
-LONGEST = 12
-"""Letters of an exact point in a label, at most."""
-
 TINY = Fraction(1, 2**900)
 """Distances of nodes below it are not computed with in floating point: what underflows could
 matter."""
@@ -347,15 +354,3 @@ def _check_cuts(kind: type[Rounding], points: list[End], interval: Interval) -> 
         if points.count(cut) != times:
             expected = f"the cut {fraction_text(cut)} {'once' if times == 1 else 'twice'}"
             raise InputError("points", expected, f"{points.count(cut)} times")
-
-
-def point_text(point: End) -> str:
-    """Return a point as text: exact where that is short, else as the nearest double prints.
-
-    Examples
-    --------
-    >>> point_text(Fraction(1, 10)), point_text(Fraction(1, 3)), point_text(Fraction(10**20, 3))
-    ('0.1', '1/3', '3.3333333333333332e+19')
-    """
-    text = end_text(point)
-    return text if len(text) <= LONGEST else repr(float(point))

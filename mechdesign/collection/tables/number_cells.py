@@ -46,7 +46,7 @@ class NumberReader(Reader):
 
     def __init__(self, channel: ContinuousChannel, unknown: str, missing: str) -> None:
         self._low, self._high = float(channel.interval.low), float(channel.interval.high)
-        self._expected = f"numbers of {channel.span}"
+        self._expected = f"numbers of {channel.interval.span}"
         super().__init__(
             policy_of(unknown, "unknown", self._known, clips=True),
             policy_of(missing, "missing", self._known, clips=False),

@@ -10,7 +10,7 @@ from mechdesign.continuous.interval import Interval
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, fraction_text
 
-__all__ = ["Box"]
+__all__ = ["Box", "pair_of"]
 
 
 class Box:
@@ -44,10 +44,7 @@ class Box:
     """What to do where it is given as the domain of finitely many inputs."""
 
     def __init__(self, low: Sequence[Exact], high: Sequence[Exact]) -> None:
-        ends = [listed(end, key, "two numbers") for end, key in ((low, "low"), (high, "high"))]
-        for end, key in zip(ends, ("low", "high"), strict=True):
-            if len(end) != 2:
-                raise InputError(key, "two numbers", shown(end))
+        ends = [pair_of(low, "low"), pair_of(high, "high")]
         first, second = (Interval(a, b) for a, b in zip(*ends, strict=True))
         if not (first.is_bounded and second.is_bounded):
             raise InputError("box", "finite corners", f"{first!r} and {second!r}")
@@ -93,3 +90,17 @@ class Box:
     def __repr__(self) -> str:
         low, high = (", ".join(map(fraction_text, end)) for end in (self.low, self.high))
         return f"Box(({low}), ({high}))"
+
+
+def pair_of(given: Any, key: str) -> list[Any]:
+    """Return the two entries of a point.
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer.
+    """
+    pair = listed(given, key, "two numbers")
+    if len(pair) != 2:
+        raise InputError(key, "two numbers", shown(given))
+    return pair
