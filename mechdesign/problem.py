@@ -106,15 +106,10 @@ class Problem:
     ) -> None:
         self.domain = Domain.of(domain)
         self.privacy = notions_of(privacy)
-        given: Any = utility
-        if not isinstance(given, Utility):
-            hint = f"{given.__name__}(...) makes one" if isinstance(given, type) else ""
-            kind = shown_kind(given)
-            raise InputError("utility", "a utility, such as HammingLoss()", kind, hint)
+        self.utility = utility_of(utility, "HammingLoss()")
         self.title, self.source, self.expected = title, source, expected
         self.prior_given = prior is not None
         self.prior = self._fitting_prior(prior)
-        self.utility = utility
         self.outputs = self._allowed_outputs(outputs)
         if not (self.is_written_out or self.suits_noise):
             raise self._too_large()
@@ -406,3 +401,17 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
     if not notions:
         raise InputError("privacy", "at least one notion", "none")
     return notions
+
+
+def utility_of(given: Any, example: str) -> Utility:
+    """Return a utility as it is.
+
+    Raises
+    ------
+    InputError
+        If it is none; the message names the example.
+    """
+    if not isinstance(given, Utility):
+        hint = f"{given.__name__}(...) makes one" if isinstance(given, type) else ""
+        raise InputError("utility", f"a utility, such as {example}", shown_kind(given), hint)
+    return given

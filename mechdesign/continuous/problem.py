@@ -8,15 +8,16 @@ from typing import Any
 from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.laws.empirical import Histogram
-from mechdesign.errors import InputError, UnsupportedError, shown_kind
-from mechdesign.notions import NOTIONS, Notion
-from mechdesign.problem import Expected, notions_at, notions_of
-from mechdesign.utilities import UTILITIES, Utility
+from mechdesign.continuous.real_problem import RealProblem
+from mechdesign.errors import InputError, UnsupportedError
+from mechdesign.notions import Notion
+from mechdesign.problem import Expected
+from mechdesign.utilities import Utility
 
 __all__ = ["ContinuousProblem"]
 
 
-class ContinuousProblem:
+class ContinuousProblem(RealProblem):
     """What to keep secret of a number on an interval, and what to keep useful.
 
     Parameters
@@ -51,6 +52,10 @@ class ContinuousProblem:
     ContinuousProblem(Interval(0, 1), LDP(epsilon=1), MeanAbsoluteError(worst_case=True))
     """
 
+    utility_mark = "on_interval"
+    law_kind = Law
+    examples = ("MeanAbsoluteError()", "Samples(...)")
+
     def __init__(
         self,
         interval: Interval | Sequence[Any],
@@ -62,32 +67,27 @@ class ContinuousProblem:
         source: str = "",
         expected: Expected | None = None,
     ) -> None:
-        self.interval = Interval.of(interval)
-        self.privacy = notions_of(privacy)
-        for notion in self.privacy:
-            if not notion.on_interval:
-                raise UnsupportedError("privacy", f"one of {_able(NOTIONS)}", notion.name)
-            if notion.on_interval in ("regions", "masses"):
-                regions = self.interval.regions
-                notion.family(regions, None)  # refuses what is not about the regions
-        given: Any = utility
-        if not isinstance(given, Utility):
-            kind = shown_kind(given)
-            raise InputError("utility", "a utility, such as MeanAbsoluteError()", kind)
-        if not (utility.on_interval and utility.exact):
-            raise UnsupportedError("utility", f"one of {_able(UTILITIES)}", repr(utility))
-        self._check_distance(utility)
-        self.utility = utility
-        self.title, self.source, self.expected = title, source, expected
-        self.prior_given = prior is not None
-        self.prior = self._law(prior)
-        self.prior.check(self.interval)
+        super().__init__(Interval.of(interval), privacy, utility, prior, (title, source, expected))
         for notion in self.privacy:
             if notion.on_interval == "masses":
                 self._check_masses(notion.name)
 
-    def _check_distance(self, utility: Utility) -> None:
-        """Raise unless there is a bound for such notions, such a loss and such an interval."""
+    @property
+    def interval(self) -> Interval:
+        """Where the number lies."""
+        found: Interval = self.domain
+        return found
+
+    @staticmethod
+    def takes(on_interval: Any) -> bool:
+        """Return whether a notion that carries over to an interval so has a meaning here."""
+        return bool(on_interval)
+
+    def _check_parts(self) -> None:
+        utility = self.utility
+        for notion in self.privacy:
+            if notion.on_interval in ("regions", "masses"):
+                notion.family(self.interval.regions, None)  # refuses what is not about the regions
         names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
         if len(names) > 1:
             raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
@@ -123,60 +123,14 @@ class ContinuousProblem:
                 expected = f"a law with mass on every region, for {name}"
                 raise InputError("prior", expected, f"none on {region}")
 
-    def _law(self, prior: Any) -> Law:
-        if isinstance(prior, Law):
-            return prior
-        if prior is not None:
-            raise InputError("prior", "a law, such as Samples(...)", shown_kind(prior))
-        needy = [n.name for n in self.privacy if n.needs_prior or n.on_interval == "masses"]
-        if needy:
-            raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
-        low, high = self.interval.low, self.interval.high
+    def _needing_law(self) -> list[str]:
+        return [n.name for n in self.privacy if n.needs_prior or n.on_interval == "masses"]
+
+    def _uniform(self) -> Law:
         if not self.interval.is_bounded:
             raise InputError("prior", "a law, as no law is uniform without end", "none")
-        return Histogram([low, high], [1])
-
-    @property
-    def utility_table(self) -> dict[str, Any]:
-        """The ``[utility]`` table."""
-        table: dict[str, Any] = {"objective": self.utility.name}
-        if self.utility.on_interval != "estimate":
-            table["worst_case"] = self.utility.worst_case
-        return table
-
-    def at(self, epsilon: Any) -> ContinuousProblem:
-        """Return the problem with another budget.
-
-        Parameters
-        ----------
-        epsilon
-            In nats.
-
-        Raises
-        ------
-        InputError
-            If it is no budget, or not just one notion of the problem has an epsilon.
-        """
-        prior = self.prior if self.prior_given else None
-        return ContinuousProblem(
-            self.interval,
-            notions_at(self.privacy, epsilon),
-            self.utility,
-            prior=prior,
-            title=self.title,
-            source=self.source,
-        )
-
-    def __repr__(self) -> str:
-        notions = " and ".join(repr(notion) for notion in self.privacy)
-        law = f", prior={self.prior!r}" if self.prior_given else ""
-        return f"ContinuousProblem({self.interval!r}, {notions}, {self.utility!r}{law})"
+        return Histogram([self.interval.low, self.interval.high], [1])
 
 
 MOST_REGIONS = 6
 """Regions that laws of the region are on: a proof tries all orders of them."""
-
-
-def _able(registry: Any) -> str:
-    """Return the names of what has a meaning on an interval."""
-    return ", ".join(name for name, kind in registry.items() if kind.on_interval)

@@ -7,15 +7,16 @@ from typing import Any
 
 from mechdesign.continuous.plane.box import Box
 from mechdesign.continuous.plane.laws import PlaneLaw, uniform_on
-from mechdesign.errors import InputError, UnsupportedError, shown_kind
-from mechdesign.notions import NOTIONS, Notion
-from mechdesign.problem import Expected, notions_of
-from mechdesign.utilities import UTILITIES, Utility
+from mechdesign.continuous.real_problem import RealProblem
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import Notion
+from mechdesign.problem import Expected
+from mechdesign.utilities import Utility
 
 __all__ = ["PlaneProblem"]
 
 
-class PlaneProblem:
+class PlaneProblem(RealProblem):
     """What to keep secret of a point of a box, and what to keep useful.
 
     Parameters
@@ -48,6 +49,10 @@ class PlaneProblem:
     PlaneProblem(Box((0, 0), (1, 1)), LDP(epsilon=1), EuclideanDistance())
     """
 
+    utility_mark = "on_plane"
+    law_kind = PlaneLaw
+    examples = ("EuclideanDistance()", "ProductLaw(...)")
+
     def __init__(
         self,
         box: Box | Sequence[Any],
@@ -59,38 +64,23 @@ class PlaneProblem:
         source: str = "",
         expected: Expected | None = None,
     ) -> None:
-        self.box = Box.of(box)
-        self.privacy = notions_of(privacy)
-        for notion in self.privacy:
-            if notion.on_interval != "mixture":
-                able = [name for name, kind in NOTIONS.items() if kind.on_interval == "mixture"]
-                raise UnsupportedError("privacy", f"one of {', '.join(able)}", notion.name)
-        given: Any = utility
-        if not isinstance(given, Utility):
-            kind = shown_kind(given)
-            raise InputError("utility", "a utility, such as EuclideanDistance()", kind)
-        if not utility.on_plane:
-            able = [name for name, kind in UTILITIES.items() if kind.on_plane]
-            raise UnsupportedError("utility", f"one of {', '.join(able)}", repr(utility))
-        needy = [notion.name for notion in self.privacy if notion.needs_prior]
-        if needy and utility.worst_case:
-            expected_loss = f"an error on average, for {needy[0]}"
-            raise UnsupportedError("utility", expected_loss, repr(utility))
-        if needy and prior is None:
-            raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
-        if prior is not None and not isinstance(prior, PlaneLaw):
-            raise InputError("prior", "a law, such as ProductLaw(...)", shown_kind(prior))
-        self.utility, self.prior_given = utility, prior is not None
-        self.prior = uniform_on(self.box) if prior is None else prior
-        self.prior.check(self.box)
-        self.title, self.source, self.expected = title, source, expected
+        super().__init__(Box.of(box), privacy, utility, prior, (title, source, expected))
 
     @property
-    def utility_table(self) -> dict[str, Any]:
-        """The ``[utility]`` table."""
-        return {"objective": self.utility.name, "worst_case": self.utility.worst_case}
+    def box(self) -> Box:
+        """Where the point lies."""
+        found: Box = self.domain
+        return found
 
-    def __repr__(self) -> str:
-        notions = " and ".join(repr(notion) for notion in self.privacy)
-        law = f", prior={self.prior!r}" if self.prior_given else ""
-        return f"PlaneProblem({self.box!r}, {notions}, {self.utility!r}{law})"
+    @staticmethod
+    def takes(on_interval: Any) -> bool:
+        """Return whether a notion that carries over to an interval so has a meaning here."""
+        return bool(on_interval == "mixture")
+
+    def _check_parts(self) -> None:
+        if (needy := self._needing_law()) and self.utility.worst_case:
+            expected = f"an error on average, for {needy[0]}"
+            raise UnsupportedError("utility", expected, repr(self.utility))
+
+    def _uniform(self) -> PlaneLaw:
+        return uniform_on(self.box)

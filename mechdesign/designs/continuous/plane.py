@@ -40,10 +40,6 @@ class PlaneSolution(ContinuousSolution):
     channel: PlaneChannel  # type: ignore[assignment]
     format: ClassVar[dict[str, Any]] = PLANE_FORMAT
 
-    @property
-    def _domain(self) -> Any:
-        return self.problem.box
-
     def _points(self) -> dict[str, Any]:
         return {"axes": [list(map(fraction_text, axis)) for axis in self.stated.axes]}
 

@@ -126,7 +126,7 @@ class ContinuousSolution:
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         law = problem.prior.to_table()
         document["problem"] = {
-            "domain": self._domain.to_table(),
+            "domain": problem.domain.to_table(),
             "law": {key: law[key] for key in sorted(law)},
             "moments": self._moments(),
             "privacy": stated.privacy,
@@ -138,11 +138,6 @@ class ContinuousSolution:
 
     format: ClassVar[dict[str, Any]] = FORMAT
     """The head of a file of it."""
-
-    @property
-    def _domain(self) -> Any:
-        """The interval."""
-        return self.problem.interval
 
     def _points(self) -> dict[str, Any]:
         """Return the nodes, as a file has them."""
@@ -170,7 +165,7 @@ class ContinuousSolution:
         lines = [("problem", problem.title)] if problem.title else []
         if problem.source:
             lines.append(("source", problem.source))
-        lines.append(("inputs", repr(self._domain)))
+        lines.append(("inputs", repr(problem.domain)))
         given = repr(problem.prior) if problem.prior_given else "none given: taken as uniform"
         lines.append(("prior", given))
         lines += [("privacy", privacy_line(claim)) for claim in self.privacy]

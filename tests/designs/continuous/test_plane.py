@@ -288,3 +288,11 @@ def test_a_bad_prior_of_a_point_is_named(prior: str, said: str, tmp_path: Path) 
     (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
     with pytest.raises(md.InputError, match=said):
         md.load_problem(tmp_path / "problem.toml")
+
+
+def test_a_problem_of_points_has_another_budget() -> None:
+    problem = md.PlaneProblem(SQUARE_BOX, md.LDP(1), EUCLIDEAN, prior=TOWNS, title="towns")
+    again = problem.at("0.5")
+    assert (again.privacy, again.prior, again.title) == ((md.LDP("0.5"),), TOWNS, "towns")
+    with pytest.raises(md.InputError, match="one notion that has an epsilon"):
+        md.PlaneProblem(SQUARE_BOX, [md.LDP(1), md.LDP(2)], EUCLIDEAN).at(1)
