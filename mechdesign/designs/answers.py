@@ -13,7 +13,7 @@ import numpy as np
 
 from mechdesign.certify.problem import read_statement
 from mechdesign.designs.candidate import Candidate
-from mechdesign.designs.solution import Solution
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.errors import MechdesignError, SolverError, UnsupportedError
 from mechdesign.outside import failure
 from mechdesign.problem import Problem
@@ -226,5 +226,5 @@ class Answers:
             raise SolverError("; ".join(self.failures) or "no route gave an answer") from cause
         ended = self._limits.ended
         if ended and not self.best.is_within(self._limits.gap):
-            notes = [f"ended early: {ended}", *notes]
+            notes = [f"{EARLY}: {ended}", *notes]
         return self.best.solution(considered, [*self.failures, *notes])

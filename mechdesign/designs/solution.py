@@ -26,7 +26,10 @@ from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, html_lines, html_matrix, printable
 
-__all__ = ["PrivacyClaim", "Solution", "float_below", "privacy_line"]
+__all__ = ["EARLY", "PrivacyClaim", "Solution", "float_below", "privacy_line"]
+
+EARLY = "ended early"
+"""How the note begins that says what limit ended the search."""
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""

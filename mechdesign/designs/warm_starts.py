@@ -7,7 +7,7 @@ import time
 
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import check_limits, design
-from mechdesign.designs.solution import Solution
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.errors import CertificateError
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO, Attempt, plan
@@ -16,7 +16,7 @@ from mechdesign.routes.limits import OPTIMAL, Limits
 
 __all__ = ["Steps"]
 
-INTERRUPTED = "ended early: interrupted"
+INTERRUPTED = f"{EARLY}: interrupted"
 """What a solution notes when the user pressed Ctrl-C."""
 
 WHY = "the loss and the notion are linear in the channel; warm-started from a smaller budget"

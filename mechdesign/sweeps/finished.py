@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mechdesign.certify import canonical
-from mechdesign.designs.solution import PrivacyClaim, Solution
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files import SavedChannel, load_channel, write_atomically
 from mechdesign.prior import Prior
@@ -21,9 +21,6 @@ __all__ = ["Cache", "Finished"]
 
 Cache = str | os.PathLike[str]
 """The name of a folder of certificates."""
-
-EARLY = "ended early"
-"""How the note begins of a search that a limit has cut short."""
 
 
 class Finished:

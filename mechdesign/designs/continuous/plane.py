@@ -15,9 +15,8 @@ from mechdesign.certify.continuous.relaxation import Relaxation
 from mechdesign.channel import Channel
 from mechdesign.continuous.plane import PlaneChannel, PlaneProblem
 from mechdesign.designs.continuous.grid import QUANTILES, halved
-from mechdesign.designs.continuous.search import GAP, SHARE, Finite, finite_problem, refined
+from mechdesign.designs.continuous.search import Finite, finite_problem, refined
 from mechdesign.designs.continuous.solution import ContinuousSolution
-from mechdesign.designs.solution import PrivacyClaim
 from mechdesign.domain import clean_label
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.routes.limits import Limits
@@ -51,55 +50,32 @@ class PlaneSolution(ContinuousSolution):
 def design_plane(
     problem: PlaneProblem, limits: Limits, gap: float | None, design: Finite
 ) -> PlaneSolution:
-    """Return the best kernel found, with a bound on all private kernels.
-
-    Parameters
-    ----------
-    problem
-        What is asked.
-    limits
-        What ends the search.
-    gap
-        The gap that is small enough; None for that of an interval.
-    design
-        What designs the finite programs.
+    """Return the best kernel found, as :func:`~.search.design_continuous` for an interval.
 
     Raises
     ------
     SolverError
         If not even the first program was solved.
     """
-    wanted = GAP if gap is None else gap
 
-    def designed(count: int) -> PlaneSolution:
+    def designed(count: int, gap: float) -> PlaneSolution:
         stated = _stated_on(problem, count)
         program = plane_relaxation(stated)
-        lower = design(finite_problem(problem, program), wanted * SHARE, limits.left)
+        lower = design(finite_problem(problem, program), gap, limits.left)
         upper = lower
         if stated.utility["objective"] != SQUARED:  # the program has losses that are too small
             exact = _with_own_losses(stated, program)
-            upper = design(finite_problem(problem, exact), wanted * SHARE, limits.left)
+            upper = design(finite_problem(problem, exact), gap, limits.left)
         given: Any = upper.channel
         places = [stated.nodes[j] for j in given.outputs]
         outputs = [clean_label(list(map(float, place)), "outputs") for place in places]
         channel = Channel(given.numerators, outputs=outputs, bits=given.bits)
         points = [(as_fraction(float(a)), as_fraction(float(b))) for a, b in places]
         kernel = PlaneKernel(stated, channel.columns(), channel.bits, points)
-        claims = zip(problem.privacy, upper.privacy, strict=True)
-        return PlaneSolution(
-            problem=problem,
-            stated=stated,
-            channel=PlaneChannel(problem.box, stated.axes, channel),
-            value=kernel.value(),
-            bound=max(lower.bound - program.shift, Fraction(0)),
-            privacy=tuple(PrivacyClaim(notion, claim.leakage) for notion, claim in claims),
-            decoder=None,
-            certificate=lower.certificate,
-            route=lower.route,
-            ended=next((note for note in lower.notes if note.startswith("ended early")), ""),
-        )
+        found = PlaneChannel(problem.box, stated.axes, channel)
+        return PlaneSolution.of(problem, kernel, found, (lower, program.shift), upper)
 
-    return refined(designed, (FIRST, MOST), SLOWER, limits, wanted)
+    return refined(designed, (FIRST, MOST), SLOWER, limits, gap)
 
 
 def _stated_on(problem: PlaneProblem, count: int) -> Plane:

@@ -26,7 +26,7 @@ from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.continuous.grid import nodes_for, stated_on
 from mechdesign.designs.continuous.solution import ContinuousSolution
-from mechdesign.designs.solution import PrivacyClaim, Solution, float_below
+from mechdesign.designs.solution import EARLY, Solution, float_below
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
@@ -37,7 +37,7 @@ from mechdesign.routes.limits import Limits
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utility
 
-__all__ = ["GAP", "SHARE", "Finite", "design_continuous", "finite_problem", "refined"]
+__all__ = ["Finite", "design_continuous", "finite_problem", "refined"]
 
 GAP = 0.01
 """The gap that is small enough where none is asked for."""
@@ -50,9 +50,6 @@ SHARE = 0.05
 
 GROWTH = (1.4, 3.0)
 """How much finer the nodes become at least and at most: the gap falls with the square of it."""
-
-ENDED = "ended early"
-"""How the note of a finite design begins that was ended by a limit."""
 
 LEAST_GROWTH = 1.2
 """How much finer the nodes must at least become for the time that it takes."""
@@ -87,36 +84,35 @@ def design_continuous(
     SolverError
         If not even the first program was solved.
     """
-    wanted = GAP if gap is None else gap
 
-    def designed(count: int) -> ContinuousSolution:
-        return _designed(problem, count, wanted, limits, design)
+    def designed(count: int, gap: float) -> ContinuousSolution:
+        return _designed(problem, count, gap, limits, design)
 
     most = int(min(MOST, problem.utility.most_inputs))
-    return refined(designed, (FIRST, most), SLOWER, limits, wanted)
+    return refined(designed, (FIRST, most), SLOWER, limits, gap)
 
 
 def refined(
-    designed: Callable[[int], S],
+    designed: Callable[[int, float], S],
     sizes: tuple[int, int],
     slower: float,
     limits: Limits,
-    wanted: float,
+    gap: float | None,
 ) -> S:
     """Design on more and more nodes, until the gap is small enough or the time is over.
 
     Parameters
     ----------
     designed
-        Designs on about so many nodes.
+        Designs on about so many nodes, by finite programs with such a gap.
     sizes
         How many the first program has, and the largest.
     slower
         The power of the number of nodes that the time of a design is expected to grow with.
     limits
         What ends the search.
-    wanted
-        The gap that is small enough.
+    gap
+        The gap that is small enough; None for :data:`GAP`.
 
     Raises
     ------
@@ -124,11 +120,12 @@ def refined(
         If not even the first program was solved.
     """
     best: S | None = None
+    wanted = GAP if gap is None else gap
     count, notes = sizes[0], list[str]()
     while True:
         start = limits.elapsed
         try:
-            found = designed(count)
+            found = designed(count, wanted * SHARE)
         except SolverError as error:
             if best is None:
                 raise
@@ -141,7 +138,7 @@ def refined(
         if found.gap <= wanted or found.ended:
             break
         if limits.interrupted:
-            notes.append(f"{ENDED}: interrupted")
+            notes.append(f"{EARLY}: interrupted")
             break
         factor = min(max(1.1 * math.sqrt(found.gap / wanted), GROWTH[0]), GROWTH[1])
         finer = min(math.ceil(count * factor), sizes[1])
@@ -151,7 +148,7 @@ def refined(
         spent = max(limits.elapsed - start, 1e-3)
         finer = min(finer, math.floor(count * min(limits.left / spent, 1e6) ** (1 / slower)))
         if finer < LEAST_GROWTH * count:
-            notes.append(f"{ENDED}: no time for more nodes than {count}")
+            notes.append(f"{EARLY}: no time for more nodes than {count}")
             break
         count = finer
     return best.finished(limits.elapsed, notes)
@@ -163,32 +160,16 @@ def _designed(
     """Design on about so many nodes."""
     stated = stated_on(problem, nodes_for(problem, count))
     program = relaxation(stated)
-    lower = design(finite_problem(problem, program), gap * SHARE, limits.left)
+    lower = design(finite_problem(problem, program), gap, limits.left)
     upper = lower
     numbered = program.outputs is None
     if is_metric(stated) or (is_on_averages(stated) and not numbered):
-        upper = design(finite_problem(problem, _on_nodes(stated)), gap * SHARE, limits.left)
+        upper = design(finite_problem(problem, _on_nodes(stated)), gap, limits.left)
     channel, kernel = _kernel(stated, upper, program)
     continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
-    privacy = [
-        PrivacyClaim(
-            notion,
-            _upward(kernel.slope()) if notion.on_interval == "distance" else claim.leakage,
-        )
-        for notion, claim in zip(problem.privacy, upper.privacy, strict=True)
-    ]
-    return ContinuousSolution(
-        problem=problem,
-        stated=stated,
-        channel=continuous,
-        value=kernel.value(),
-        bound=max(lower.bound - program.shift, Fraction(0)),
-        privacy=tuple(privacy),
-        decoder=tuple(kernel.readings()) if numbered else None,
-        certificate=lower.certificate,
-        route=lower.route,
-        ended=next((note for note in lower.notes if note.startswith(ENDED)), ""),
-    )
+    decoder = tuple(kernel.readings()) if numbered else None
+    bounds = (lower, program.shift)
+    return ContinuousSolution.of(problem, kernel, continuous, bounds, upper, decoder)
 
 
 def finite_problem(problem: Any, program: Relaxation) -> Problem:
@@ -256,11 +237,3 @@ def _kernel(stated: Continuous, solution: Solution, program: Relaxation) -> tupl
             found = utility.decoder(named, Prior(stated.prior))
         read = Readings.of(found)
     return named, Kernel(stated, named.columns(), named.bits, numbers, read)
-
-
-def _upward(number: Fraction) -> float:
-    """Return a float whose decimal is at least a number."""
-    found = float(number)
-    while as_fraction(found) < number:
-        found = math.nextafter(found, math.inf)
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -12,9 +13,15 @@ from mechdesign.certify.continuous.continuous_file import FORMAT
 from mechdesign.certify.continuous.law import Continuous
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.solution import PrivacyClaim, float_below, privacy_line
+from mechdesign.designs.solution import (
+    EARLY,
+    PrivacyClaim,
+    Solution,
+    float_below,
+    privacy_line,
+)
 from mechdesign.domain import plain_label
-from mechdesign.exact import fraction_text
+from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.text import html_lines, printable
 
 __all__ = ["ContinuousSolution"]
@@ -64,6 +71,54 @@ class ContinuousSolution:
     ended: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        problem: Any,
+        kernel: Any,
+        channel: Any,
+        lower: tuple[Solution, Fraction],
+        upper: Solution,
+        decoder: tuple[Fraction, ...] | None = None,
+    ) -> Self:
+        """Return the solution that two finite designs give.
+
+        Parameters
+        ----------
+        problem
+            What was asked.
+        kernel
+            The kernel as the checker reads it, and the nodes.
+        channel
+            The same, to draw from.
+        lower
+            The design whose bound less a number bounds all kernels, and the number.
+        upper
+            The design that gave the channel of the nodes.
+        decoder
+            What is read from the outputs.
+        """
+        found, shift = lower
+        pairs = zip(problem.privacy, upper.privacy, strict=True)
+        privacy = [
+            replace(claim, notion=notion, leakage=_upward(kernel.slope()))
+            if notion.on_interval == "distance"
+            else replace(claim, notion=notion)
+            for notion, claim in pairs
+        ]
+        return cls(
+            problem=problem,
+            stated=kernel.stated,
+            channel=channel,
+            value=kernel.value(),
+            bound=max(found.bound - shift, Fraction(0)),
+            privacy=tuple(privacy),
+            decoder=decoder,
+            certificate=found.certificate,
+            route=found.route,
+            ended=next((note for note in found.notes if note.startswith(EARLY)), ""),
+        )
 
     def finished(self, seconds: float, notes: list[str]) -> Self:
         """Return the solution with what is known in the end."""
@@ -177,3 +232,11 @@ class ContinuousSolution:
         lines.append(("route", self.route))
         lines += [("note", note) for note in self.notes]
         return [*lines, ("seconds", f"{self.seconds:.2f}")]
+
+
+def _upward(number: Fraction) -> float:
+    """Return a float whose decimal is at least a number."""
+    found = float(number)
+    while as_fraction(found) < number:
+        found = math.nextafter(found, math.inf)
+    return found

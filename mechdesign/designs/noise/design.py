@@ -14,7 +14,7 @@ from mechdesign.certify.problem import statement_without_problem
 from mechdesign.certify.torus_noise import read_torus_noise
 from mechdesign.designs.multiplier_tables import rounded_tables
 from mechdesign.designs.noise.solution import NoiseSolution, design_table
-from mechdesign.designs.solution import PrivacyClaim
+from mechdesign.designs.solution import EARLY, PrivacyClaim
 from mechdesign.errors import LimitError, UnsupportedError
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.notions import MetricPrivacy
@@ -67,7 +67,7 @@ def design_noise(problem: Problem, limits: Limits) -> NoiseSolution:
         said = f"{found.n_inputs} of {len(problem.domain):,} inputs stand for all in the bound"
         notes.insert(0, f"Coarse to fine: {said}, and {found.n_cells:,} rectangles for outputs")
     if limits.ended:
-        notes.insert(0, f"ended early: {limits.ended}")
+        notes.insert(0, f"{EARLY}: {limits.ended}")
     if block > 1:
         notes.append(f"Reports are replaced alike in squares of {block} x {block} points")
     return NoiseSolution(
