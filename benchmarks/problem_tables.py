@@ -29,6 +29,9 @@ BUSY = 1.3
 INTRODUCTION = """\
 ---
 description: Values, gaps and times of every solver on every problem, and the privacy of its answers
+hide:
+  - navigation
+  - toc
 ---
 
 # Problems by solvers
@@ -103,7 +106,7 @@ def page(document: Record) -> str:
         table(HEAD, [_summary(solver, problems, by_pair) for solver in solvers]),
         SUMMARY_NOTES.format(private=sum(private), repaired=len(private)),
         "## Every problem",
-        table(("problem", "inputs", *solvers), rows),
+        table(("problem", "inputs", *(name.replace(":", ":<br>") for name in solvers)), rows),
     ]
     failures = _failures(found)
     if failures:
@@ -163,7 +166,7 @@ def _cell(result: Record | None, told: Record, by_pair: dict[tuple[str, str], Re
     parts = [_small(_off(result["value"], optimum), "+") if optima else "?"]
     parts.append(_privacy(result.get("raw_privacy")))
     parts.append(f"{in_seconds(result['median']['seconds'])} s")
-    return ", ".join(parts)
+    return "<br>".join(parts)
 
 
 def _small(value: float, sign: str = "") -> str:

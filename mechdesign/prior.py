@@ -146,7 +146,7 @@ class Prior:
 
     def __init__(self, probabilities: Iterable[Exact] | Mapping[Any, Exact]) -> None:
         numbers, labels = labeled_numbers(probabilities, "probabilities")
-        self._fill(distribution(numbers, "probabilities", "counts are given as counts"), labels)
+        self._fill(distribution(numbers, "probabilities", "Prior.from_counts takes counts"), labels)
 
     def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
         self.probabilities, self.labels = probabilities, labels

@@ -73,7 +73,7 @@ def test_uniform() -> None:
 @pytest.mark.parametrize(
     ("probabilities", "match"),
     [
-        ([0.5, 0.6], "numbers that sum to 1, given sum 1.1; counts are given as counts"),
+        ([0.5, 0.6], "numbers that sum to 1, given sum 1.1; Prior.from_counts takes counts"),
         ([0.5, 0.499], "numbers that sum to 1"),
         ([1.5, -0.5], r"probabilities\[1\]: expected a finite number >= 0, given -0.5"),
         ([math.nan, 1], r"probabilities\[0\]: expected a finite number >= 0, given nan"),

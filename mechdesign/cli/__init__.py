@@ -12,7 +12,7 @@ import io
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from mechdesign.cli.advise import add_commands as add_advise
 from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
@@ -22,18 +22,45 @@ from mechdesign.cli.explore import add_commands as add_explore
 from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
 from mechdesign.cli.records import add_commands as add_records
-from mechdesign.errors import InputError, MechdesignError
+from mechdesign.errors import InputError, MechdesignError, did_you_mean, known_word
 from mechdesign.writing.terminal import VisibleStream
 
 __all__ = ["main"]
 
 
+START = """\
+start with:
+  mechdesign example ldp > problem.toml
+  mechdesign solve problem.toml -o channel.json
+  mechdesign verify channel.json
+"""
+
+
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line."""
+    """An argument parser whose errors take one line: what was expected, and what was given."""
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with status 2."""
         raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help"))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the words, and refuse here, by the name of the command, those left over."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            option = rest[0].startswith("-")
+            expected = "options of this command" if option else "no more words"
+            hint = option and did_you_mean(rest[0], known)
+            self.error(f"expected {expected}, given {rest[0]!r}" + (f"; {hint}" if hint else ""))
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None:
+            return
+        try:
+            known_word(value, action.choices, "it")
+        except InputError as error:
+            raise argparse.ArgumentError(action, str(error).removeprefix("it: ")) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if "run" not in options:
+        parser.error("expected a command, given none")
     from mechdesign.files.folders import allowed_paths, data_from
     from mechdesign.resources import allow
 
@@ -97,9 +127,14 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _parser() -> argparse.ArgumentParser:
     from mechdesign import __version__
 
-    parser = _Parser(prog="mechdesign", description="Optimal local-privacy mechanisms, with proof.")
+    parser = _Parser(
+        prog="mechdesign",
+        description="Optimal local-privacy mechanisms, with proof.",
+        epilog=START,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     for add in (
         add_design,
         add_frontier,

@@ -50,9 +50,15 @@ def _advise(options: argparse.Namespace) -> int:
 
     inputs, rest = _inputs(options.inputs), (options.epsilon, options.reports)
     found: Advice | BlockAdvice
-    if isinstance(inputs, int):
-        found = advise(inputs, *rest)
-    else:
-        found = advise_blocks(Domain.grid(*inputs), *rest)
+    try:
+        if isinstance(inputs, int):
+            found = advise(inputs, *rest)
+        else:
+            found = advise_blocks(Domain.grid(*inputs), *rest)
+    except InputError as error:
+        words = {"k": "INPUTS", "n": "REPORTS", "epsilon": "EPSILON"}
+        raise InputError(
+            words.get(error.key, error.key), error.expected, error.given, error.hint
+        ) from None
     print(json.dumps(found.to_json()) if options.json else found)
     return DONE

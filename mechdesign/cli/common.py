@@ -157,7 +157,12 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
         if path is not None:
             folder = Path(path).parent
             if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
-                raise InputError(path or "-o", "a file that can be written", shown(path))
+                given = "a folder" if path and Path(path).is_dir() else shown(path)
+                if not folder.is_dir():
+                    given = f"one in the folder {shown(str(folder))}, which is not there"
+                elif given != "a folder" and path:
+                    given = f"one in the folder {shown(str(folder))}, which is read-only"
+                raise InputError(path or "-o", "a file that can be written", given)
             for source in sources:
                 check_different(Path(source), Path(path))
     if output is not None and picture is not None and Path(output) == Path(picture):

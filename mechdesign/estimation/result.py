@@ -232,8 +232,9 @@ class Estimate:
             f"{type(self).__name__}({len(self.inputs)} inputs, "
             f"from {self.reports} reports, {label}, of the {self.target})"
         )
-        unseen = [UNSEEN_NOTE] if (self.standard_errors < UNSEEN).all() else []
-        return [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes, *unseen]
+        unseen = self.standard_errors < UNSEEN
+        dashes = [UNSEEN_NOTE if unseen.all() else f"-: {UNSEEN_NOTE}"] if unseen.any() else []
+        return [head, *([SIMULATION.upper()] if self.simulated else []), *self.notes, *dashes]
 
     def _table(self) -> Table:
         k, half = len(self.values), MOST_ROWS // 2

@@ -207,7 +207,10 @@ def read_document(file: Path) -> Any:
     try:
         return parse(text)
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
-        raise InputError(str(file), "a JSON file, whole", error) from None
+        hint = ""
+        if file.suffix.lower() == ".toml":
+            hint = f"mechdesign solve {file} -o channel.json makes one of a problem"
+        raise InputError(str(file), "a JSON file, whole", error, hint) from None
 
 
 def checked_channel(document: Any) -> SavedChannel:

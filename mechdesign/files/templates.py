@@ -12,7 +12,7 @@ SKELETON = """\
 title = "An example of {title}"
 # source = "where the problem comes from"
 
-[domain]                    # the inputs; exactly one of the three forms
+[domain]                    # the inputs; exactly one of these forms
 values = [0, 1, 2, 3]       # labels or numbers, in order
 # size = 4                  # inputs 0..3
 # grid = {{ rows = 2, columns = 2, spacing = 1.0 }}   # points (row, column), row by row

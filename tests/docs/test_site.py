@@ -41,6 +41,11 @@ WIDE = """() => {
 }"""
 """What is cut off on the right and cannot be scrolled to."""
 
+SCROLLED = """() => [...document.querySelectorAll('.md-content table')]
+    .filter(e => e.scrollWidth > e.parentElement.parentElement.clientWidth + 1)
+    .map(e => `${e.scrollWidth} ${e.textContent.slice(0, 40)}`)"""
+"""Tables that are wider than their box."""
+
 EXTERNAL = re.compile(r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[^\s<>\"]*)?(#\S+)?|mailto:\S+@\S+")
 
 
@@ -234,6 +239,25 @@ def test_no_page_is_wider_than_a_phone(tab: Any, pages: dict[str, Page]) -> None
             tab.goto(f"/{path}")
             assert tab.evaluate(WIDE) == [], path
             assert tab.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_every_table_fits_a_desk(tab: Any, pages: dict[str, Page]) -> None:
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    for path in pages:
+        if path not in ("404.html", EXPLORER):
+            tab.goto(f"/{path}")
+            assert tab.evaluate(SCROLLED) == [], path
+
+
+def test_pictures_are_not_white_in_the_dark(tab: Any, pages: dict[str, Page]) -> None:
+    tab.emulate_media(color_scheme="dark")
+    for path, page in pages.items():
+        if page.pictures and path != EXPLORER:
+            tab.goto(f"/{path}")
+            filters = tab.evaluate(
+                "[...document.querySelectorAll('article img')].map(e => getComputedStyle(e).filter)"
+            )
+            assert all("invert" in each for each in filters), path
 
 
 def test_a_search_leads_to_the_reference(tab: Any) -> None:

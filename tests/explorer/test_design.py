@@ -14,15 +14,17 @@ from mechdesign import Domain, Problem, design
 from mechdesign.certify import digest, verify
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files.problems import load_problem_on_labels
-from mechdesign.notions import LIP, BlockLDP, MetricPrivacy
+from mechdesign.notions import LDP, LIP, BlockLDP, MetricPrivacy
 from mechdesign.utilities import (
     BayesAccuracy,
     EuclideanDistance,
     HammingLoss,
+    L2Risk,
     MeanAbsoluteError,
     MeanSquaredDistance,
     MutualInformation,
     PosteriorMeanSquaredError,
+    TVRisk,
 )
 from tests.documents import sealed
 from tests.explorer_support import EXPLORER, a_notion, in_node, stated
@@ -36,7 +38,8 @@ OBJECTIVES = (
     *("hamming", "mean-absolute-error", "mean-squared-distance", "euclidean", "distortion"),
     *("posterior-mean-squared-error", "mutual-information", "bayes-accuracy"),
 )
-MOST_INPUTS = 25
+RISKS = ("l2-risk", "tv-risk")
+MOST_INPUTS, MOST_FOR_RISK = 25, 8
 
 
 def of_the_page() -> list[Problem]:
@@ -50,7 +53,9 @@ def of_the_page() -> list[Problem]:
         table = problem.to_table()
         own = [notion for notion in table["privacy"] if "secret" not in notion]
         fits = len(own) == len(table["privacy"]) == 1 and own[0]["notion"] in NOTIONS
-        if fits and table["utility"]["objective"] in OBJECTIVES:
+        utility, size = table["utility"], len(problem.domain)
+        is_risk = utility["objective"] in RISKS and not utility.get("worst_case")
+        if fits and (utility["objective"] in OBJECTIVES or (is_risk and size <= MOST_FOR_RISK)):
             found.append(problem)
     return [problem for problem in found if len(problem.domain) <= MOST_INPUTS]
 
@@ -103,6 +108,8 @@ def random_problem(draw: random.Random) -> Problem:
             PosteriorMeanSquaredError(values=range(len(domain))),
             MutualInformation(),
             BayesAccuracy(),
+            L2Risk(),
+            TVRisk(),
         ]
     weights = [draw.choice([1, 1, 2, 5, 20]) for _ in domain.labels]
     prior = [Fraction(weight, sum(weights)) for weight in weights]
@@ -127,6 +134,18 @@ def test_random_problems_are_proved_and_as_good_as_by_the_library() -> None:
         verify(document)
         wanted = float(design(problem).value)
         assert document["value"] == pytest.approx(wanted, rel=1e-8, abs=1e-12), problem
+
+
+def test_a_risk_that_is_infinite_or_too_large_for_the_page_is_refused() -> None:
+    asked = [
+        Problem(3, LDP(0), L2Risk()),
+        Problem(6, MetricPrivacy("0.3", "euclidean"), TVRisk()),
+        Problem(9, LDP(1), L2Risk()),
+    ]
+    found = in_node([{"kind": "design", "problem": stated(problem)} for problem in asked])
+    assert "the risk is infinite" in found[0]["error"]
+    assert "error" not in found[1]
+    assert "at most 300 extreme rays, and the notion has 510" in found[2]["error"]
 
 
 def test_a_bound_that_is_raised_is_refused(designed: Designed) -> None:

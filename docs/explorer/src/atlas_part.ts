@@ -1,7 +1,7 @@
 /** The fourth part: maps of closed forms against the optimum. */
 
 import { byId, digits, download, html, svg } from "./dom.ts";
-import { type Problem, LOSSES, GAINS, withBudget } from "./problem.ts";
+import { type Problem, LOSSES, RISKS, GAINS, withBudget } from "./problem.ts";
 import { type Page } from "./design_part.ts";
 import { checkedProblem } from "./state.ts";
 import { tomlOf } from "./toml.ts";
@@ -98,7 +98,7 @@ function open(formula: Formula, epsilons: string[], row: number, column: number,
   const stated = formula.problems[row];
   if (!stated) return;
   const problem = withBudget(stated, epsilons[column]);
-  const known = [...LOSSES, ...GAINS].includes(problem.utility.objective);
+  const known = [...LOSSES, ...GAINS, ...RISKS].includes(problem.utility.objective);
   if (known) {
     try {
       page.update(checkedProblem(problem), "all");

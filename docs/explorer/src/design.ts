@@ -10,11 +10,12 @@ import { type Columns, WHOLE, coneOf } from "./cone.ts";
 import { ratio, toNumber } from "./exact.ts";
 import { exactValue, gainOf, offsetOf } from "./gains.ts";
 import {
-  type Label, type Problem, LOSSES, exponentsOf, labelsOf, lossTable, nearPairs, priorOf,
+  type Label, type Problem, LOSSES, RISKS, exponentsOf, labelsOf, lossTable, nearPairs, priorOf,
 } from "./problem.ts";
 import { type Term, Program, highs } from "./program.ts";
 import { liftEnds, oneBudget, raysOf } from "./rays.ts";
 import { repair } from "./repair.ts";
+import { bestRisk, solved } from "./risk.ts";
 import { Orbits, symmetriesOf } from "./symmetry.ts";
 
 /** Dual variables as a certificate holds them. */
@@ -29,6 +30,8 @@ export interface Dual {
     weight: number[];
   }[];
   potential?: number[];
+  estimator?: number[][];
+  tangents?: number[];
   search?: string;
 }
 
@@ -319,7 +322,8 @@ function leastOfLifts(
 async function bestForGain(problem: Problem): Promise<Raw> {
   const rays = raysOf(problem);
   if (!rays) throw new Error("this page cannot list the extreme rays: too many, or too wide a budget. The library solves it");
-  const gain = gainOf(problem);
+  const risk = RISKS.includes(problem.utility.objective) ? await bestRisk(problem, rays) : null;
+  const gain = risk ? risk.gain : gainOf(problem);
   const worth = rays.map(gain);
   const size = problem.prior.length;
   const simplicial = rays.length === size ? solved(transposed(rays), Array<number>(size).fill(1)) : null;
@@ -335,7 +339,8 @@ async function bestForGain(problem: Problem): Promise<Raw> {
     mixture = [...primal];
     potential = rows.map((row) => -dual[row]);
   }
-  const used = mixture.flatMap((weight, r) => (weight > 1e-12 ? [r] : []));
+  if (risk) mixture = risk.mixture;
+  const used = mixture.flatMap((weight, r) => (weight > (risk ? 1e-7 : 1e-12) ? [r] : []));
   const matrix = problem.prior.map((_, x) => used.map((r) => mixture[r] * rays[r][x]));
   const prior = priorOf(problem).map(toNumber);
   const surplus = rays.map((ray, r) => {
@@ -346,30 +351,17 @@ async function bestForGain(problem: Problem): Promise<Raw> {
   });
   const scale = potential.reduce((all, u) => all + Math.abs(u), 1);
   const most = potential.reduce((a, b) => a + b, 0) + Math.max(...surplus) + ROUNDING * scale;
+  if (risk) {
+    const { estimator, tangents } = risk;
+    const bound = risk.bound(risk.constant - most - ROUNDING * (risk.constant + scale));
+    return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays", estimator, ...(tangents ? { tangents } : {}) } };
+  }
   const offset = offsetOf(problem);
   const bound = offset === null ? most : Math.max(0, offset - most);
   return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays" } };
 }
 
 const transposed = (rows: number[][]): number[][] => rows[0].map((_, x) => rows.map((row) => row[x]));
-
-/** The solution of a square system by elimination; null if it is singular. */
-export function solved(matrix: number[][], right: number[]): number[] | null {
-  const rows = matrix.map((row, i) => [...row, right[i]]);
-  const size = rows.length;
-  for (let c = 0; c < size; c++) {
-    let pivot = c;
-    for (let r = c + 1; r < size; r++) if (Math.abs(rows[r][c]) > Math.abs(rows[pivot][c])) pivot = r;
-    if (Math.abs(rows[pivot][c]) < 1e-12) return null;
-    [rows[c], rows[pivot]] = [rows[pivot], rows[c]];
-    for (let r = 0; r < size; r++) {
-      if (r === c) continue;
-      const factor = rows[r][c] / rows[c][c];
-      for (let j = c; j <= size; j++) rows[r][j] -= factor * rows[c][j];
-    }
-  }
-  return rows.map((row, i) => row[size] / row[i]);
-}
 
 /** Randomized response under the same notion: the truth with the largest probability allowed. */
 export function randomizedResponse(problem: Problem): { matrix: number[][]; truth: number; value: number } {

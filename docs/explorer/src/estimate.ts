@@ -1,6 +1,6 @@
 /** From reports to the distribution of the inputs: generalized least squares, as the library does. */
 
-import { solved } from "./design.ts";
+import { solved } from "./risk.ts";
 
 export interface Estimate {
   values: number[];

@@ -2,7 +2,8 @@
 
 import { type Columns, WHOLE } from "./cone.ts";
 import { type Ratio, ZERO, add, compare, divide, multiply, parseRatio, ratio, subtract, toNumber } from "./exact.ts";
-import { type Label, type Problem, type Utility, labelsOf, priorOf, valuesOf } from "./problem.ts";
+import { type Label, type Problem, type Utility, RISKS, labelsOf, priorOf, valuesOf } from "./problem.ts";
+import { readingsOf, riskOf } from "./risk.ts";
 
 /** The gain of one column of floats. */
 export function gainOf(problem: Problem): (q: number[]) => number {
@@ -53,6 +54,7 @@ function surprise(difference: number): number {
 /** The objective at exact columns, right to the last digits of a float. */
 export function exactValue(problem: Problem, columns: Columns): number {
   const { utility } = problem;
+  if (RISKS.includes(utility.objective)) return riskOf(problem, columns);
   const prior = priorOf(problem);
   const masses = columns.map((q) => q.map((v, x) => multiply(prior[x], ratio(v, WHOLE))));
   const wholes = masses.map((column) => column.reduce(add, ZERO));
@@ -87,6 +89,7 @@ const squareOf = (value: Ratio): Ratio => multiply(value, value);
 /** What the aggregator reads from each output, where the objective says so. */
 export function decoderOf(problem: Problem, columns: Columns): (number | Label | number[])[] | null {
   const { utility } = problem;
+  if (RISKS.includes(utility.objective)) return readingsOf(problem, columns);
   if (!["posterior-mean-squared-error", "bayes-accuracy"].includes(utility.objective)) return null;
   const [prior, labels] = [priorOf(problem), labelsOf(problem.domain)];
   const f = (utility.values ?? []).map(parseRatio);

@@ -53,6 +53,9 @@ export const LIFT_NOTIONS = ["lip", "pml", "lift"];
 export const LOSSES = ["hamming", "mean-absolute-error", "mean-squared-distance", "euclidean", "distortion"];
 export const GAINS = ["posterior-mean-squared-error", "mutual-information", "bayes-accuracy"];
 
+/** The risks of estimating the distribution of the inputs. */
+export const RISKS = ["l2-risk", "tv-risk"];
+
 export function labelsOf(domain: Domain): Label[] {
   if ("values" in domain) return domain.values;
   const { rows, columns } = domain.grid;

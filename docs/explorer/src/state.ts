@@ -2,7 +2,9 @@
 
 import { EXAMPLES } from "./examples.ts";
 import type { Document } from "./certificate.ts";
-import { type Domain, type Label, type Problem, type Utility, LIFT_NOTIONS, LOSSES, RATIO_NOTIONS, GAINS, labelsOf, normalized, pointsOf } from "./problem.ts";
+import { type Domain, type Label, type Problem, type Utility, LIFT_NOTIONS, LOSSES, RATIO_NOTIONS, RISKS, GAINS, labelsOf, normalized, pointsOf } from "./problem.ts";
+
+import { MOST_FOR_RISK } from "./risk.ts";
 
 export const PARTS = ["design", "prove", "cone", "atlas", "collect"] as const;
 export type Part = (typeof PARTS)[number];
@@ -49,8 +51,12 @@ export function checkedProblem(given: unknown): Problem {
   if (![...RATIO_NOTIONS, ...LIFT_NOTIONS].includes(notion) || "secret" in problem.privacy) {
     throw new Error(`this page does not know the notion ${notion}, or not with these keys`);
   }
-  if (![...LOSSES, ...GAINS].includes(problem.utility.objective)) {
-    throw new Error(`this page does not know the objective ${problem.utility.objective}`);
+  const { objective, worst_case } = problem.utility;
+  if (![...LOSSES, ...GAINS, ...RISKS].includes(objective)) {
+    throw new Error(`this page does not design for ${objective}; the library does: mechdesign solve`);
+  }
+  if (RISKS.includes(objective) && (worst_case || count > MOST_FOR_RISK)) {
+    throw new Error(`this page designs for ${objective} at the prior, on up to ${MOST_FOR_RISK} inputs; the library does more: mechdesign solve`);
   }
   return { ...problem, title: String(problem.title ?? ""), prior: normalized(problem.prior.map(String)) };
 }
@@ -91,6 +97,9 @@ export function objectivesFor(domain: Domain): Objective[] {
   add("Squared error of the whole posterior", { objective: "posterior-mean-squared-error", histogram: true });
   add("Information (maximized)", { objective: "mutual-information" });
   add("Best guess (maximized)", { objective: "bayes-accuracy" });
+  if (labels.length > MOST_FOR_RISK) return found;
+  add("Estimating shares, squared error (l2 risk)", { objective: "l2-risk" });
+  add("Estimating shares, total variation (TV risk)", { objective: "tv-risk" });
   return found;
 }
 
