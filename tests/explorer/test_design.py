@@ -137,15 +137,12 @@ def test_random_problems_are_proved_and_as_good_as_by_the_library() -> None:
 
 
 def test_a_risk_that_is_infinite_or_too_large_for_the_page_is_refused() -> None:
-    asked = [
-        Problem(3, LDP(0), L2Risk()),
-        Problem(6, MetricPrivacy("0.3", "euclidean"), TVRisk()),
-        Problem(9, LDP(1), L2Risk()),
-    ]
-    found = in_node([{"kind": "design", "problem": stated(problem)} for problem in asked])
-    assert "the risk is infinite" in found[0]["error"]
-    assert "error" not in found[1]
-    assert "at most 300 extreme rays, and the notion has 510" in found[2]["error"]
+    nothing, large = stated(Problem(3, LDP(1), L2Risk())), stated(Problem(9, LDP(1), TVRisk()))
+    nothing["privacy"]["epsilon"] = "0"  # the library refuses to state it
+    tasks = [{"kind": "design", "problem": problem} for problem in (nothing, large)]
+    infinite, refused = (result["error"] for result in in_node(tasks))
+    assert "the risk is infinite" in infinite
+    assert "at most 300 extreme rays, and the notion has 510" in refused
 
 
 def test_a_bound_that_is_raised_is_refused(designed: Designed) -> None:
