@@ -1,4 +1,4 @@
-"""Conversion bounds between privacy notions: the papers' theorems, one class each.
+"""Conversion bounds between privacy notions: the papers' theorems, one function each.
 
 Each takes a guarantee under one notion and returns an upper bound on the leakage under another, in
 nats. None is tight for every prior; :mod:`~mechdesign.accounting.conversions.relations` puts the
@@ -8,8 +8,10 @@ exact value beside it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.optimize
@@ -34,7 +36,7 @@ from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
 
-__all__ = ["BOUNDS", "ConversionBound", "best_bound"]
+__all__ = ["BOUNDS", "Theorem", "best_bound"]
 
 ROUNDING = 1e-12
 """The relative amount by which the least entry of a mixture is lowered for its rounding."""
@@ -43,146 +45,158 @@ ROUNDING = 1e-12
 Bound: TypeAlias = Fraction | float
 """A bound, not below the truth: exact, or a float that is rounded up; inf for none."""
 
+Notions: TypeAlias = tuple[type[Notion], ...]
 
-class ConversionBound:
-    """A theorem: every channel that satisfies one notion has a bounded leakage under another."""
 
-    source: ClassVar[str]
-    given: ClassVar[tuple[type[Notion], ...]]
-    """The notions of the hypothesis."""
+@dataclass(frozen=True)
+class Implication:
+    """What is asked of a theorem: two notions of those that it is about, and the prior."""
 
-    target: ClassVar[tuple[type[Notion], ...]]
-    """The notions of the conclusion."""
+    notion: Any
+    target: Any
+    prior: Prior | None
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget of the guarantee."""
+        return Fraction(self.notion.epsilon)
+
+    @property
+    def least(self) -> Fraction:
+        """P_min."""
+        return Fraction(0) if self.prior is None else self.prior.minimum
+
+    @property
+    def skew(self) -> Bound:
+        """The largest ln(P_x / P_x')."""
+        return log_upper(max(self.prior) / self.least) if self.prior and self.least else math.inf
+
+
+Value: TypeAlias = Callable[[Implication], Bound]
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem: every channel that satisfies one notion has a bounded leakage under another.
+
+    Attributes
+    ----------
+    source
+        Where it is from.
+    given, target
+        The notions of the hypothesis, and of the conclusion.
+    value
+        Returns the bound on the epsilon of the target, in nats.
+    """
+
+    source: str
+    given: Notions
+    target: Notions
+    value: Value
 
     def applies(self, notion: Notion, target: Notion) -> bool:
         """Return whether the theorem is about these two notions."""
         return isinstance(notion, self.given) and isinstance(target, self.target)
 
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound on the epsilon of the target in nats; inf where there is none.
 
-        Unless a theorem says otherwise, it is the epsilon of the hypothesis.
-        """
-        return _epsilon(notion)
+BOUNDS: list[Theorem] = []
+"""The registry of theorems."""
 
 
-class LDPToLIP(ConversionBound):
+def _theorem(source: str, given: Notions, target: Notions) -> Callable[[Value], Value]:
+    """Register a function as the bound of a theorem."""
+
+    def register(value: Value) -> Value:
+        BOUNDS.append(Theorem(source, given, target, value))
+        return value
+
+    return register
+
+
+@_theorem("Jiang et al. 2021 (TIFS), Theorem 1", (LDP,), (LIP, PML, AsymmetricLift))
+def ldp_to_lip(case: Implication) -> Bound:
     """Bound LIP by ln(P_min + e**eps (1 - P_min)).
 
     The probability of an output is at least P_min times the largest entry of its column plus
     1 - P_min times the least.
     """
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 1"
-    given = (LDP,)
-    target = (LIP, PML, AsymmetricLift)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return through_ldp(_epsilon(notion), _least(prior))
+    return through_ldp(case.epsilon, case.least)
 
 
-class LDPToBoundedPriors(ConversionBound):
+@_theorem("Jiang et al. 2021 (TIFS), Theorem 2", (LDP,), (BoundedPriorLIP,))
+def ldp_to_bounded_priors(case: Implication) -> Bound:
     """Bound bounded-prior LIP by ln(p + e**eps (1 - p)), p the least probability in the set.
 
     The remark after the theorem says that this is at most the bound for one prior. The reverse is
     true: a smaller p gives a larger bound, as it should for a larger set of priors.
     """
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 2"
-    given = (LDP,)
-    target = (BoundedPriorLIP,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        priors = _priors(target)
-        units = np.eye(priors.size, dtype=int).tolist()
-        least = min(priors.extreme_mean(unit, largest=False) for unit in units)
-        return through_ldp(_epsilon(notion), least)
+    priors = case.target.priors
+    units = np.eye(priors.size, dtype=int).tolist()
+    least = min(priors.extreme_mean(unit, largest=False) for unit in units)
+    return through_ldp(case.epsilon, least)
 
 
-class LIPToLDP(ConversionBound):
+@_theorem("Jiang et al. 2021 (TIFS), Proposition 1", (LIP,), (LDP,))
+def from_lip_to_ldp(case: Implication) -> Bound:
     """Bound LDP by min{2 eps, ln((e**eps - 1 + P_min) / P_min)}.
 
     The paper calls it looser than the exact value (9) except for a uniform prior. For three inputs
     or more it is the exact value for every prior. For two inputs, one of which has P > 1/2, the
     exact value is lower where e**eps < P / (1 - P): it is eps + ln(P / (1 - (1 - P) e**eps)).
     """
-
-    source = "Jiang et al. 2021 (TIFS), Proposition 1"
-    given = (LIP,)
-    target = (LDP,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return lip_to_ldp(_epsilon(notion), _least(prior))
+    return lip_to_ldp(case.epsilon, case.least)
 
 
-class BoundedPriorsToLDP(ConversionBound):
+@_theorem("Jiang et al. 2021 (TIFS), Theorem 2", (BoundedPriorLIP,), (LDP,))
+def bounded_priors_to_ldp(case: Implication) -> Bound:
     """Bound LDP by min{2 eps, ln((e**eps - 1 + p) / p)}, p the largest P_min in the set."""
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 2"
-    given = (BoundedPriorLIP,)
-    target = (LDP,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return lip_to_ldp(_epsilon(notion), _largest_minimum(_priors(notion)))
+    return lip_to_ldp(case.epsilon, _largest_minimum(case.notion.priors))
 
 
-class LIPToIdentifiability(ConversionBound):
+@_theorem("Jiang et al. 2021 (TIFS), Theorem 3", (LIP,), (DifferentialIdentifiability,))
+def lip_to_identifiability(case: Implication) -> Bound:
     """Bound differential identifiability by 2 eps + max ln(P_x / P_x')."""
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 3"
-    given = (LIP,)
-    target = (DifferentialIdentifiability,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return 2 * _epsilon(notion) + _skew(prior)
+    return 2 * case.epsilon + case.skew
 
 
-class IdentifiabilityToLIP(ConversionBound):
+@_theorem(
+    "Jiang et al. 2021 (TIFS), Theorem 3",
+    (DifferentialIdentifiability,),
+    (LIP, PML, AsymmetricLift),
+)
+def identifiability_to_lip(case: Implication) -> Bound:
     """Bound LIP by ln(P_min + e**(eps + D) (1 - P_min)), D = max ln(P_x / P_x')."""
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 3"
-    given = (DifferentialIdentifiability,)
-    target = (LIP, PML, AsymmetricLift)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return through_ldp(_epsilon(notion) + _skew(prior), _least(prior))
+    return through_ldp(case.epsilon + case.skew, case.least)
 
 
-class ToAverages(ConversionBound):
+@_theorem(
+    "Jiang et al. 2021 (TIFS), Theorem 3; Issa, Wagner and Kamath 2020",
+    (LDP, LIP, PML),
+    (MutualInformationPrivacy, MaximalLeakage),
+)
+def to_averages(case: Implication) -> Bound:
     """Bound mutual information and maximal leakage by epsilon, which bounds every term of them."""
-
-    source = "Jiang et al. 2021 (TIFS), Theorem 3; Issa, Wagner and Kamath 2020"
-    given = (LDP, LIP, PML)
-    target = (MutualInformationPrivacy, MaximalLeakage)
+    return case.epsilon
 
 
-class LeakageToInformation(ConversionBound):
+@_theorem("Issa, Wagner and Kamath 2020, Lemma 1", (MaximalLeakage,), (MutualInformationPrivacy,))
+def leakage_to_information(case: Implication) -> Bound:
     """Bound mutual information by maximal leakage."""
-
-    source = "Issa, Wagner and Kamath 2020, Lemma 1"
-    given = (MaximalLeakage,)
-    target = (MutualInformationPrivacy,)
+    return case.epsilon
 
 
-class ApproximateLDPToLIP(ConversionBound):
+@_theorem("Jiang et al. 2021 (TIFS), Corollary 3", (ApproximateLDP,), (ApproximateLIP,))
+def approximate_ldp_to_lip(case: Implication) -> Bound:
     """Bound the epsilon of approximate LIP by that of approximate LDP, at the same delta."""
-
-    source = "Jiang et al. 2021 (TIFS), Corollary 3"
-    given = (ApproximateLDP,)
-    target = (ApproximateLIP,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        return _epsilon(notion) if _delta(target) >= _delta(notion) else math.inf
+    return case.epsilon if case.target.delta >= case.notion.delta else math.inf
 
 
-class ApproximateLIPToLDP(ConversionBound):
+@_theorem(
+    "Jiang et al. 2021 (TIFS), Corollary 3, with 2 e**eps delta for (e**eps + 1) delta",
+    (ApproximateLIP,),
+    (ApproximateLDP,),
+)
+def approximate_lip_to_ldp(case: Implication) -> Bound:
     """Bound the epsilon of approximate LDP by 2 eps, at a delta of 2 e**eps delta.
 
         Pr(S|x) <= e**eps (Pr(S) + delta) <= e**eps (e**eps Pr(S|x') + 2 delta)
@@ -192,45 +206,21 @@ class ApproximateLIPToLDP(ConversionBound):
     prior (0.1, 0.1, 0.8), eps = 1 and delta = 0.05, a report of probability 0.27, 0 and 0.0287 at
     the three inputs is allowed; (e**eps + 1) delta is 0.186, and 2 e**eps delta is 0.272.
     """
-
-    source = "Jiang et al. 2021 (TIFS), Corollary 3, with 2 e**eps delta for (e**eps + 1) delta"
-    given = (ApproximateLIP,)
-    target = (ApproximateLDP,)
-
-    def value(self, notion: Notion, target: Notion, prior: Prior | None) -> Bound:
-        """Return the bound."""
-        enough = 2 * exp_upper(notion.epsilon) * _delta(notion)  # type: ignore[attr-defined]
-        return 2 * _epsilon(notion) if _delta(target) >= enough else math.inf
+    enough = 2 * exp_upper(case.epsilon) * case.notion.delta
+    return 2 * case.epsilon if case.target.delta >= enough else math.inf
 
 
-class ByDefinition(ConversionBound):
+@_theorem("the definitions", (LDP, LIP), (PML, AsymmetricLift))
+def by_definition(case: Implication) -> Bound:
     """Bound max-lift, min-lift and PML by the LDP or the LIP that includes them."""
-
-    source = "the definitions"
-    given = (LDP, LIP)
-    target = (PML, AsymmetricLift)
-
-
-BOUNDS: tuple[ConversionBound, ...] = (
-    LDPToLIP(),
-    LDPToBoundedPriors(),
-    LIPToLDP(),
-    BoundedPriorsToLDP(),
-    LIPToIdentifiability(),
-    IdentifiabilityToLIP(),
-    ToAverages(),
-    LeakageToInformation(),
-    ApproximateLDPToLIP(),
-    ApproximateLIPToLDP(),
-    ByDefinition(),
-)
-"""The registry of theorems."""
+    return case.epsilon
 
 
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
     """Return the least bound of all theorems that apply, and its source; None if none applies."""
-    applied = (bound for bound in BOUNDS if bound.applies(notion, target))
-    found = [(bound.value(notion, target, prior), bound.source) for bound in applied]
+    applied = (theorem for theorem in BOUNDS if theorem.applies(notion, target))
+    case = Implication(notion, target, prior)
+    found = [(theorem.value(case), theorem.source) for theorem in applied]
     least, source = min(found, default=(math.inf, ""))
     if least == math.inf:
         return None
@@ -246,32 +236,6 @@ def _least_budget(target: Notion) -> Fraction:
         return Fraction(0)
     budgets = (target.lower, target.upper)  # type: ignore[attr-defined]
     return min((budget for budget in budgets if budget is not None), default=Fraction(0))
-
-
-def _epsilon(notion: Notion) -> Fraction:
-    epsilon: Fraction = notion.epsilon  # type: ignore[attr-defined]
-    return epsilon
-
-
-def _delta(notion: Notion) -> Fraction:
-    delta: Fraction = notion.delta  # type: ignore[attr-defined]
-    return delta
-
-
-def _priors(notion: Notion) -> PriorSet:
-    priors: PriorSet = notion.priors  # type: ignore[attr-defined]
-    return priors
-
-
-def _least(prior: Prior | None) -> Fraction:
-    return Fraction(0) if prior is None else prior.minimum
-
-
-def _skew(prior: Prior | None) -> Bound:
-    """Return max ln(P_x / P_x')."""
-    if prior is None or not prior.minimum:
-        return math.inf
-    return log_upper(max(prior) / prior.minimum)
 
 
 def _largest_minimum(priors: PriorSet) -> float:

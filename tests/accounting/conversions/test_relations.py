@@ -317,7 +317,8 @@ def test_nothing_is_implied_beyond_nothing() -> None:
 
 
 def test_every_bound_names_its_source_and_the_table_all_notions() -> None:
-    assert all(bound.source and bound.__doc__ for bound in BOUNDS)
+    assert len(BOUNDS) == 11
+    assert all(theorem.source and theorem.value.__doc__ for theorem in BOUNDS)
     found = relations(LIP(1), Prior([0.2, 0.8]))
     assert [row.target for row in found.rows] == list(TARGETS)
     text = repr(found)
