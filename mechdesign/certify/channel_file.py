@@ -46,6 +46,7 @@ __all__ = [
     "read_channel",
     "relative_gap",
     "same_decoder",
+    "verify_bound",
     "verify_channel",
     "verify_privacy",
     "verify_value",
@@ -185,13 +186,7 @@ def _verify_optimality(
         raise CertificateError("the file claims no proof of its bound, and carries one")
     _check_sense(statement, document)
     claims = [verify_value(exact, document)]
-    claimed_bound, sign = number(document["bound"]), -1 if statement.is_maximized else 1
-    if sign * claimed_bound > sign * bound:
-        raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
-    if sign * bound > sign * exact:
-        raise CertificateError("the bound is beyond the value: the problem contradicts itself")
-    than = "is above" if statement.is_maximized else "has a loss below"
-    claims.append(f"no private channel {than} {float(claimed_bound):.10g}")
+    claims.append(verify_bound(exact, bound, document, "channel", statement.is_maximized))
     return [*claims, f"status {check_status(document)}"]
 
 
@@ -206,6 +201,26 @@ def verify_value(exact: Fraction, document: dict[str, Any]) -> str:
     if not is_close(document["value"], exact):
         raise CertificateError(f"the value is {float(exact)!r}, not {document['value']!r}")
     return f"value {float(exact):.10g}, recomputed from the integers"
+
+
+def verify_bound(
+    exact: Fraction,
+    bound: Fraction,
+    document: dict[str, Any],
+    of_all: str,
+    is_maximized: bool = False,
+) -> str:
+    """Check the bound that is claimed against the one that is proved; return the claim in words.
+
+    ``of_all`` names what it is a bound on: no private ... is better.
+    """
+    claimed, sign = number(document["bound"]), -1 if is_maximized else 1
+    if sign * claimed > sign * bound:
+        raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
+    if sign * bound > sign * exact:
+        raise CertificateError("the bound is beyond the value: the problem contradicts itself")
+    than = "is above" if is_maximized else "has a loss below"
+    return f"no private {of_all} {than} {float(claimed):.10g}"
 
 
 def check_status(document: dict[str, Any]) -> str:

@@ -26,10 +26,10 @@ from operator import add, itemgetter, mul, sub
 from typing import Any
 
 from mechdesign.certify.bounds.representatives import representatives_bound
-from mechdesign.certify.channel_file import is_close
+from mechdesign.certify.channel_file import verify_bound, verify_value
 from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.loss_tables import CellLosses
-from mechdesign.certify.problem import Statement, distribution, number
+from mechdesign.certify.problem import Statement, distribution
 from mechdesign.certify.proof import check_multipliers, unpacked_block
 from mechdesign.certify.torus_noise import WHOLE, TorusNoise
 from mechdesign.errors import CertificateError
@@ -181,15 +181,6 @@ def verify_design(
     """
     found = NoiseDesign(statement, privacy, noise, design)
     value, bound = found.value(), found.bound(design["dual"])
-    claimed = number(design["bound"])
-    if not is_close(design["value"], value):
-        raise CertificateError(f"the value is {float(value)!r}, not {design['value']!r}")
-    if claimed > bound:
-        raise CertificateError(f"the bound proved is {float(bound)!r}, not {design['bound']!r}")
-    if bound > value:
-        raise CertificateError("the bound is beyond the value: the problem contradicts itself")
-    claims = [
-        f"value {float(value):.10g}, recomputed from the integers of the law",
-        f"no private channel has a loss below {float(claimed):.10g}",
-    ]
+    words = verify_value(value, design)
+    claims = [f"{words} of the law", verify_bound(value, bound, design, "channel")]
     return claims, value, bound

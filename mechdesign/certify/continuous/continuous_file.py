@@ -18,6 +18,7 @@ from mechdesign.certify.channel_file import (
     check_status,
     read_channel,
     same_decoder,
+    verify_bound,
     verify_privacy,
     verify_value,
 )
@@ -116,14 +117,8 @@ def _confirmed(
     program = program_of(stated)
     with counted_apart():
         bound = bound_of(program.statement(), certificate) - program.shift
-    bound, claimed = max(bound, Fraction(0)), number(document["bound"])
-    if claimed > bound:
-        raise CertificateError(f"the bound proved is {float(bound)!r}, not {document['bound']!r}")
-    if bound > exact:
-        raise CertificateError("the bound is beyond the value: the problem contradicts itself")
-    claims.append(
-        f"no private kernel on the {stated.domain} has a loss below {float(claimed):.10g}"
-    )
+    bound = max(bound, Fraction(0))
+    claims.append(verify_bound(exact, bound, document, f"kernel on the {stated.domain}"))
     claims.append(f"status {check_status(document)}")
     claims += _verify_decoder(kernel, objective, channel.get("decoder"))
     claims.append(f"for every law with the moments of the {stated.size} cells")
