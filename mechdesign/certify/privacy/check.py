@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from mechdesign.certify.fixed_point import product_steps
 from mechdesign.certify.privacy.linear_rows import broken_row, is_linear, linear_rows
 from mechdesign.certify.privacy.metric_pairs import distances_between, sufficient_pairs
-from mechdesign.certify.privacy.non_conic import NON_CONIC, check_non_conic, implied_ratio_bounds
+from mechdesign.certify.privacy.non_conic import NON_CONIC, check_non_conic, implied_ratio_bound
 from mechdesign.certify.privacy.prior_sets import (
     extreme_probability,
     over_one_denominator,
@@ -100,7 +100,7 @@ def ratio_limits(
     """Return the bound on q_x / q_x' for each pair, None where there is none.
 
     Returns None if the notion does not bound ratios of entries. A non-conic notion bounds them only
-    where it implies such bounds, as with delta = 0 (`implied_ratio_bounds`).
+    where it implies such bounds, as with delta = 0 (`implied_ratio_bound`).
     """
     bound, inputs = ratio_bound(statement, table, shift), range(len(statement.labels))
     spend(0 if bound is None else 12 * len(inputs) ** 2, "bounds on all pairs of inputs")
@@ -123,8 +123,9 @@ def ratio_bound(
         finite = table_of([[0 if e == "inf" else e for e in row] for row in given], (k, k))
         return lambda x, z: None if given[x][z] == "inf" else (finite[x][z] + extra, one)
     if notion in NON_CONIC and not is_lift(table):
-        pairs = implied_ratio_bounds(statement, table)
-        return lambda x, z: None if (a := pairs[x][z]) is None else (a, one)
+        implied, counts = implied_ratio_bound(statement, table)
+        same = None if implied is None else (implied, one)
+        return lambda x, z: same if counts[x] and counts[z] else None
     if notion not in ("ldp", "high-low", "block", "metric", "differential-identifiability"):
         return None
     spend(10 * k, "the inputs of a notion")

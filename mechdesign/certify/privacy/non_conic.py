@@ -32,7 +32,7 @@ __all__ = [
     "NON_CONIC",
     "add_excess_rows",
     "check_non_conic",
-    "implied_ratio_bounds",
+    "implied_ratio_bound",
     "least_reduced_cost",
 ]
 
@@ -111,26 +111,24 @@ def _information(statement: Statement, q: Sequence[int], law: Fraction) -> Fract
     return sum((p * v * log_upper(v / law) for p, v in pairs if p and v), ZERO)
 
 
-def implied_ratio_bounds(
+def implied_ratio_bound(
     statement: Statement, table: dict[str, Any]
-) -> list[list[Fraction | None]]:
-    """Return the bounds a with q_x <= e**a q_x' that such a notion implies on every column.
+) -> tuple[Fraction | None, list[bool]]:
+    """Return the bound a with q_x <= e**a q_x' that such a notion implies, and on which inputs.
 
     With delta = 0, approximate LDP is LDP. With a budget of 0, maximal leakage makes the rows of Q
     equal, as the largest entries sum to 1 only if all rows are the same. So does mutual
-    information, for inputs of positive prior. Otherwise there are no such bounds.
+    information, for inputs of positive prior. Otherwise there is no such bound.
     """
-    notion, k = table["notion"], len(statement.prior)
-    epsilon, bound = nonnegative(table.get("epsilon", "0")), None
-    occurs = [True] * k
+    notion, everywhere = table["notion"], [True] * len(statement.prior)
+    epsilon = nonnegative(table.get("epsilon", "0"))
     if notion == "approximate-ldp" and nonnegative(table["delta"]) == 0:
-        bound = epsilon
-    elif notion in ("maximal-leakage", "mutual-information") and epsilon == 0:
-        bound = ZERO
-        if notion == "mutual-information":
-            occurs = [p > 0 for p in statement.prior]
-    spend(k * k, "bounds on all pairs of inputs")
-    return [[bound if a and b else None for b in occurs] for a in occurs]
+        return epsilon, everywhere
+    if notion == "maximal-leakage" and epsilon == 0:
+        return ZERO, everywhere
+    if notion == "mutual-information" and epsilon == 0:
+        return ZERO, [p > 0 for p in statement.prior]
+    return None, everywhere
 
 
 def add_excess_rows(

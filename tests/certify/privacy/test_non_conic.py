@@ -23,7 +23,7 @@ from mechdesign.certify.privacy.non_conic import (
     EXCESS_SIDES,
     add_excess_rows,
     check_non_conic,
-    implied_ratio_bounds,
+    implied_ratio_bound,
     least_reduced_cost,
 )
 from mechdesign.certify.problem import Statement
@@ -172,26 +172,21 @@ def test_the_message_names_the_input_and_the_side() -> None:
     assert check_non_conic(lip, {**table, "epsilon": "0.7"}, columns) is None
 
 
-def implied(notion: Notion, prior: list[str]) -> list[list[Fraction | None]]:
+def implied(notion: Notion, prior: list[str]) -> tuple[Fraction | None, list[bool]]:
     statement = stated(notion, [Fraction(p) for p in prior])
-    return implied_ratio_bounds(statement, statement.privacy[0])
+    return implied_ratio_bound(statement, statement.privacy[0])
 
 
 def test_only_extreme_budgets_imply_bounds_on_ratios() -> None:
-    prior, nothing = ["0.5", "0.5", "0"], [[None] * 3] * 3
-    assert implied(ApproximateLDP("0.3", 0), prior) == [[Fraction(3, 10)] * 3] * 3
-    assert implied(ApproximateLDP(0, 0), prior) == [[Fraction(0)] * 3] * 3
-    assert implied(ApproximateLDP("0.3", "0.01"), prior) == nothing
-    assert implied(ApproximateLIP("0.3", 0), prior) == nothing
-    assert implied(MaximalLeakage("0.3"), prior) == nothing
-    assert implied(MaximalLeakage(0), prior) == [[Fraction(0)] * 3] * 3
-    assert implied(MutualInformationPrivacy("0.3"), prior) == nothing
-    zero = Fraction(0)
-    assert implied(MutualInformationPrivacy(0), prior) == [
-        [zero, zero, None],
-        [zero, zero, None],
-        [None] * 3,
-    ]
+    prior, everywhere = ["0.5", "0.5", "0"], [True] * 3
+    assert implied(ApproximateLDP("0.3", 0), prior) == (Fraction(3, 10), everywhere)
+    assert implied(ApproximateLDP(0, 0), prior) == (0, everywhere)
+    assert implied(ApproximateLDP("0.3", "0.01"), prior)[0] is None
+    assert implied(ApproximateLIP("0.3", 0), prior)[0] is None
+    assert implied(MaximalLeakage("0.3"), prior)[0] is None
+    assert implied(MaximalLeakage(0), prior) == (0, everywhere)
+    assert implied(MutualInformationPrivacy("0.3"), prior)[0] is None
+    assert implied(MutualInformationPrivacy(0), prior) == (0, [True, True, False])
 
 
 BITS = 100
