@@ -25,7 +25,6 @@ class LiftNotion(Notion):
 
     on_interval = "mixture"
     needs_prior = True
-    epsilon: Fraction = Fraction(0)
 
     @property
     @abstractmethod
@@ -38,7 +37,8 @@ class LiftNotion(Notion):
 
     def family(self, domain: Domain, prior: Prior | None = None) -> LiftRows:
         """Compile to the bounds on the lift, for each of the priors."""
-        return LiftRows(self.name, self.priors_for(domain, prior), *self.bounds, self.epsilon)
+        epsilon = getattr(self, "epsilon", Fraction(0))
+        return LiftRows(self.name, self.priors_for(domain, prior), *self.bounds, epsilon)
 
     @property
     def bounds_lift_from_below(self) -> bool:
