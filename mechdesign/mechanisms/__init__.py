@@ -6,13 +6,13 @@ from mechdesign.mechanisms.advice.block_sizes import BlockAdvice, BlockOption, a
 from mechdesign.mechanisms.advice.ranking import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import (
-    ByComponent,
+from mechdesign.mechanisms.composite.block_schemes import (
     block_hadamard,
     block_projective_geometry,
     block_randomized_response,
     block_subset_selection,
 )
+from mechdesign.mechanisms.composite.by_component import ByComponent
 from mechdesign.mechanisms.composite.high_low import HighLow
 from mechdesign.mechanisms.composite.high_low_schemes import (
     high_low_hadamard,

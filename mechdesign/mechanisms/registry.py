@@ -13,7 +13,8 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import ByComponent, same_in_every_block
+from mechdesign.mechanisms.composite.block_schemes import same_in_every_block
+from mechdesign.mechanisms.composite.by_component import ByComponent
 from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
 from mechdesign.mechanisms.composite.high_low_schemes import high_low_with
 from mechdesign.mechanisms.composite.identity import IdentityMechanism

@@ -29,6 +29,7 @@ class AsymmetricLift(LiftNotion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> uniform = Prior([0.5, 0.5])
     >>> [AsymmetricLift(0.7, lower).holds(warner, uniform) for lower in (0.41, 0.4)]

@@ -27,6 +27,7 @@ class LIP(BudgetNotion, LiftNotion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> round(LIP(1).leakage(warner, Prior([0.5, 0.5])), 6)  # ln 2, from below
     0.693147

@@ -25,6 +25,7 @@ class PML(BudgetNotion, LiftNotion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]])
     >>> round(PML(1).leakage(identity, Prior([0.5, 0.5])), 6)  # ln 2
     0.693147
