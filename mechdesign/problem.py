@@ -387,20 +387,15 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
         If one is no notion, or there is none.
     """
     expected = "a notion, such as LDP(1), or a list of them"
-    if isinstance(privacy, Notion):
-        return (privacy,)
-    if isinstance(privacy, type):
-        raise InputError(
-            "privacy", expected, shown_kind(privacy), f"{privacy.__name__}(...) makes one"
-        )
-    notions = tuple(listed(privacy, "privacy", expected))
+    is_one = isinstance(privacy, Notion | type)
+    notions = [privacy] if is_one else listed(privacy, "privacy", expected)
     for n, notion in enumerate(notions):
         if not isinstance(notion, Notion):
-            hint = f"{notion.__name__}(...) makes one" if isinstance(notion, type) else ""
-            raise InputError(f"privacy[{n}]", expected, shown_kind(notion), hint)
+            key = "privacy" if is_one else f"privacy[{n}]"
+            raise InputError(key, expected, shown_kind(notion), _what_makes_one(notion))
     if not notions:
         raise InputError("privacy", "at least one notion", "none")
-    return notions
+    return tuple(notions)
 
 
 def utility_of(given: Any, example: str) -> Utility:
@@ -412,6 +407,11 @@ def utility_of(given: Any, example: str) -> Utility:
         If it is none; the message names the example.
     """
     if not isinstance(given, Utility):
-        hint = f"{given.__name__}(...) makes one" if isinstance(given, type) else ""
-        raise InputError("utility", f"a utility, such as {example}", shown_kind(given), hint)
+        expected = f"a utility, such as {example}"
+        raise InputError("utility", expected, shown_kind(given), _what_makes_one(given))
     return given
+
+
+def _what_makes_one(given: Any) -> str:
+    """Return a hint where a class is given in place of an object."""
+    return f"{given.__name__}(...) makes one" if isinstance(given, type) else ""

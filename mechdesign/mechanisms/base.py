@@ -79,10 +79,12 @@ class Mechanism(ABC):
     alphabet: Alphabet
     """The reports that it may send."""
 
+    _notion: Notion
+
     @property
-    @abstractmethod
     def privacy(self) -> Notion:
         """The notion that it was made for, and satisfies."""
+        return self._notion
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:

@@ -77,6 +77,7 @@ class LIPRandomizedResponse(TwoScoreMechanism):
 
     name = "lip-randomized-response"
     source = "Jiang et al. 2018 (CNS), Theorem 2"
+    _notion: LIP
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
         self.inputs = inputs_of(inputs)
@@ -90,11 +91,6 @@ class LIPRandomizedResponse(TwoScoreMechanism):
         self._fresh = np.array(fresh, dtype=np.int64)
         self._table = AliasTable(np.array([[*fresh, self._truth]]), BITS)
         self.alphabet = Labels(self.inputs)
-
-    @property
-    def privacy(self) -> LIP:
-        """LIP, for the prior."""
-        return self._notion
 
     def parameters(self) -> dict[str, Any]:
         """Return the prior, the mass of the truth, and that of each report by a fresh draw."""

@@ -58,6 +58,8 @@ class LDPMechanism(Mechanism):
     """Arguments beyond inputs and epsilon; the saved parameters have them under the same names, or
     lack them where they are as stated here."""
 
+    _notion: LDP
+
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(LDP(epsilon), LDP)
@@ -68,11 +70,6 @@ class LDPMechanism(Mechanism):
         make: Callable[..., LDPMechanism] = cls
         options = {key: parameters.get(key, usual) for key, usual in cls.options.items()}
         return make(inputs, notion.epsilon, **options)
-
-    @property
-    def privacy(self) -> LDP:
-        """LDP."""
-        return self._notion
 
     @property
     def least_known_risk(self) -> float:

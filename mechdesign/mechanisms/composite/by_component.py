@@ -69,6 +69,7 @@ class ByComponent(Mechanism):
 
     name = "by-component"
     source = "Acharya et al. 2020, Section 5"
+    _notion: BlockLDP
 
     alphabet: TaggedReports
     """Pairs (block, report), written ``block:report``."""
@@ -108,11 +109,6 @@ class ByComponent(Mechanism):
             if not within[n]:
                 expected = f"a mechanism within epsilon = {fraction_text(self._notion.epsilon)}"
                 raise InputError(f"parts[{b}]", expected, repr(kinds[n]))
-
-    @property
-    def privacy(self) -> BlockLDP:
-        """Block-structured LDP."""
-        return self._notion
 
     @property
     def parts(self) -> list[Mechanism]:

@@ -91,6 +91,7 @@ class HighLow(Mechanism):
 
     name = "high-low"
     source = "Acharya et al. 2020, Section 4"
+    _notion: HighLowLDP
 
     alphabet: TaggedReports
     """Pairs ("hidden", report) or ("open", label), written with a colon between."""
@@ -135,11 +136,6 @@ class HighLow(Mechanism):
             expected = f"a mechanism within epsilon = {fraction_text(self._notion.epsilon)}"
             raise InputError("inner", expected, repr(inner))
         return inner
-
-    @property
-    def privacy(self) -> HighLowLDP:
-        """High-low LDP."""
-        return self._notion
 
     @property
     def inner(self) -> Mechanism:

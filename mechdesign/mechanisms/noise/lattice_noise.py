@@ -58,6 +58,8 @@ class LatticeNoise(NumberedMechanism):
     distance: ClassVar[str]
     """The distance on a grid that it is private for."""
 
+    _notion: MetricPrivacy
+
     law: TorusLaw
 
     remap: Int64Array | None
@@ -124,11 +126,6 @@ class LatticeNoise(NumberedMechanism):
     @classmethod
     def _is_euclidean(cls) -> bool:
         return cls.distance == "euclidean"
-
-    @property
-    def privacy(self) -> MetricPrivacy:
-        """Metric privacy."""
-        return self._notion
 
     @property
     def leakage(self) -> float:
