@@ -23,6 +23,7 @@ from mechdesign.closed_forms.universal.facets import Decision, Facet, UndecidedE
 from mechdesign.closed_forms.universal.lifts import by_class, lift_facet
 from mechdesign.closed_forms.universal.pairs import Length, Lengths, compare
 from mechdesign.exact import exp_lower
+from mechdesign.notions.rows.equations import reduced
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.outside import called, checked
 from mechdesign.prior_sets import Weights
@@ -259,16 +260,9 @@ def _implied(rows: _Rows) -> set[str]:
 def _inverse_columns(table: Sequence[Sequence[Fraction]]) -> list[Exact]:
     """Return the columns of the inverse of a regular matrix."""
     n = len(table)
-    work = [[*row, *(Fraction(int(i == j)) for j in range(n))] for i, row in enumerate(table)]
-    for c in range(n):
-        pivot = next((i for i in range(c, n) if work[i][c]), None)
-        if pivot is None:
-            raise UndecidedError("the facets are too near to each other to count")
-        work[c], work[pivot] = work[pivot], work[c]
-        head = work[c][c]
-        work[c] = [entry / head for entry in work[c]]
-        for i, row in enumerate(work):
-            if i != c and row[c]:
-                factor = row[c]
-                work[i] = [a - factor * b for a, b in zip(row, work[c], strict=True)]
-    return [[work[i][n + j] for i in range(n)] for j in range(n)]
+    found = reduced(
+        [[*row, *(Fraction(int(i == j)) for j in range(n))] for i, row in enumerate(table)], n
+    )
+    if len(found) < n:
+        raise UndecidedError("the facets are too near to each other to count")
+    return [[found[i][n + j] for i in range(n)] for j in range(n)]

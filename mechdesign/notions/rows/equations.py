@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Basis", "null_space", "on_grid"]
+__all__ = ["Basis", "null_space", "on_grid", "reduced"]
 
 Basis: TypeAlias = list[tuple[Fraction, ...]]
 """``(size, n_basis)``: a row for each entry, unit vectors for those that are free."""
@@ -34,6 +34,25 @@ def null_space(rows: Sequence[Sequence[Fraction]], size: int) -> Basis:
     >>> [[str(v) for v in row] for row in null_space([equation], 3)]
     [['1/2', '1/2'], ['1', '0'], ['0', '1']]
     """
+    pivots = reduced(rows, size)
+    free = [x for x in range(size) if x not in pivots]
+    return [
+        tuple(-pivots[x][z] for z in free) if x in pivots else tuple(Fraction(x == z) for z in free)
+        for x in range(size)
+    ]
+
+
+def reduced(rows: Sequence[Sequence[Fraction]], size: int) -> dict[int, list[Fraction]]:
+    """Return the reduced rows by their pivots: each is 1 at its own, and 0 at those of the others.
+
+    Pivots are among the first ``size`` entries; right-hand sides may stand behind these.
+
+    Examples
+    --------
+    >>> one, half = Fraction(1), Fraction(1, 2)
+    >>> [(x, str(row[2])) for x, row in reduced([[one, one, one], [half, -half, half]], 2).items()]
+    [(0, '1'), (1, '0')]
+    """
     pivots: dict[int, list[Fraction]] = {}
     for given in rows:
         row = list(given)
@@ -46,11 +65,7 @@ def null_space(rows: Sequence[Sequence[Fraction]], size: int) -> Basis:
         for place, head in pivots.items():
             pivots[place] = _less(head, head[pivot], row)
         pivots[pivot] = row
-    free = [x for x in range(size) if x not in pivots]
-    return [
-        tuple(-pivots[x][z] for z in free) if x in pivots else tuple(Fraction(x == z) for z in free)
-        for x in range(size)
-    ]
+    return pivots
 
 
 def _less(row: list[Fraction], times: Fraction, other: list[Fraction]) -> list[Fraction]:
