@@ -344,17 +344,18 @@ class Domain:
         >>> Domain([0, 0.5]).read(["0.50", " 0"])
         array([1, 0])
         """
-        import numpy as np
-
-        index = self._text_index()
-        found = [index.get(text) for text in texts]
-        for n, place in enumerate(found):
-            if place is None:
-                found[n] = self.index_of_text(texts[n], f"{key}[{n}]")
-        return np.array(found, dtype=np.int64)
+        found = self.find_texts(texts)
+        for n in (found < 0).nonzero()[0][:1].tolist():
+            self.index_of_text(texts[n], f"{key}[{n}]")
+        return found
 
     def find_text(self, text: str) -> int | None:
-        """Return the position of a label given as text; None if it is no label.
+        """Return the position of one label given as text; None if it is no label."""
+        place = int(self.find_texts([text])[0])
+        return None if place < 0 else place
+
+    def find_texts(self, texts: Sequence[str]) -> Int64Array:
+        """Return the positions of labels given as text; -1 for a text that is no label.
 
         A point of a grid may be given by its number, row by row. Where the domain is points, a pair
         of coordinates stands for the point that is nearest.
@@ -364,18 +365,31 @@ class Domain:
         InputError
             If two labels read alike.
         """
-        place = self._text_index().get(text, self._text_index().get(text.strip()))
+        import numpy as np
+
+        index = self._text_index()
+        found = [index.get(text) for text in texts]
+        for n, place in enumerate(found):
+            if place is None:
+                found[n] = self._find_written(texts[n].strip())
+        rest = [n for n, place in enumerate(found) if place is None]
+        if rest and self.positions is not None:
+            if self._nearest is None:
+                self._nearest = NearestPoint(self.positions, str(self.metric))
+            for n, place in zip(rest, self._nearest.find([texts[n] for n in rest]), strict=True):
+                found[n] = place
+        return np.array([-1 if place is None else place for place in found], dtype=np.int64)
+
+    def _find_written(self, text: str) -> int | None:
+        """Return the position of a label that is written in another way; None if there is none."""
+        place = self._text_index().get(text)
         if place is None and self.numbers is not None:
             if self._by_number is None:
                 self._by_number = {number: n for n, number in enumerate(self.numbers)}
             with contextlib.suppress(InputError):
-                place = self._by_number.get(as_fraction(text.strip()))
-        if place is None and self.grid_shape is not None and CELL.fullmatch(text.strip()):
+                place = self._by_number.get(as_fraction(text))
+        if place is None and self.grid_shape is not None and CELL.fullmatch(text):
             place = int(text) if int(text) < len(self) else None
-        if place is None and self.positions is not None:
-            if self._nearest is None:
-                self._nearest = NearestPoint(self.positions, str(self.metric))
-            place = self._nearest(text)
         return place
 
     def index_of_text(self, text: str, key: str, *, quoted: bool = True) -> int:

@@ -31,6 +31,9 @@ The unit vectors are off by a few 2**-52, and an angle by their difference and s
 much, whatever its size: some 1e-8 metres in all.
 """
 
+ROUNDING = 1e-14
+"""How far distances in doubles are off at most, as a share of the numbers that they come from."""
+
 
 def check_metric(metric: Any) -> str:
     """Return the name of a metric of points.
@@ -111,7 +114,10 @@ def _vector(place: tuple[Fraction | float, Fraction | float]) -> tuple[float, fl
 
 
 class NearestPoint:
-    """Finds the point that is nearest to a pair of numbers given as text, ``"(39.9, 116.4)"``.
+    """Finds the points that are nearest to pairs of numbers given as text, ``"(39.9, 116.4)"``.
+
+    A k-d tree of doubles finds what may be nearest. Where that is more than one point, exact
+    numbers decide in a plane; on the Earth, unit vectors in doubles.
 
     Parameters
     ----------
@@ -124,26 +130,57 @@ class NearestPoint:
     --------
     >>> fiji, accra = (Fraction(-18), Fraction(179)), (Fraction(6), Fraction(0))
     >>> nearest = NearestPoint((fiji, accra), HAVERSINE)
-    >>> nearest("(-14, -172.5)"), nearest("(0, 12.5)"), nearest("here")  # Samoa, across 180 degrees
-    (0, 1, None)
+    >>> nearest.find(["(-14, -172.5)", "(0, 12.5)", "here"])  # Samoa, across 180 degrees
+    [0, 1, None]
     """
 
     def __init__(self, points: Sequence[Pair], metric: str) -> None:
-        self._on_earth = metric == HAVERSINE
+        from scipy.spatial import cKDTree  # loaded where points are read, not with the library
+
+        self._points, self._on_earth = points, metric == HAVERSINE
         self._places = [self._place(float(first), float(second)) for first, second in points]
+        self._tree = cKDTree(self._places)
+        self._scale = max(abs(part) for place in self._places for part in place)
 
     def _place(self, first: float, second: float) -> tuple[float, ...]:
         return _vector((first, second)) if self._on_earth else (first, second)
 
-    def __call__(self, text: str) -> int | None:
-        """Return the number of the nearest point, the first of several; None if it is no pair."""
-        found = PAIR.fullmatch(text)
-        if found is None:
-            return None
-        first, second = float(found[1]), float(found[2])
-        if self._on_earth and not (abs(first) <= 90 and abs(second) <= 180):
-            return None
-        here = self._place(first, second)
-        apart = [math.dist(here, place) for place in self._places]
-        nearest = min(apart)
-        return apart.index(nearest) if math.isfinite(nearest) else None
+    def find(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the number of the nearest point of each text, the first of several.
+
+        None stands for a text that is no pair, or no place on the Earth.
+        """
+        found: list[int | None] = [None] * len(texts)
+        import numpy as np
+
+        pairs = [PAIR.fullmatch(text) for text in texts]
+        some = [n for n, pair in enumerate(pairs) if pair is not None and self._is_place(pair)]
+        if not some:
+            return found
+        heres = [self._place(float(pairs[n][1]), float(pairs[n][2])) for n in some]  # type: ignore[index]
+        answers = self._tree.query(np.array(heres), k=[1, 2])
+        apart, nearest = (np.asarray(answer).tolist() for answer in answers)
+        for n, here, distances, (near, _) in zip(some, heres, apart, nearest, strict=True):
+            slack = ROUNDING * (self._scale + max(map(abs, here)) + distances[0])
+            if distances[0] + slack < distances[1]:
+                found[n] = near
+            else:
+                found[n] = self._decide(pairs[n], here, distances[0] + slack)  # type: ignore[arg-type]
+        return found
+
+    def _is_place(self, pair: re.Match[str]) -> bool:
+        first, second = float(pair[1]), float(pair[2])
+        if self._on_earth:
+            return abs(first) <= 90 and abs(second) <= 180
+        return math.isfinite(first) and math.isfinite(second)
+
+    def _decide(self, pair: re.Match[str], here: tuple[float, ...], within: float) -> int:
+        """Return the nearest of the points whose distances in doubles may be the least."""
+        near: Sequence[int] = range(len(self._points))
+        if math.isfinite(within):  # else squares are beyond the doubles
+            near = sorted(self._tree.query_ball_point(here, within))
+        if self._on_earth:
+            return min(near, key=lambda n: math.dist(here, self._places[n]))
+        first, second = Fraction(pair[1]), Fraction(pair[2])
+        points = self._points
+        return min(near, key=lambda n: (first - points[n][0]) ** 2 + (second - points[n][1]) ** 2)

@@ -6,6 +6,7 @@ from mechdesign.sampling.alias import AliasTable
 from mechdesign.sampling.draws import below, chances, coin_rows, coin_words, rational_coin
 from mechdesign.sampling.keyed import (
     KeyedSource,
+    RecordNames,
     check_key,
     subkey,
     tags_of_numbers,
@@ -18,6 +19,7 @@ __all__ = [
     "AliasTable",
     "KeyedSource",
     "Randomness",
+    "RecordNames",
     "Source",
     "below",
     "chances",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from mechdesign.errors import InputError, LimitError, UnsupportedError, shown_kind
 from mechdesign.sampling.sources import Source
 
-__all__ = ["KeyedSource", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
+__all__ = ["KeyedSource", "RecordNames", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
 
 Tags = npt.NDArray[np.uint64]
 """``(n, 2)`` words: 104 bits that name a record, and 24 bits for the counter, which are 0."""
@@ -78,6 +78,31 @@ def tags_of_texts(key: bytes, texts: Iterable[str]) -> Tags:
     return np.frombuffer(b"".join(digest + bytes(3) for digest in digests), "<u8").reshape(-1, 2)
 
 
+class RecordNames:
+    """Names of records that tell nothing without the key: AES of their tags, 104 bits of it.
+
+    Two records of one tag have one name. Two of different tags have one with a probability below
+    2**-100 for each pair.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._encrypted = _encryption(key)
+
+    def __call__(self, tags: Tags) -> Tags:
+        """Return names, whose upper 24 bits are 0."""
+        names = np.frombuffer(bytearray(self._encrypted(tags.tobytes())), "<u8").reshape(-1, 2)
+        names[:, 1] &= np.uint64((1 << COUNTER_SHIFT) - 1)
+        return names
+
+
+def _encryption(key: bytes) -> Callable[[bytes], bytes]:
+    """Return AES under a key, of each block by itself: for blocks of which no two are the same."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    cipher = Cipher(algorithms.AES(key), modes.ECB())
+    return lambda blocks: cipher.encryptor().update(blocks)
+
+
 class KeyedSource(Source):
     """The coins of some records, from a key.
 
@@ -104,10 +129,7 @@ class KeyedSource(Source):
     has_own_streams = True
 
     def __init__(self, key: bytes, tags: Tags) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-        # each block is encrypted by itself, as no two are the same
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())
+        self._encrypted = _encryption(key)
         self._tags, self._used = tags, np.zeros(len(tags), dtype=np.uint64)
         self._records: npt.NDArray[np.intp] = np.arange(len(tags))
 
@@ -129,7 +151,7 @@ class KeyedSource(Source):
         blocks = np.empty((len(tags), n_blocks, 2), dtype="<u8")
         blocks[:, :, 0] = tags[:, :1]
         blocks[:, :, 1] = tags[:, 1:] | (used[:, None] + steps) << np.uint64(COUNTER_SHIFT)
-        coins = np.frombuffer(self._cipher.encryptor().update(blocks.tobytes()), dtype="<u8")
+        coins = np.frombuffer(self._encrypted(blocks.tobytes()), dtype="<u8")
         return coins.reshape(len(tags), 2 * n_blocks)[:, :each].ravel()
 
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:

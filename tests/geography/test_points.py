@@ -173,10 +173,46 @@ def test_places_beyond_the_poles_are_refused() -> None:
 @given(st.lists(places, min_size=1, max_size=6, unique=True), places)
 def test_the_nearest_place_is_the_nearest(points: Any, here: Any) -> None:
     exact = [tuple(map(Fraction, p)) for p in points]
-    found = NearestPoint(exact, "haversine")(f"({here[0]!r}, {here[1]!r})")  # type: ignore[arg-type]
+    (found,) = NearestPoint(exact, "haversine").find([f"({here[0]!r}, {here[1]!r})"])  # type: ignore[arg-type]
     assert found is not None
     every = [haversine(p, here) for p in exact]
     assert every[found] <= min(every) + 0.001
+
+
+GRID = [Fraction(n, 10) for n in range(-3, 4)]
+SCALES = [Fraction(1), Fraction(10) ** 12, Fraction(10) ** 200, Fraction(1, 10**200)]
+
+
+@examples(150)
+@given(
+    points=st.lists(st.tuples(*[st.sampled_from(GRID)] * 2), min_size=1, max_size=9, unique=True),
+    here=st.lists(st.tuples(*[st.sampled_from(GRID)] * 2), min_size=1, max_size=4),
+    shift=st.sampled_from([0, 10**9]),
+    scale=st.sampled_from(SCALES),
+)
+def test_exact_numbers_decide_between_points_of_a_plane(
+    points: Any, here: Any, shift: int, scale: Fraction
+) -> None:
+    """Ties at midpoints, large offsets, and squares beyond the doubles: the first that is least."""
+
+    def moved(pair: Any) -> tuple[Fraction, Fraction]:
+        return (pair[0] + shift) * scale, (pair[1] + shift) * scale
+
+    exact = [moved(pair) for pair in points]
+    asked = [moved(pair) for pair in here]
+    texts = [f"({_decimal(first)}, {_decimal(second)})" for first, second in asked]
+    found = NearestPoint(exact, "euclidean").find(["", *texts, "(1, )"])
+    squares = [[(a - x) ** 2 + (b - y) ** 2 for x, y in exact] for a, b in asked]
+    assert found == [None, *(each.index(min(each)) for each in squares), None]
+
+
+def _decimal(number: Fraction) -> str:
+    """Return a number with few digits as decimal text, exactly."""
+    for exponent in range(-202, 222):
+        whole = number / Fraction(10) ** exponent
+        if whole.denominator == 1 and (whole % 10 or not whole):
+            return f"{whole}e{exponent}"
+    raise AssertionError(number)
 
 
 def test_records_have_coordinates_and_grids_numbers_of_cells() -> None:

@@ -180,8 +180,8 @@ def privatize_file(
         none. A simulation has none.
     key, ids
         A secret of the collection and the column of the ids of the records, as for
-        :func:`mechdesign.privatize`: the same file gives the same reports again. So that no id
-        occurs twice, 2 to 8 bytes a row are held of ids that are numbers, and 13 of text.
+        :func:`mechdesign.privatize`: the same file gives the same reports again. To see that no id
+        occurs twice, 16 bytes a row are kept, of long files in a temporary one, encrypted.
     one_each
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
@@ -243,7 +243,6 @@ def privatize_file(
     if (key is None) != (ids is None) or (key is not None and simulated):
         raise InputError("key", "a key with a column of ids, and no seed", "something else")
     read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
-    seen = SeenRecords()
     _check_names(private, keep, simulated)
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
@@ -256,6 +255,7 @@ def privatize_file(
         with (
             whole_output(target) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
+            closing(SeenRecords()) as seen,
         ):
             for part in reader.chunks(read, size):
                 cells = [part.cells(source, name) for name in mechanisms]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import secrets
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from mechdesign.errors import InputError
 from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.sampling import (
     KeyedSource,
+    RecordNames,
     Source,
     check_key,
     subkey,
@@ -29,11 +33,17 @@ __all__ = ["CollectionCoins", "RecordTags", "SeenRecords"]
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that name records."""
 
-REST = 5
-"""Bytes of the second word of a tag that name a record; the others are for the counter."""
+HELD = 1 << 22
+"""Bytes of names of records that are held in memory; more are in a file."""
 
-BUCKET, MOST_BUCKETS, MIX = 1 << 20, 16, np.uint64(0x9E3779B97F4A7C15)
-"""Records that are sorted at once, about; into how many parts all are, at most, and by what."""
+PART = 1 << 18
+"""Records of one part, at most: fewer than the numbers of 24 bits."""
+
+BUCKETS, BUCKET_SHIFT = 256, np.uint64(56)
+"""Into how many buckets names are sorted, by their highest bits; one is held at once."""
+
+WORD_BITS, ROW_SHIFT = np.uint64(64), np.uint64(40)
+"""Above this bit of its second word a name has the number of its row in the part."""
 
 WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
 
@@ -88,9 +98,9 @@ class CollectionCoins:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(place(row), "the id of a record", "an empty cell")
         tags = self._tags(whole, key)
-        seen = SeenRecords()
-        seen.add(tags)
-        seen.check(place)
+        with closing(SeenRecords()) as seen:
+            seen.add(tags)
+            seen.check(place)
         return tags
 
     def _tags(self, ids: pa.Array, key: str) -> RecordTags:
@@ -120,70 +130,68 @@ class CollectionCoins:
 
 
 class SeenRecords:
-    """Names of records in few bytes, to see whether two have one id: their coins would be the same.
+    """Names of records, to see whether two have one id: their coins would be the same.
 
-    Of whole numbers what each is above the least of its part is held, in as few bytes as that
-    takes: 2 or 4 where the ids of a part lie near to each other, else 8. Of text 13 bytes are held.
+    What is held does not grow with the records: beyond 262,144 of them, names are in a temporary
+    file, 16 bytes each, encrypted under a key that is forgotten. Each part is sorted
+    into buckets, and two records of one id are in the same one.
 
     Examples
     --------
     >>> seen = SeenRecords()
     >>> seen.add(tags_of_numbers(np.array([70, 71])))
     >>> seen.add(tags_of_numbers(np.array([9, 70])))
-    >>> seen.check(str)
+    >>> with closing(seen):
+    ...     seen.check(str)
     Traceback (most recent call last):
     mechdesign.errors.InputError: 3: expected ids that all differ, given one that ...
     """
 
     def __init__(self) -> None:
-        self._parts: list[tuple[np.uint64, npt.NDArray[Any], npt.NDArray[np.uint8] | None]] = []
+        self._names = RecordNames(secrets.token_bytes(32))
+        self._file = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115  closed below
+        self._starts: list[IntArray] = []  # of each part: where each bucket of it begins
+        self._rows = 0
 
     def add(self, tags: RecordTags) -> None:
         """Remember the records of a part."""
-        if len(tags):
-            first, rest = tags[:, 0], tags[:, 1]
-            least = first.min()
-            above = (first - least).astype(np.min_scalar_type(first.max() - least))
-            packed = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 8)[:, :REST].copy()
-            self._parts.append((least, above, packed if rest.any() else None))
+        for start in range(0, len(tags), PART):
+            names = self._names(tags[start : start + PART])
+            bucket = (names[:, 0] >> BUCKET_SHIFT).astype(np.uint8)
+            order = np.argsort(bucket, kind="stable")
+            names = names[order]
+            names[:, 1] |= order.astype(np.uint64) << ROW_SHIFT
+            self._file.write(names.tobytes())
+            ends = np.cumsum(np.bincount(bucket, minlength=BUCKETS))
+            self._starts.append(self._rows + np.concatenate([[0], ends]))
+            self._rows += len(names)
 
     def check(self, place: Callable[[int], str]) -> None:
         """Raise InputError if two records of all parts have one id."""
-        rows = sum(len(above) for _, above, _ in self._parts)
-        buckets = np.uint64(min(1 + rows // BUCKET, MOST_BUCKETS))
-        twice: list[RecordTags] = []
-        for bucket in range(int(buckets)) if rows else ():
-            some = [first[_mixed(first) % buckets == bucket] for first in self._firsts()]
-            found = np.concatenate(some)
-            found.sort()
-            twice.append(found[1:][found[1:] == found[:-1]])
-        if any(map(len, twice)):
-            self._compare(np.concatenate(twice), place)
+        again = [row for n in range(BUCKETS if self._rows else 0) for row in self._again(n)]
+        if again:
+            expected = "ids that all differ"
+            raise InputError(place(min(again)), expected, "one that an earlier record has")
 
-    def _firsts(self) -> Iterator[RecordTags]:
-        """Yield the first words of the tags of each part."""
-        for least, above, _ in self._parts:
-            yield above.astype(np.uint64) + least
+    def _again(self, bucket: int) -> list[int]:
+        """Return the rows of a bucket whose ids earlier ones have."""
+        starts = [(part[bucket], part[bucket + 1]) for part in self._starts]
+        names = np.concatenate([self._read(start, end) for start, end in starts])
+        first = np.sort(names[:, 0])
+        if (first[1:] != first[:-1]).all():
+            return []
+        before = np.repeat([part[0] for part in self._starts], [e - s for s, e in starts])
+        rows = before + (names[:, 1] >> ROW_SHIFT).astype(np.int64)
+        rest = names[:, 1] << (WORD_BITS - ROW_SHIFT)
+        order = np.lexsort((rows, rest, names[:, 0]))
+        same = [(part[order[1:]] == part[order[:-1]]) for part in (names[:, 0], rest)]
+        return list(rows[order[1:]][same[0] & same[1]].tolist())
 
-    def _compare(self, suspects: RecordTags, place: Callable[[int], str]) -> None:
-        """Raise InputError if two records agree in all words, of those whose first ones do."""
-        rows, tags, before = list[IntArray](), list[RecordTags](), 0
-        for first, (_, _, rest) in zip(self._firsts(), self._parts, strict=True):
-            own = np.flatnonzero(np.isin(first, suspects))
-            tag = np.zeros((len(own), 2), dtype="<u8")
-            tag[:, 0] = first[own]
-            if rest is not None:
-                tag.view(np.uint8)[:, 8 : 8 + REST] = rest[own]
-            rows, tags, before = [*rows, own + before], [*tags, tag], before + len(first)
-        row, whole = np.concatenate(rows), np.concatenate(tags)
-        order = np.lexsort((whole[:, 1], whole[:, 0]))
-        again = (whole[order[1:]] == whole[order[:-1]]).all(axis=1)
-        if again.any():
-            where = place(int(row[order[1:][again]].min()))
-            raise InputError(where, "ids that all differ", "one that an earlier record has")
+    def _read(self, start: int, end: int) -> RecordTags:
+        """Return names of the file, from one on up to another."""
+        self._file.seek(16 * int(start))
+        return np.frombuffer(self._file.read(16 * int(end - start)), "<u8").reshape(-1, 2)
 
-
-def _mixed(words: RecordTags) -> RecordTags:
-    """Return numbers that spread over buckets also where the words are regular."""
-    mixed: RecordTags = words * MIX >> np.uint64(32)
-    return mixed
+    def close(self) -> None:
+        """Forget all names."""
+        self._file.close()

@@ -224,24 +224,23 @@ class LabelReader(Reader):
 
     def _codes(self, cells: Cells) -> Int64Array:
         """Return the position in the domain of each different text; -1 if its rows are left out."""
-        filled = [text for text in cells.texts if text is not None]
-        with contextlib.suppress(InputError):
-            if len(filled) == len(cells.texts):
-                return self._domain.read(filled)
-        counts = np.bincount(cells.which, minlength=len(cells.texts))
-        codes = np.zeros(len(cells.texts), dtype=np.int64)  # of a text that no cell has, any
-        for n in cells.as_they_occur():
-            codes[n] = self._code(cells, n, counts[n])
+        held = [n for n, text in enumerate(cells.texts) if text is not None]
+        codes = np.full(len(cells.texts), -1, dtype=np.int64)
+        codes[held] = self._domain.find_texts([cells.texts[n] or "" for n in held])
+        others = codes < 0
+        if others.any():
+            counts = np.bincount(cells.which, minlength=len(codes))
+            for n in cells.as_they_occur():
+                if others[n]:
+                    codes[n] = self._settled(cells, n, int(counts[n]))
+            codes[counts == 0] = 0  # any: no cell has such a text
         return codes
 
-    def _code(self, cells: Cells, n: int, count: int) -> int:
-        text = cells.texts[n]
-        code = None if text is None else self._domain.find_text(text)
-        if code is None:
-            policy = self.unknown if text and text.strip() else self.missing
-            label = policy.settle(int(count), partial(self._refusal, cells, n))
-            code = -1 if label is None else self._domain.index_of_text(label, "")
-        return code
+    def _settled(self, cells: Cells, n: int, count: int) -> int:
+        """Return the position that cells of a text are taken as by the policies; -1 for none."""
+        policy = self.unknown if (cells.texts[n] or "").strip() else self.missing
+        label = policy.settle(count, partial(self._refusal, cells, n))
+        return -1 if label is None else self._domain.index_of_text(label, "")
 
     def _refusal(self, cells: Cells, n: int) -> InputError:
         text = cells.texts[n] or ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -246,31 +246,45 @@ NAMES = st.one_of(
 )
 
 
-@given(parts=st.lists(st.lists(NAMES, max_size=6), max_size=5), buckets=st.sampled_from([1, 3]))
+@pytest.fixture
+def seen() -> Iterator[SeenRecords]:
+    with closing(SeenRecords()) as made:
+        yield made
+
+
+@given(
+    parts=st.lists(st.lists(NAMES, max_size=6), max_size=5),
+    held=st.sampled_from([16, 1 << 20]),
+    part=st.sampled_from([2, 100]),
+)
 @examples(200)
 def test_an_id_that_is_there_already_is_found_and_no_other(
-    parts: list[list[int | str]], buckets: int
+    parts: list[list[int | str]], held: int, part: int
 ) -> None:
-    seen, right = SeenRecords(), first_again(parts)
-    for part in parts:
-        tags = np.zeros((len(part), 2), dtype="<u8")
-        for row, name in enumerate(part):
-            one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
-            tags[row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
-        seen.add(tags)
+    """In memory and in a file, in one part and in several."""
+    right = first_again(parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keyed_coins, "BUCKET", 1 if buckets > 1 else 1 << 20)
-        patch.setattr(keyed_coins, "MOST_BUCKETS", buckets)
-        if right is None:
-            seen.check(str)
-        else:
-            with pytest.raises(InputError, match=f"^{right}: expected ids that all differ"):
+        patch.setattr(keyed_coins, "HELD", held)
+        patch.setattr(keyed_coins, "PART", part)
+        with closing(SeenRecords()) as seen:
+            for names in parts:
+                tags = np.zeros((len(names), 2), dtype="<u8")
+                for row, name in enumerate(names):
+                    one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
+                    tags[row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
+                seen.add(tags)
+            if right is None:
                 seen.check(str)
+            else:
+                with pytest.raises(InputError, match=f"^{right}: expected ids that all differ"):
+                    seen.check(str)
 
 
-def test_tags_with_one_first_word_only_are_no_collision() -> None:
-    """The whole 104 bits decide, not the 64 that are sorted."""
-    seen = SeenRecords()
+def test_names_with_one_first_word_only_are_no_collision(
+    seen: SeenRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole 104 bits decide, not the 64 that are sorted first."""
+    monkeypatch.setattr(seen, "_names", np.copy)
     tags = np.array([[7, 1], [7, 2], [7, 2**40 - 1], [8, 1]], dtype="<u8")
     seen.add(tags)
     seen.add(np.array([[7, 0]], dtype="<u8"))
@@ -280,12 +294,17 @@ def test_tags_with_one_first_word_only_are_no_collision() -> None:
         seen.check(str)
 
 
-def test_ids_that_are_near_take_few_bytes() -> None:
-    rng, n = np.random.default_rng(0), 1 << 16
-    for ids, most in ((np.arange(n) + 10**17, 2), (rng.choice(10**9, n), 4), (-np.arange(n), 8)):
-        seen = SeenRecords()
-        tracemalloc.start()
-        seen.add(tags_of_numbers(ids.astype(np.int64)))
-        held, _ = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert held < most * n + 5000
+def test_many_ids_are_in_a_file_that_does_not_show_them(
+    seen: SeenRecords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyed_coins, "HELD", 1 << 16)
+    small, ids = SeenRecords(), np.arange(1 << 15) + 10**17
+    for made in (seen, small):
+        made.add(tags_of_numbers(ids))
+    assert (seen._file._rolled, small._file._rolled) == (False, True)
+    small._file.seek(0)
+    written = np.frombuffer(small._file.read(), "<u8")
+    assert len(written) == 2 * len(ids)
+    assert not np.isin(written, ids.astype(np.uint64)).any()
+    small.check(str)
+    small.close()
