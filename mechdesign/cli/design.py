@@ -167,7 +167,17 @@ def _verify(options: argparse.Namespace) -> int:
         print(json.dumps({"verified": True, "claims": list(saved.verified.claims)}))
     else:
         print(saved.verified)
+        stated = saved.document.get("problem", saved.document)
+        for key in ("domain", "prior", "privacy", "utility"):
+            if stated.get(key) is not None:
+                print(f"stated    {key:<8} {_stated(stated[key])}")
     return DONE
+
+
+def _stated(value: Any, longest: int = 100) -> str:
+    """Return what a file states, which its proofs are about, as JSON in one line."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= longest else f"{text[: longest - 2]} …"
 
 
 def _check(options: argparse.Namespace) -> int:

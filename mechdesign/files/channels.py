@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,7 +59,7 @@ class SavedMechanism:
 
     mechanism: Channel | Mechanism | ContinuousChannel | PlaneChannel
     prior: Prior | None
-    document: dict[str, Any]
+    document: dict[str, Any] = field(repr=False)
     verified: Verified
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import mechdesign
+from mechdesign import LDP, HammingLoss, Problem, design, save
 from mechdesign.cli import main
 from mechdesign.errors import UnsupportedError
 from mechdesign.files import load_channel, load_problem
@@ -257,7 +258,21 @@ def test_what_was_solved_verifies(folder: Path, capsys: pytest.CaptureFixture[st
     assert lines[2].startswith("verified  value 0.4238831152")
     assert lines[3].startswith("verified  no private channel has a loss below 0.42388311")
     assert lines[4] == "verified  status optimal"
-    assert len(lines) == 5
+    assert [line.split()[:2] for line in lines[5:]] == [
+        ["stated", key] for key in ("domain", "prior", "privacy", "utility")
+    ]
+    assert '"epsilon": "1"' in lines[7]
+
+
+def test_verify_shows_a_long_statement_in_part(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(design(Problem([f"input {x}" for x in range(40)], LDP(1), HammingLoss())), "x.json")
+    lines = printed(capsys, "verify", "x.json").splitlines()
+    stated = [line for line in lines if line.startswith("stated")]
+    assert stated[0].endswith("…")
+    assert max(map(len, stated)) < 130
+    assert len(repr(load_channel("x.json"))) < 3000
 
 
 # check
