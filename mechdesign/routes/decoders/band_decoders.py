@@ -1,8 +1,10 @@
 """The least posterior-mean squared error of a scalar under a band, by refining a grid of decoders.
 
-As in :mod:`mechdesign.routes.decoders.decoder_grid`, but both sides are cheap here: the linear
-program has an interior-point method of its own, and the cheapest column at a decoder is found by a
-sort. With any potentials h of the inputs, the error of any private channel is at least
+With output y decoded as s_y the error is linear (:mod:`mechdesign.routes.decoders.decoder_grid`).
+Under a band both sides of that linear program are cheap: it has an interior-point method of its
+own, and the cheapest column at a decoder is found by a sort. So it is solved for a grid of
+decoders; the posterior means in use and decoders at which the dual is violated are added, and it
+is solved again. With any potentials h of the inputs, the error of any private channel is at least
 
     Sum_x P_x h_x + min over s of gamma(s),  gamma(s) = min_r Sum_x P_x r_x ((f_x - s)**2 - h_x),
 

@@ -5,11 +5,12 @@ s_y, the error is linear,
 
     Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2,
 
-and its minimum over decoders is the posterior-mean error, attained at the posterior means. So one
-solves the linear program for a grid of decoders, adds the posterior means in use and decoders at
-which the dual is violated, and again: column generation over the outputs s in [0, 1].
+and its minimum over decoders is the posterior-mean error, attained at the posterior means. It is a
+constant less a sum of gains, g(r) = (Sum_x P_x f_x r_x)**2 / (P . r) of the column r, which is
+convex: so extreme rays of the cone are mixed by column generation
+(:mod:`mechdesign.routes.rays.ray_generation`). Rays are found by linear programs at decoders.
 
-The bound needs no fine grid. Let u be the potentials of the row sums, and at a decoder s let
+Let u be potentials of the inputs, and at a decoder s let
 
     gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - u_x),
 
@@ -30,63 +31,44 @@ That is for any cone. Where the notion is a band, bounds on one lift or local di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import UnsupportedError
 from mechdesign.exact import as_fraction
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.decoders.band_decoders import (
     SAME,
-    distinct,
     least_on_gaps,
     solve_band_decoders,
 )
+from mechdesign.routes.highs import UNIT
 from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import HighsProgram
+from mechdesign.routes.lp.support_formulation import support_of
 from mechdesign.routes.lp.warm_column import WarmColumn
-from mechdesign.routes.presolve.reduction import ConicProgram
+from mechdesign.routes.rays.box_tree import SurplusBound
+from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING
+from mechdesign.routes.rays.ray_generation import Pace, RayGeneration
 
 __all__ = ["solve_decoder_grid"]
 
 
-FIRST_DECODERS = 17
-"""Decoders of the first program, and the first probes of each bound, evenly spaced."""
+FIRST_PROBES, MOST_PROBES = 17, 4000
+"""Evenly spaced probes of each bound, and the most of them."""
 
-ROUNDS = 40
-GOAL, ENOUGH = 1e-8, 0.5
-"""Relative to the value: what the rounds aim at, or this share of the gap that is wanted."""
+USED = 1e-12
+"""Rays with a smaller weight are left out of the channel."""
 
-MOST_PROBES = 4000
-USED = 1e-9
-"""Outputs that are sent less often join the one that is sent most."""
-
-LEAST_GOAL = 1e-12
-"""The least goal, in units in which f runs from 0 to 1: the error may be 0."""
-
-
-@dataclass(frozen=True)
-class _Probe:
-    """The least reduced cost at a decoder, the posterior mean of its column, and multipliers."""
-
-    gamma: float
-    mean: float
-    multipliers: FloatArray
-
-
-@dataclass(frozen=True)
-class _DecoderBound:
-    """A lower bound on the error, the probes that prove it, and the rows of their multipliers."""
-
-    least: float
-    probes: dict[float, _Probe]
-    pricer: WarmColumn | None
+PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
 
 
 def solve_decoder_grid(
@@ -128,134 +110,123 @@ def solve_decoder_grid(
     low, high = min(exact_values), max(exact_values)
     f = np.array([float((value - low) / (high - low)) for value in exact_values])
     span = float(high - low)
-    search = _DecoderGridSearch(problem.cone, problem.prior.array, f, span**2, limits)
+    pricer = _DecoderPricer(problem, f, low, high)
+    rays = np.column_stack([*pricer.first_rays()])
+    program = RestrictedMaster(rays, pricer.gain(rays), unit=UNIT)
+    prior = problem.prior.array
+    constant, mean = float(prior @ f**2), float(prior @ f)
+    within, center = limits.part(span**2), prior * mean * (2 * f - mean)
+    search = RayGeneration(pricer, program, lambda gain: constant - gain, within, center)
     search.run()
-    # back to the unit of f: decoders exactly as written, errors times the square of the range
-    decoders = [as_fraction(float(low) + span * s) for s in sorted(search.bound.probes)]
-    decoders[0], decoders[-1] = low, high
-    dual = Dual(search.multipliers(), decoders=tuple(decoders))
-    note = f"{search.rounds} rounds of linear programs, bound from {len(decoders)} probes"
-    kept = search.matrix.max(axis=0) > 0
-    matrix = search.matrix[:, kept]
+    used = search.theta > USED
+    matrix, dual = program.rays[:, used] * search.theta[used], search.dual()
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, dual, "decoder-grid: HiGHS", [note])
+    probes = f"bound from {len(dual.decoders or ())} probes"
+    notes = [f"{note}, {probes}" for note in search.notes()]
+    return RawSolution(matrix, outputs, dual, "decoder-grid: HiGHS", notes)
 
 
-class _DecoderGridSearch:
-    """Decoders, the channel for them, and the probes that bound every other.
+@dataclass(frozen=True)
+class _Probe:
+    """The least reduced cost at a decoder, its column, and the multipliers of rows."""
 
-    Errors are in units in which f runs from 0 to 1; ``unit`` is what those are in the user's.
+    gamma: float
+    column: FloatArray
+    multipliers: FloatArray
+
+
+@dataclass(frozen=True)
+class _ProbedBound(SurplusBound):
+    """A bound on the surplus, with the probes that prove it by their decoders."""
+
+    probes: dict[float, _Probe] = field(default_factory=dict)
+
+
+class _DecoderPricer:
+    """Finds columns of positive surplus by linear programs at decoders.
+
+    Parameters
+    ----------
+    problem
+        Any notion on columns.
+    f
+        ``(n_inputs,)`` values of f, scaled to [0, 1].
+    low, high
+        What they were scaled from.
     """
 
-    def __init__(
-        self, cone: Cone, prior: FloatArray, f: FloatArray, unit: float, limits: Limits
-    ) -> None:
-        self.cone, self.prior, self.f, self.unit, self.limits = cone, prior, f, unit, limits
-        self.matrix: FloatArray = np.ones((len(f), 1))
-        self.bound = _DecoderBound(-np.inf, {}, None)
-        self.rounds = 0
+    how, pace, steps_of_a_box = "linear programs at decoders", PACE, 0
 
-    def run(self) -> None:
-        """Solve, add decoders, and again until the bound is near."""
-        decoders = np.linspace(0, 1, FIRST_DECODERS)
-        best = np.inf
-        for self.rounds in range(1, ROUNDS + 1):
-            part = HighsProgram(ConicProgram(self.cone, self._cost(decoders)))
-            try:
-                part.solve(self.limits)
-            except SolverError:
-                if self.rounds > 1 and self.limits.over():
-                    return
-                raise
-            means, matrix = self._merged(part.matrix)
-            value = self._value(matrix)
-            if value < best:
-                best, self.matrix = value, matrix
-            pricer = WarmColumn(self.cone, self.prior, part.prior_table)
-            goal = max(max(GOAL, ENOUGH * self.limits.gap) * value, LEAST_GOAL)
-            wanted = self._probe(pricer, part.potentials, means, goal)
-            # decoders that were added once stay, or the potentials oscillate
-            more = distinct(np.concatenate([decoders, means, wanted]))
-            self.limits.tell(self.rounds, self.unit * best, self.unit * self.bound.least)
-            near = best - self.bound.least <= self.limits.gap * best
-            if near or not wanted or self.limits.over():
-                return
-            if len(more) == len(decoders) or self.rounds == ROUNDS:
-                self._probe(pricer, part.potentials, means, goal, final=True)
-                return
-            decoders = more
+    def __init__(self, problem: Problem, f: FloatArray, low: Fraction, high: Fraction) -> None:
+        self.prior, self.cone, self.size = problem.prior.array, problem.cone, len(f)
+        self.f, self.low, self.high = f, low, high
+        lifts = [family.lift_rows() for family in self.cone.families]
+        tables = [
+            () if rows is None or support_of(rows) is not None else rows.priors.vertices()
+            for rows in lifts
+        ]
+        self._column = WarmColumn(self.cone, self.prior, tables)
+        component = self.cone.components()
+        mass = np.bincount(component, self.prior)
+        self._never = [np.flatnonzero(component == part) for part in np.flatnonzero(mass == 0)]
+        """Components of inputs that never occur."""
 
-    def _cost(self, decoders: FloatArray) -> FloatArray:
-        return self.prior[:, None] * (self.f[:, None] - decoders[None, :]) ** 2
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``."""
+        output, moment = self.prior @ rays, (self.prior * self.f) @ rays
+        return np.divide(moment**2, output, out=np.zeros(len(output)), where=output > 0)
 
-    def _value(self, matrix: FloatArray) -> float:
-        output = self.prior @ matrix
-        moment = (self.prior * self.f) @ matrix
-        used = output > 0
-        return float(self.prior @ self.f**2 - (moment[used] ** 2 / output[used]).sum())
+    def first_rays(self) -> Iterator[FloatArray]:
+        """Yield the column of ones, columns of inputs that never occur, and some rays."""
+        yield np.ones(self.size)
+        for inputs in self._never:
+            yield np.isin(np.arange(self.size), inputs).astype(np.float64)
+        for x in np.flatnonzero(self.prior == 0):
+            unit = np.eye(self.size)[x]
+            if self.cone.violation(unit.astype(int).tolist()) is None:
+                yield unit
+        for s in np.linspace(0, 1, FIRST_PROBES):
+            yield self._probed(self.prior * self.f**2, s).column
 
-    def _merged(self, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the posterior means in use and the columns, those of one mean added up."""
-        output = self.prior @ matrix
-        kept = output > USED
-        columns = matrix[:, kept]
-        # outputs that are hardly ever sent, or by inputs of prior 0 only, join the commonest one
-        columns[:, np.argmax(output[kept])] += matrix[:, ~kept].sum(axis=1)
-        output = self.prior @ columns
-        means = (self.prior * self.f) @ columns / output
-        order = np.argsort(means)
-        means, columns = means[order], columns[:, order]
-        group = np.concatenate([[0], np.cumsum(np.diff(means) > SAME)])
-        merged = np.zeros((len(self.f), int(group[-1]) + 1))
-        np.add.at(merged.T, group, columns.T)
-        return (self.prior * self.f) @ merged / (self.prior @ merged), merged
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> _ProbedBound:
+        """Return a bound on the surplus of all columns, and columns with a positive one.
 
-    def _probe(
-        self,
-        pricer: WarmColumn,
-        u: FloatArray,
-        means: FloatArray,
-        goal: float,
-        *,
-        final: bool = False,
-    ) -> list[float]:
-        """Probe the decoders in use and halve gaps until none lowers the bound by ``goal``.
-
-        Returns decoders of negative reduced cost, if a probe finds any; else the bound is good. If
-        it is final, gaps are halved until none is much worse than the worst probe. The best bound
-        is kept. Once time is over there are no more probes than a bound needs.
+        Probes are halved until the gaps between them cost no more than a share of the goal, or of
+        the largest surplus. Once time is over there are no more of them than a bound needs.
         """
+        limits, u = limits or Limits(), u.copy()
+        for inputs in self._never:  # no column of theirs has a surplus at the mean
+            u[inputs] = u[inputs].mean()
+        potentials = self.prior * self.f**2 - u
+        todo = np.linspace(0, 1, FIRST_PROBES)
         probes: dict[float, _Probe] = {}
-        todo = distinct(np.concatenate([means, np.linspace(0, 1, FIRST_DECODERS)])).tolist()
-        better: list[float] = []
-        while todo and len(probes) + len(todo) <= MOST_PROBES:
-            needed = not probes
-            for s in todo:
-                if not needed and self.limits.over():
-                    break
-                probe = probes[s] = self._probed(pricer, u, s)
-                if probe.gamma < -goal and 0 <= probe.mean <= 1:
-                    better.append(probe.mean)
-            points, gamma = np.array(sorted((s, p.gamma) for s, p in probes.items())).T
-            least = least_on_gaps(points, gamma)
-            if (better and not final) or self.limits.over():
+        while True:
+            probes |= {s: self._probed(potentials, s) for s in todo.tolist()}
+            s, gamma = np.array(sorted((s, probe.gamma) for s, probe in probes.items())).T
+            least, worst = least_on_gaps(s, gamma), min(0.0, float(gamma.min()))
+            halve = (least < worst - max(0.1 * goal, 0.1 * -worst)) & (np.diff(s) > SAME)
+            if not halve.any() or len(s) > MOST_PROBES or limits.over():
                 break
-            floor = min(0.0, gamma.min()) if final else 0.0
-            halved = (least < floor - goal) & (np.diff(points) > SAME)
-            todo = ((points[:-1] + points[1:]) / 2)[halved].tolist()
-        bound = float(u.sum() + least.min())
-        if bound > self.bound.least:
-            self.bound = _DecoderBound(bound, probes, pricer)
-        return better
+            todo = ((s[:-1] + s[1:]) / 2)[halve]
+        better = [probe.column for probe in probes.values() if probe.gamma < -WORTH_ADDING * goal]
+        surplus = -min(float(least.min()), float(gamma.min()))
+        return _ProbedBound(surplus, better, 0, probes=probes)
 
-    def _probed(self, pricer: WarmColumn, u: FloatArray, s: float) -> _Probe:
-        """Solve the pricing LP at one decoder."""
-        r, found = pricer.cheapest(self._cost(np.array([s]))[:, 0] - u)
-        mean = float((self.prior * self.f) @ r)
-        return _Probe(float(found.dual[-1]), mean, np.maximum(-found.dual[:-1], 0.0))
+    def _probed(self, potentials: FloatArray, s: float) -> _Probe:
+        """Solve the pricing program at one decoder."""
+        cost = self.prior * (self.f - s) ** 2 - potentials
+        column, found = self._column.cheapest(cost)
+        multipliers = np.maximum(-found.dual[:-1], 0.0)
+        return _Probe(float(found.dual[-1]), np.maximum(column, 0.0), multipliers)
 
-    def multipliers(self) -> tuple[FamilyDual, ...]:
+    def dual(self, _potentials: FloatArray, priced: SurplusBound) -> Dual:
         """Return the multipliers of all probes, by the notions' rows, in the user's unit."""
-        pricer, probes = self.bound.pricer, self.bound.probes
-        multipliers = [probes[s].multipliers for s in sorted(probes)]
-        return () if pricer is None else pricer.families(multipliers, self.unit)
+        probes = priced.probes if isinstance(priced, _ProbedBound) else {}
+        span, points = float(self.high - self.low), sorted(probes)
+        # decoders exactly as written, errors times the square of the range
+        decoders = [as_fraction(float(self.low) + span * s) for s in points]
+        decoders[0], decoders[-1] = self.low, self.high
+        families = self._column.families([probes[s].multipliers for s in points], span**2)
+        return Dual(families, decoders=tuple(decoders))

@@ -71,6 +71,8 @@ class Pace:
         The share of a time limit that is kept for the proof; branch and bound keeps what it needs.
     steps_a_second
         For each second of a time limit, the checker's steps for the boxes of a round.
+    worth
+        A column is added if its surplus is above this share of the goal.
     """
 
     goal: float = 3e-7
@@ -80,6 +82,7 @@ class Pace:
     most_boxes: int = 100_000
     kept: float = 0.0
     steps_a_second: float = math.inf
+    worth: float = WORTH_ADDING
 
 
 class Pricer(Protocol):
@@ -235,7 +238,7 @@ class RayGeneration:
         if not found:
             return []
         new = np.column_stack(found)
-        better = self.pricer.gain(new) - potentials @ new > WORTH_ADDING * goal
+        better = self.pricer.gain(new) - potentials @ new > self.pricer.pace.worth * goal
         return [ray for ray, keep in zip(found, better, strict=True) if keep]
 
     def dual(self) -> Dual:
