@@ -125,7 +125,7 @@ class Notion(ABC):
         return True
 
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint | None:
-        """Return what the notion asks of the channel as a whole; None if nothing."""
+        """Return the notion as a constraint on the whole channel; None if it is rows on columns."""
         return None
 
     def cone(self, domain: Domain, prior: Prior | None = None) -> Cone:

@@ -51,12 +51,9 @@ class BayesAccuracy(ColumnUtility):
         best: FloatArray = (prior[:, None] * columns).max(axis=0)
         return best
 
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the accuracy, exact."""
-        best = map(max, joint_columns(channel, prior))
-        return sum(best, Fraction(0)) / channel.denominator
+    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
+        """Return max_x P_x q_x."""
+        return max(joint)
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Label, ...]:
         """Return the likeliest input given each output, the first where several are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,23 @@ class ColumnUtility(Utility):
             ``(n_columns,)``.
         """
 
+    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
+        """Return g of one output as a rational, rounded down where it is irrational.
+
+        A utility whose :attr:`exact` is true states it, for numbers in the order of the domain.
+
+        Parameters
+        ----------
+        joint, column
+            Pr(X = x, Y = y) and Q[x, y] of the output, times the denominator of the channel.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not known.
+        """
+        raise UnsupportedError("gain", "a gain that is known in rationals", self.name)
+
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
 
@@ -150,11 +168,17 @@ class ColumnUtility(Utility):
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        total = float(self.gain(channel.matrix, prior.array).sum())
-        return self.objective_at(total, channel.inputs, prior)
+        inputs = as_channel(channel).inputs
+        prior = prior_on(prior, inputs)
+        if not self.exact:
+            total = float(self.gain(channel.matrix, prior.array).sum())
+            return self.objective_at(total, inputs, prior)
+        self.check(inputs, None)
+        pairs = zip(joint_columns(channel, prior), channel.columns(), strict=True)
+        gains = sum(starmap(self.on(inputs).exact_gain, pairs), Fraction(0))
+        return self.objective_at(gains / channel.denominator, inputs, prior)
 
-    def objective_at(self, total: float, domain: Domain, prior: Prior) -> Fraction:
+    def objective_at(self, total: Fraction | float, domain: Domain, prior: Prior) -> Fraction:
         """Return the objective where the gains of the outputs sum to ``total``."""
         gains = Fraction(total)
         return gains if self.is_maximized else self.offset(domain, prior) - gains

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
 from mechdesign.exact import log_lower
-from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility, joint_columns
+from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["MutualInformation"]
 
@@ -51,14 +49,8 @@ class MutualInformation(ColumnUtility):
         """Return P_x r ln r."""
         return prior[x] * r * np.log(np.where(r > 0, r, 1.0))
 
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the information, rounded down in its 150th bit."""
-        total = Fraction(0)
-        for joint, column in zip(joint_columns(channel, prior), channel.columns(), strict=True):
-            output = sum(joint, Fraction(0))
-            for j, q in zip(joint, column, strict=True):
-                if j:
-                    total += j * log_lower(q / output)
-        return total / channel.denominator
+    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
+        """Return Sum_x P_x q_x ln(q_x / P . q), rounded down in its 150th bit."""
+        output = sum(joint, Fraction(0))
+        terms = (j * log_lower(q / output) for j, q in zip(joint, column, strict=True) if j)
+        return sum(terms, Fraction(0))

@@ -130,20 +130,15 @@ class PosteriorMeanSquaredError(ColumnUtility):
             return Fraction(1)
         return prior.mean([v * v for v in self.values(domain)])
 
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the exact error of a channel."""
-        inputs = as_channel(channel).inputs
-        total = self.offset(inputs, prior_on(prior, inputs))
-        for joint in joint_columns(channel, prior):
-            output = sum(joint, Fraction(0))
-            if output:
-                square = (
-                    sum(j * j for j in joint) if self.histogram else self._sum(inputs, joint) ** 2
-                )
-                total -= square / (output * channel.denominator)
-        return total
+    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
+        """Return |Sum_x P_x f_x q_x|**2 / (P . q)."""
+        output = sum(joint, Fraction(0))
+        if not output:
+            return output
+        if self.histogram:
+            return sum((j * j for j in joint), Fraction(0)) / output
+        terms = (j * f for j, f in zip(joint, self.given or (), strict=True))
+        return sum(terms, Fraction(0)) ** 2 / output
 
     def _sum(self, domain: Domain, weights: Sequence[Fraction]) -> Fraction:
         """Return Sum_x f_x w_x."""

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel, as_channel
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split, split_matrix
 from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility, joint_columns
+from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["FisherInformation"]
 
@@ -109,20 +108,16 @@ class FisherInformation(ColumnUtility):
         square = (((prior[:, None] * scores).T @ columns) ** 2).sum(axis=0)
         return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
 
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the exact information in one report of a channel."""
-        scores, total = self.rows(as_channel(channel).inputs), Fraction(0)
-        for joint in joint_columns(channel, prior):
-            output = sum(joint, Fraction(0))
-            if output:
-                parts = (
-                    sum((j * s for j, s in zip(joint, score, strict=True)), Fraction(0))
-                    for score in zip(*scores, strict=True)
-                )
-                total += sum(part * part for part in parts) / output
-        return total / channel.denominator
+    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
+        """Return |Sum_x P_x s(x) q_x|**2 / (P . q)."""
+        output = sum(joint, Fraction(0))
+        if not output:
+            return output
+        parts = (
+            sum((j * s for j, s in zip(joint, score, strict=True)), Fraction(0))
+            for score in zip(*self._rows, strict=True)
+        )
+        return sum((part * part for part in parts), Fraction(0)) / output
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table: a list of scores for each input."""
