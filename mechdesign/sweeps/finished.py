@@ -31,7 +31,9 @@ class Finished:
     name. One that fails is no answer: the problem is designed again, and the file replaced.
     Each file is written whole or not at all. Of two writers the last one wins, which is as good:
     both have an answer to the same question. A file may not be on the disk yet when the machine
-    loses power; what is left of it is no answer.
+    loses power; what is left of it is no answer. A link in the place
+    of a file is replaced, so that whoever shares the folder cannot lead a writer to a file
+    elsewhere.
 
     Parameters
     ----------
@@ -115,6 +117,8 @@ class Finished:
         path = self.path(solution.problem)
         try:
             path.parent.mkdir(exist_ok=True)
+            if path.is_symlink():
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise InputError("cache", "a folder that can be written", error.strerror) from None
         write_atomically(path, json.dumps(solution.document()), durable=False)

@@ -143,6 +143,27 @@ def forged(document: dict[str, Any], how: str, other: dict[str, Any]) -> bytes:
     )
 
 
+@pytest.mark.parametrize("where", ["a file", "another certificate", "nowhere", "itself"])
+def test_a_link_is_replaced_and_never_written_through(
+    where: str, tmp_path: Path, designed: list[Problem]
+) -> None:
+    problem, other = users(2)
+    folder, own = tmp_path / "cache", tmp_path / "own"
+    own.write_bytes(b"of somebody else")
+    design_many([problem, other], cache=folder)
+    path, others = (Finished(folder, "auto", None).path(each) for each in (problem, other))
+    before = others.read_bytes()
+    path.unlink()
+    led = {"a file": own, "another certificate": others, "nowhere": tmp_path / "no", "itself": path}
+    path.symlink_to(led[where])
+    designed.clear()
+    design_many([problem], cache=folder)
+    assert designed == [problem]
+    assert path.is_file() and not path.is_symlink()
+    assert (own.read_bytes(), others.read_bytes()) == (b"of somebody else", before)
+    assert not (tmp_path / "no").exists()
+
+
 @pytest.mark.parametrize(
     "how", ["another problem", "value", "bound", "channel", "numeric", "cut", "text", "empty"]
 )
