@@ -304,8 +304,9 @@ class Problem:
     def guesses(self) -> tuple[Label, ...]:
         """The outputs of the linear form of the utility: those allowed, or what may be guessed."""
         form = self.utility.linear_form
-        guessed = None if form is None else form.default_outputs(self.domain)
-        return self.outputs or guessed or self.domain.labels
+        if form is None or form is self.utility:
+            return self.outputs or self.domain.labels
+        return form.default_outputs(self.domain) or self.domain.labels
 
     def at(self, epsilon: Any) -> Problem:
         """Return the problem with another budget.

@@ -74,6 +74,15 @@ def test_there_are_problems() -> None:
     assert len(FILES) >= 20
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_the_report_is_shown_in_every_form(name: str) -> None:
+    """The rows that bind are named in all of them, for guesses too that are no inputs."""
+    solution = solved(name)
+    assert solution.problem.utility.name in repr(solution)
+    assert json.dumps(solution.to_json())
+    assert solution._repr_html_()
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_is_documented(name: str) -> None:
     text = (PROBLEMS / name).read_text(encoding="utf-8")

@@ -170,11 +170,16 @@ class Solution:
             read = np.array([float(reading) for reading in self.decoder or ()])
             places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
             return Columns(channel.outputs, channel.matrix, places)
-        allowed = problem.outputs or problem.domain.labels
+        allowed, form = problem.guesses, problem.utility.linear_form
         matrix = np.zeros((len(problem.domain), len(allowed)))
-        outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
-        for y, label in enumerate(self.decoder or channel.outputs):
-            place = allowed.index(label)
+        if form is None or form is problem.utility:
+            outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
+            used = [allowed.index(label) for label in channel.outputs]
+        else:
+            outputs = [None] * len(allowed)
+            joint = problem.prior.array[:, None] * channel.matrix
+            used = (joint.T @ form.loss(problem.domain, allowed).array).argmin(axis=1).tolist()
+        for y, place in enumerate(used):
             matrix[:, place] += channel.matrix[:, y]
             outputs[place] = channel.outputs[y]
         places = np.eye(len(allowed))

@@ -76,6 +76,26 @@ def test_every_binding_pair_of_a_matrix_is_at_its_entry() -> None:
     assert not any(row.row == "'rare' against 'flu'" for row in solution.binding)
 
 
+@pytest.mark.parametrize("outputs", [None, ["p", "q"], ["rare", "flu", "healthy"]])
+@pytest.mark.parametrize(
+    "utility",
+    [md.BayesAccuracy(), md.GVulnerability([[1, 1, 0], [0, 1, 1], [0, 0, 2], [0.6, 0.6, 0.6]])],
+)
+@pytest.mark.parametrize(
+    "notion", [md.LDP(1), md.ContextAwareLDP([[0, 1, 1], [1, 0, 1], [1, 1, 0]])]
+)
+def test_guesses_have_labels_of_their_own(utility: Any, outputs: Any, notion: Any) -> None:
+    """Whatever labels the reports have, the rows that bind are tight, and the optimum is one."""
+    problem = Problem(DISEASES, notion, utility, prior=PRIOR, outputs=outputs)
+    solution, plain = design(problem), survey(notion, utility)
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(float(plain.value), rel=1e-9)
+    assert solution.binding
+    for row in solution.binding:
+        assert ratio(solution, row.row, row.output) == pytest.approx(2.718281828, rel=1e-6)
+    assert verify(json.loads(json.dumps(solution.document()))).bound is not None
+
+
 LINES = [
     ("flu hidden", {"flu": 1}, 0.5, {"healthy": 0.5, "rare": 0.5}),
     ("rare hidden", {"rare": 1}, 1, {"healthy": 1}),

@@ -159,7 +159,8 @@ def test_a_link_is_replaced_and_never_written_through(
     designed.clear()
     design_many([problem], cache=folder)
     assert designed == [problem]
-    assert path.is_file() and not path.is_symlink()
+    assert path.is_file()
+    assert not path.is_symlink()
     assert (own.read_bytes(), others.read_bytes()) == (b"of somebody else", before)
     assert not (tmp_path / "no").exists()
 

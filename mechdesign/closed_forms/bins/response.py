@@ -85,7 +85,7 @@ class ResponseOnBins(ClosedForm):
         m = len(found.outputs)
         own = found.bin_of[:, None] == np.arange(m)
         matrix = np.where(own, 1.0, shrink) / (1 + (m - 1) * shrink)
-        if problem.outputs is None:
+        if problem.expected_loss is None:
             return Formula(matrix, name_outputs(problem, m))
         return Formula(matrix, tuple(outputs[y] for y in found.outputs))
 
