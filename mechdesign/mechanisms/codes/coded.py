@@ -70,8 +70,13 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
         least, rise = float(self.least), float(self.most - self.least)
         return np.asarray(least * weights.sum() + rise * self._held_weights(weights))
 
-    def score_sum_moments(self, counts: FloatArray, total: float) -> ScoreSumMoments:
-        """Return the moments of the sum of all scores, by two transforms."""
+    def score_sum_moments(self, counts: FloatArray, total: float) -> ScoreSumMoments | None:
+        """Return the moments of the sum of all scores, by three transforms.
+
+        None where as many sets hold every report, as of a projective space with all its points.
+        """
+        if np.ptp(self._held_weights(np.ones(len(self.inputs), dtype=np.int64))) == 0:
+            return None
         sums = self._combined(np.ones(len(self.inputs)))
         products = self._score_sums(counts * sums) / total
         return ScoreSumMoments(

@@ -66,6 +66,18 @@ def float_table(mechanism: Mechanism) -> Matrix:
     return np.array([[float(q) for q in row] for row in exact_table(mechanism)])
 
 
+@pytest.mark.parametrize("sensitive", [3, 4, 6, 7, 13])
+def test_a_projective_space_with_all_its_points_has_nothing_to_balance(sensitive: int) -> None:
+    """As many inputs as points: the inner scores sum to 1 at every report, and f = 0."""
+    mechanism = high_low_projective_geometry(sensitive + 1, 1, list(range(sensitive)))
+    assert mechanism._inner.n_outputs == sensitive
+    table, own = float_table(mechanism), scores(mechanism)
+    assert table @ own.T == pytest.approx(np.eye(sensitive + 1), abs=1e-9)
+    assert mechanism.risk == pytest.approx(
+        ((own**2 @ table.mean(axis=0)) - 1 / (sensitive + 1) ** 2).sum(), rel=1e-9
+    )
+
+
 def risk_of_best_estimator(mechanism: Mechanism, p: Matrix) -> float:
     """Return tr M**-1 - |p|**2: n times the total variance of generalised least squares."""
     table = float_table(mechanism)
