@@ -23,18 +23,23 @@ class MergedReports(NamedTuple):
         Pairs of rows: every ordered pair of inputs is like one of them.
     inputs
         The numbers of the inputs whose rows these are; by default the first ones.
+    complete
+        Whether every input, beside any pair, is like one of these beside one of the pairs.
     """
 
     rows: tuple[tuple[Fraction, ...], ...]
     least: tuple[Fraction, ...]
     pairs: tuple[tuple[int, int], ...] = ((0, 1),)
     inputs: tuple[int, ...] = (0, 1, 2)
+    complete: bool = False
 
 
 def merged_sets(
     inside: Fraction, outside: Fraction, shares: dict[tuple[int, ...], Fraction]
 ) -> MergedReports:
     """Merge reports that are sets of inputs, likelier by one factor if they hold the own input.
+
+    All inputs are alike.
 
         Q(y|x) = m(y) inside if x is in y, else m(y) outside
 
@@ -54,4 +59,4 @@ def merged_sets(
     present = [(bits, share) for bits, share in shares.items() if share]
     columns = [[share * (inside if b else outside) for b in bits] for bits, share in present]
     least = tuple(share * outside for _, share in present)
-    return MergedReports(tuple(zip(*columns, strict=True)), least)
+    return MergedReports(tuple(zip(*columns, strict=True)), least, complete=True)

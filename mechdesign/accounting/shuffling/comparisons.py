@@ -47,6 +47,8 @@ class Comparison:
         Names of the rows.
     attained
         For every channel within a budget: one such channel, for the lower bound.
+    complete
+        Whether every input has one of the rows, up to the order of the reports.
     """
 
     rows: FloatArray
@@ -54,6 +56,7 @@ class Comparison:
     pairs: Int64Array
     labels: Sequence[Any]
     attained: Comparison | None = None
+    complete: bool = False
 
     @property
     def largest_ratio(self) -> float:
@@ -99,7 +102,8 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
             return _of_channel(channel.dense())
         labels = [channel.inputs.labels[x] for x in merged.inputs[: len(merged.rows)]]
         pairs = np.array(merged.pairs)
-        return Comparison(_floats(merged.rows), _floats([merged.least])[0], pairs, labels)
+        rows, least = _floats(merged.rows), _floats([merged.least])[0]
+        return Comparison(rows, least, pairs, labels, complete=merged.complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
         return _of_budget(_bounded(budget(channel, key), key))
     expected = "a channel, a mechanism, or a local budget"
@@ -168,7 +172,8 @@ def _of_channel(channel: Channel) -> Comparison:
     if k < 2:
         raise InputError("channel", "at least two inputs", k)
     rows = channel.matrix
-    return Comparison(rows, rows.min(axis=0), _different_pairs(rows), channel.inputs.labels)
+    pairs, labels = _different_pairs(rows), channel.inputs.labels
+    return Comparison(rows, rows.min(axis=0), pairs, labels, complete=True)
 
 
 def _different_pairs(rows: FloatArray) -> Int64Array:

@@ -11,6 +11,7 @@ from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
 from mechdesign.accounting.shuffling.lattice_sums import (
     LARGEST,
+    Part,
     SumLaw,
     clipped,
     is_spread,
@@ -84,7 +85,8 @@ def delta_of_pair(
         The relative loss from the lattice.
     """
     terms, masses, clear = _terms(first, second, least, epsilon)
-    return positive_part(terms, masses, n, tolerance) / n * (1 + SLACK) + float(clear)
+    found = positive_part([Part(terms, masses, n)], tolerance)
+    return found / n * (1 + SLACK) + float(clear)
 
 
 def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArray:
@@ -148,11 +150,11 @@ def delta_of_test(
     terms = apart / masses
     if not is_spread(terms) or terms.max() > LARGEST:
         return clear
-    terms, tilt = clipped(terms, masses, n)  # another test, that hardly ever differs
-    spacing = spacing_for(terms, masses, n, tilt, tolerance)
-    scores = np.rint(terms / spacing).astype(np.int64)
-    law = sum_law(scores, masses, n - 1, tilt * spacing)
-    return _best_threshold(law, scores, apart) + clear
+    parts, tilt = clipped([Part(terms, masses, n)])  # another test, that hardly ever differs
+    spacing = spacing_for(parts, tilt, tolerance)
+    scores = np.rint(parts[0].values / spacing)
+    law = sum_law([Part(scores, masses, n - 1)], tilt * spacing)
+    return _best_threshold(law, scores.astype(np.int64), apart) + clear
 
 
 def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:

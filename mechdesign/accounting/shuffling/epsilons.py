@@ -18,6 +18,7 @@ from mechdesign.accounting.shuffling.deltas import (
     delta_of_three_numbers,
     others_for,
 )
+from mechdesign.accounting.shuffling.hidden import Hidden
 
 __all__ = [
     "delta_above",
@@ -31,6 +32,13 @@ __all__ = [
 
 MOST_EPSILON = 50.0
 """Central budgets beyond it are called infinite."""
+
+
+MARGINS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+"""Steps above a guess, relative to it, of budgets that are proved."""
+
+MOST_PAIRS = 12
+"""With more pairs to compare, only the blanket is used."""
 
 
 def local_epsilon(comparison: Comparison) -> float:
@@ -66,12 +74,51 @@ def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delt
     return delta_of_pair(*rows, n, epsilon, FINE) <= delta
 
 
+def _hidden(comparison: Comparison, pair: int, n: int, delta: float) -> Hidden | None:
+    """Return the sharper bound where it applies."""
+    if n < 2 or not comparison.complete or len(comparison.pairs) > MOST_PAIRS:
+        return None
+    found = Hidden(comparison, pair, n, delta)
+    return found if found.applies else None
+
+
+def _hidden_epsilon(
+    comparison: Comparison, pair: int, n: int, delta: float, blanket: float
+) -> float:
+    """Return an epsilon with which a pair is private, at most that of the blanket."""
+    hidden = _hidden(comparison, pair, n, delta)
+    guess = coarse_crossing(hidden.guess, delta, 0.0, blanket) if hidden else 0.0
+    for tried in (guess * (1 + margin) for margin in MARGINS):
+        if hidden and 0 < tried < blanket and hidden.is_within(tried):
+            return tried
+    return blanket
+
+
+def _hidden_delta(
+    comparison: Comparison, pair: int, n: int, epsilon: float, blanket: float
+) -> float:
+    """Return a delta with which a pair is private, at most that of the blanket."""
+    hidden = _hidden(comparison, pair, n, blanket) if blanket > 0 else None
+    tried = 1.02 * hidden.guess(epsilon) if hidden else math.inf
+    while 0 < tried < blanket:
+        hidden = _hidden(comparison, pair, n, tried)
+        if hidden and hidden.is_within(epsilon):
+            return tried
+        tried *= 1.2
+    return blanket
+
+
 def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
     """Whether n shuffled reports are surely within (epsilon, delta)."""
     if epsilon >= local_epsilon(comparison):
         return True
     left = _open(comparison, _by_divergence(comparison), n, epsilon, delta)
-    return all(_pair_within(comparison, pair, n, epsilon, delta) for pair in left.tolist())
+    for pair in left.tolist():
+        if not _pair_within(comparison, pair, n, epsilon, delta):
+            hidden = _hidden(comparison, pair, n, delta)
+            if not hidden or hidden.guess(epsilon) > delta or not hidden.is_within(epsilon):
+                return False
+    return True
 
 
 def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, int]:
@@ -89,7 +136,10 @@ def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, 
             if end == MOST_EPSILON and not _pair_within(comparison, pair, n, end, delta):
                 return math.inf, pair
             at = partial(delta_of_pair, *rows, n)
-            found, worst = crossing(at, delta, found, end, below=True), pair
+            blanket = crossing(at, delta, found, end, below=True)
+            needed = _hidden_epsilon(comparison, pair, n, delta, blanket)
+            if needed > found:
+                found, worst = needed, pair
         left = _open(comparison, left[1:], n, found, delta)
     return found, worst
 
@@ -101,9 +151,12 @@ def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, 
         return found, worst
     left = _by_divergence(comparison)
     while len(left):
-        delta = delta_of_pair(*_of(comparison, int(left[0])), n, epsilon, FINE)
+        pair = int(left[0])
+        delta = delta_of_pair(*_of(comparison, pair), n, epsilon, FINE)
         if delta > found:
-            found, worst = delta, int(left[0])
+            delta = _hidden_delta(comparison, pair, n, epsilon, delta)
+        if delta > found:
+            found, worst = delta, pair
         left = _open(comparison, left[1:], n, epsilon, found)
     return min(found, 1.0), worst
 

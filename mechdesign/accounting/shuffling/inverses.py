@@ -66,7 +66,7 @@ def least_reports(channel: Randomizer, epsilon: Exact, delta: Exact) -> LeastRep
     >>> from mechdesign import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> least_reports(warner, "0.1", "1e-6")
-    LeastReports(enough=2640, too_few=1875)
+    LeastReports(enough=1916, too_few=1875)
     """
     comparison, central = compared(channel), central_budget(epsilon)
     delta = below_one(delta, "delta")

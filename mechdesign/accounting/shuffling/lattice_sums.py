@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import fft
 from scipy.optimize import brentq
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.outside import called
 
 __all__ = [
     "LARGEST",
+    "Part",
     "SumLaw",
     "clipped",
     "is_spread",
+    "log_moments",
     "positive_part",
     "saddle_point",
     "spacing_for",
@@ -45,9 +49,17 @@ MOST_POINTS = 1 << 22
 """Points of the lattice at most; beyond that it is made coarser, and the bounds looser."""
 
 
+class Part(NamedTuple):
+    """Summands of one law: ``values`` and ``masses`` of shape ``(n_values,)``, and how many."""
+
+    values: FloatArray
+    masses: FloatArray
+    n: int
+
+
 @dataclass(frozen=True)
 class SumLaw:
-    """The law of a sum of n steps: Pr(S = s) = scale e**(-theta (s - c)) (mass_s +- pointwise).
+    """The law of a sum of steps: Pr(S = s) = scale e**(-theta (s - c)) (mass_s +- pointwise).
 
     Attributes
     ----------
@@ -81,20 +93,25 @@ class SumLaw:
     relative: float
 
 
-def saddle_point(values: FloatArray, masses: FloatArray) -> float:
-    """Return the t >= 0 where Sum masses e**(t values) is least; 0 if no value is above 0."""
-    if values.max() <= 0 or masses @ values >= 0:
-        return 0.0
-    largest = values.max()
+def saddle_point(parts: Sequence[Part]) -> float:
+    """Return the t >= 0 where E[e**(t S)] is least for the sum S; 0 if it does not fall."""
+    largest = max(float(part.values.max()) for part in parts)
 
     def slope(t: float) -> float:
-        weights = masses * np.exp(t * (values - largest))
-        return float(weights @ values)
+        return sum(float(w @ p.values) * p.n for w, p in zip(_tilted(parts, t), parts, strict=True))
 
+    if largest <= 0 or slope(0.0) >= 0:
+        return 0.0
     end = 1 / largest
     while slope(end) < 0:
         end *= 2
     return float(called("SciPy", brentq, slope, 0, end, xtol=1e-12 * end, rtol=1e-10))
+
+
+def _tilted(parts: Sequence[Part], t: float) -> list[FloatArray]:
+    """Return the masses of the laws tilted by t, with the sum 1 each."""
+    weights = [part.masses * np.exp(t * (part.values - part.values.max())) for part in parts]
+    return [each / each.sum() for each in weights]
 
 
 def is_spread(values: FloatArray) -> bool:
@@ -102,20 +119,21 @@ def is_spread(values: FloatArray) -> bool:
     return bool(values.max() > 1e-12 * max(1.0, float(np.abs(values).max())))
 
 
-def clipped(values: FloatArray, masses: FloatArray, n: int) -> tuple[FloatArray, float]:
-    """Return values raised where it makes next to no difference, and their saddle point.
+def clipped(parts: Sequence[Part]) -> tuple[list[Part], float]:
+    """Return parts with values raised where it makes next to no difference, and their saddle point.
 
     Below -n max no sum with such a value is positive; where the tilted mass is below e**-100 there
     hardly is any.
     """
-    values = np.maximum(values, -n * values.max())
-    tilt = saddle_point(values, masses)
-    return (np.maximum(values, -100 / tilt) if tilt > 0 else values), tilt
+    least = -sum(part.n for part in parts) * max(float(part.values.max()) for part in parts)
+    parts = [part._replace(values=np.maximum(part.values, least)) for part in parts]
+    tilt = saddle_point(parts)
+    if tilt > 0:
+        parts = [part._replace(values=np.maximum(part.values, -100 / tilt)) for part in parts]
+    return parts, tilt
 
 
-def spacing_for(
-    values: FloatArray, masses: FloatArray, n: int, tilt: float, tolerance: float
-) -> float:
+def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
     """Return a spacing for which rounding values to the lattice changes little.
 
     A value between two points becomes one of them at random, with the same mean. That adds at most
@@ -123,35 +141,37 @@ def spacing_for(
     hundred spacings the largest is taken that adds no more, as where the values are near points.
     Few summands have a law of few jumps, not a smooth one, and get a finer lattice.
     """
-    weights = masses * np.exp(tilt * (values - values.max()))
-    weights /= weights.sum()
+    n, laws = sum(part.n for part in parts), _tilted(parts, tilt)
+    tilted = [part._replace(masses=each) for part, each in zip(parts, laws, strict=True)]
+    squares = sum(
+        p.n * (float(p.masses @ p.values**2) - float(p.masses @ p.values) ** 2) for p in tilted
+    )
+    values = np.concatenate([part.values for part in tilted])
+    weights = np.concatenate([part.masses * (part.n / n) for part in tilted])
     moved = float(weights[values != 0].sum())
-    deviation = math.sqrt(max(float(weights @ values**2) - float(weights @ values) ** 2, 1e-300))
     tolerance *= min(n / 300, 1) ** 2
-    widest = 4 * math.sqrt(tolerance / max(moved, 1e-300)) * deviation
+    widest = 4 * math.sqrt(tolerance * max(squares / n, 1e-300) / max(moved, 1e-300))
     if tilt > 0 and moved > 0:
         widest = min(widest, math.sqrt(8 * tolerance / (n * moved)) / tilt)
-    nearest = 1.1 * (_extent(values, weights, n)[0] + _extent(-values, weights, n)[0]) / MOST_POINTS
+    other = [part._replace(values=-part.values) for part in tilted]
+    nearest = 1.1 * (_extent(tilted)[0] + _extent(other)[0]) / MOST_POINTS
     tried = max(widest, nearest) * np.geomspace(1, 128, 700)
     places = values[:, None] / tried
-    parts = places - np.floor(places)
-    added = (weights @ (parts * (1 - parts))) * tried**2
+    shares = places - np.floor(places)
+    added = (weights @ (shares * (1 - shares))) * tried**2
     good = added <= 0.25 * moved * widest**2
     # the largest spacing that adds no more than the widest may; the first always serves
     return float(tried[np.flatnonzero(good)[-1]]) if good.any() else float(tried[0])
 
 
-def sum_law(steps: Int64Array, masses: FloatArray, n: int, theta: float) -> SumLaw:
-    """Return the law of the sum of n independent steps.
+def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
+    """Return the law of the sum of independent steps.
 
     Parameters
     ----------
-    steps
-        ``(n_steps,)`` places on the lattice.
-    masses
-        ``(n_steps,)`` masses >= 0, relative errors of at most 8 units included in ``relative``.
-    n
-        How many, at least 1.
+    parts
+        Their laws: places on the lattice, as whole numbers, and masses >= 0, relative errors of at
+        most 8 units included in ``relative``.
     theta
         The tilt, such that e**(theta s) does not overflow.
 
@@ -161,37 +181,48 @@ def sum_law(steps: Int64Array, masses: FloatArray, n: int, theta: float) -> SumL
     the law tilted so that its mean is where the sum matters (Esscher 1932), that is small beside
     what is summed.
     """
-    weights = masses * np.exp(theta * steps)
-    total = float(weights.sum())
-    weights /= total
-    largest = float(np.abs(steps).max())
-    center = round(n * float(weights @ steps))
-    moved = np.asarray(steps - center / n, dtype=np.float64)
-    below, under = _extent(-moved, weights, n)
-    above, over = _extent(moved, weights, n)
+    n = sum(part.n for part in parts)
+    tilted, log_total, mean, roundings = [], 0.0, 0.0, 0.0
+    for part in parts:
+        weights = part.masses * np.exp(theta * part.values)
+        total = float(weights.sum())
+        tilted.append(Part(part.values, weights / total, part.n))
+        log_total += part.n * math.log(total)
+        mean += part.n * float(tilted[-1].masses @ part.values)
+        largest = float(np.abs(part.values).max())
+        roundings += part.n * 2 * (abs(theta) * largest + abs(math.log(total)) + 12)
+    center = round(mean)
+    shift = (center - mean) / n
+    moved = [p._replace(values=p.values - float(p.masses @ p.values) - shift) for p in tilted]
+    below, under = _extent([part._replace(values=-part.values) for part in moved])
+    above, over = _extent(moved)
     low, high = center - math.ceil(below), center + math.ceil(above)
     size = int(fft.next_fast_len(high - low + 1, real=True))
-    placed = np.zeros(size)
-    np.add.at(placed, steps % size, weights)
-    spectrum = fft.rfft(placed)
     level = FFT_LEVEL * UNIT * max(math.log2(size), 1)
-    height = np.abs(spectrum)
-    # |(z + e)**n - z**n| <= n |e| (|z| + |e|)**(n - 1), and a tree of n - 1 complex products
-    wrong = n * level * (height + level) ** (n - 1) + math.expm1(3 * n * UNIT) * height**n
-    powered = _power(spectrum, n)
-    wrong += level * np.abs(powered)
+    powered: AnyArray = np.ones(size // 2 + 1, dtype=complex)
+    heights, wrong = np.ones(len(powered)), np.zeros(len(powered))
+    for part in tilted:
+        placed = np.zeros(size)
+        np.add.at(placed, part.values.astype(np.int64) % size, part.masses)
+        spectrum = fft.rfft(placed)
+        height = np.abs(spectrum)
+        powered = powered * _power(spectrum, part.n)
+        heights = heights * (height + level) ** part.n
+        wrong = wrong + part.n * level / (height + level)
+    # |prod (z + e)**n - prod z**n| <= prod (|z| + |e|)**n sum n |e| / (|z| + |e|), and a tree of
+    # complex products of that many factors
+    wrong = (wrong + math.expm1(3 * n * UNIT) + level) * heights
     found = np.roll(fft.irfft(powered, size), -low)[: high - low + 1]
-    roundings = 2 * (abs(theta) * largest + abs(math.log(total)) + 12)
     return SumLaw(
         theta,
         center,
-        n * math.log(total) - theta * center,
+        log_total - theta * center,
         low,
         high,
         found,
-        1.01 * 2 * float(wrong.sum()) / size,
+        1.01 * 2 * float(np.sum(wrong)) / size,
         (under, over),
-        math.expm1(n * roundings * UNIT),
+        math.expm1(roundings * UNIT),
     )
 
 
@@ -207,36 +238,39 @@ def _power(values: AnyArray, n: int) -> AnyArray:
         values = values * values
 
 
-def _extent(steps: FloatArray, weights: FloatArray, n: int) -> tuple[float, float]:
-    """Return a place above which the sum of n steps has next to no mass, and how much at most.
+def _extent(parts: Sequence[Part]) -> tuple[float, float]:
+    """Return a place above which the sum has next to no mass, and how much at most.
 
-    The mean of the steps is near 0. Pr(S > s) <= E[e**(t S)] e**(-t s) for every t > 0 (Chernoff).
+    The mean of the sum is near 0. Pr(S > s) <= E[e**(t S)] e**(-t s) for every t > 0 (Chernoff).
     """
-    most = n * float(steps.max())
-    if most <= 0:
-        return 0.0, 0.0
-    normal, largest = (
-        math.sqrt(2 * NEGLIGIBLE / (n * float(weights @ steps**2))),
-        np.abs(steps).max(),
-    )
+    most = sum(part.n * float(part.values.max()) for part in parts)
+    squares = sum(part.n * float(part.masses @ part.values**2) for part in parts)
+    if most <= 0 or not squares > 0:
+        return max(most, 0.0), 0.0
+    normal = math.sqrt(2 * NEGLIGIBLE / squares)
+    largest = max(float(np.abs(part.values).max()) for part in parts)
     # a normal sum asks for the first of these, a few rare jumps for one over the largest
     tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
-    heights = n * np.log(np.exp(np.outer(tilts, steps)) @ weights)
+    heights = log_moments(parts, tilts)
     # at least 1 / t, which the bound on what lies above asks for
     reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
     return (reach, math.exp(-NEGLIGIBLE)) if reach < most else (most, 0.0)
 
 
-def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: float) -> float:
+def log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
+    """Return ln E[e**(t S)] of the sum for each of some tilts, with largest exponents below 700."""
+    logs = (p.n * np.log(np.exp(np.outer(tilts, p.values)) @ p.masses) for p in parts)
+    return np.asarray(sum(logs))
+
+
+def positive_part(parts: Sequence[Part], tolerance: float) -> float:
     """Return an upper bound on E[(V_1 + ... + V_n)_+] for independent V.
 
     Parameters
     ----------
-    values, masses
-        ``(n_values,)`` what V may be, and how likely. Each may exceed what is meant: the
-        expectation grows with both.
-    n
-        How many, at least 1.
+    parts
+        What the V may be, how likely, and how many there are. Values and masses may exceed what is
+        meant: the expectation grows with both.
     tolerance
         The relative change that rounding to the lattice may make, > 0.
 
@@ -246,20 +280,16 @@ def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: flo
     Jensen's inequality the expectation does not fall.
     """
     # a sum's positive part is at most the sum of the positive parts
-    crude = n * float(masses @ np.maximum(values, 0)) * (1 + 1e-12)
-    rarely = n * float(masses[values != 0].sum()) < 1e-3  # two at once are rarer still
-    if n == 1 or rarely or not is_spread(values) or values.max() > LARGEST:
+    crude = sum(p.n * float(p.masses @ np.maximum(p.values, 0)) for p in parts) * (1 + 1e-12)
+    values = np.concatenate([part.values for part in parts])
+    # two values that are not 0 at once are rarer still
+    rarely = sum(p.n * float(p.masses[p.values != 0].sum()) for p in parts) < 1e-3
+    alone = sum(part.n for part in parts) == 1
+    if alone or rarely or not is_spread(values) or values.max() > LARGEST:
         return crude
-    values, tilt = clipped(values, masses, n)
-    spacing = spacing_for(values, masses, n, tilt, tolerance)
-    places = values / spacing
-    places += 4 * UNIT * np.abs(places)
-    floors = np.floor(places)
-    parts = places - floors
-    points = np.concatenate([floors, floors + 1]).astype(np.int64)
-    steps, index = np.unique(points, return_inverse=True)
-    split = np.concatenate([masses * (1 - parts), masses * parts]) * (1 + 8 * UNIT)
-    law = sum_law(steps, np.bincount(index, split).astype(np.float64), n, tilt * spacing)
+    parts, tilt = clipped(parts)
+    spacing = spacing_for(parts, tilt, tolerance)
+    law = sum_law([_split(part, spacing) for part in parts], tilt * spacing)
     first, last = max(law.low, 1), max(law.high, 1)
     sums = np.arange(first, law.high + 1)
     with np.errstate(over="ignore"):  # then the other bound is taken
@@ -271,3 +301,14 @@ def positive_part(values: FloatArray, masses: FloatArray, n: int, tolerance: flo
     above = most * math.exp(-law.theta * (last - law.center)) * law.outside[1]
     slack = (1 + law.relative) * (1 + 1e-12)
     return min(crude, spacing * math.exp(law.log_scale) * (inside + above) * slack)
+
+
+def _split(part: Part, spacing: float) -> Part:
+    """Return a law on the lattice: each value becomes one of two points, with the same mean."""
+    places = part.values / spacing
+    places += 4 * UNIT * np.abs(places)
+    floors = np.floor(places)
+    shares = places - floors
+    steps, index = np.unique(np.concatenate([floors, floors + 1]), return_inverse=True)
+    split = np.concatenate([part.masses * (1 - shares), part.masses * shares]) * (1 + 8 * UNIT)
+    return Part(steps, np.bincount(index, split).astype(np.float64), part.n)

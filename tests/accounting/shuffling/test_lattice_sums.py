@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.accounting.shuffling.lattice_sums import positive_part, saddle_point, sum_law
+from mechdesign.accounting.shuffling.lattice_sums import (
+    Part,
+    positive_part,
+    saddle_point,
+    sum_law,
+)
 from tests.strategies import examples
 
 
@@ -41,7 +46,7 @@ def test_is_above_the_exact_expectation_and_near_it(
     values = [v - max(mean, 0) for v in values]  # as where it is used: no drift upward
     masses = [w / sum(w for _, w in atoms) for _, w in atoms]
     exact = float(enumerated(values, masses, n))
-    found = positive_part(np.array(values), np.array(masses), n, 1e-6)
+    found = positive_part([Part(np.array(values), np.array(masses), n)], 1e-6)
     assert exact * (1 - 1e-12) <= found
     assert found <= exact * (1 + 1e-3) + 1e-8 * max(1, *map(abs, values))
 
@@ -49,7 +54,7 @@ def test_is_above_the_exact_expectation_and_near_it(
 def test_the_law_of_a_sum_is_binomial_far_in_the_tail() -> None:
     """Coins that show heads with probability 1/4: mass e-20 and less, tilted to the middle."""
     n, theta = 1000, math.log(3.0)
-    law = sum_law(np.array([0, 1]), np.array([0.75, 0.25]), n, theta)
+    law = sum_law([Part(np.array([0.0, 1.0]), np.array([0.75, 0.25]), n)], theta)
     for heads in (430, 500, 570):
         exact = mpmath.binomial(n, heads) * mpmath.mpf(3) ** (n - heads) / mpmath.mpf(4) ** n
         mass = law.masses[heads - law.low]
@@ -63,9 +68,8 @@ def test_the_law_of_a_sum_is_binomial_far_in_the_tail() -> None:
 def test_two_thousand_reports_against_long_arithmetic() -> None:
     """Three values, 1, -1 and 0 with a drift: the sum over how many are not 0, exactly."""
     n, moved, up = 2000, 0.05, 0.4
-    found = positive_part(
-        np.array([1.0, -1.0, 0.0]), np.array([moved * up, moved * (1 - up), 1 - moved]), n, 1e-8
-    )
+    masses = np.array([moved * up, moved * (1 - up), 1 - moved])
+    found = positive_part([Part(np.array([1.0, -1.0, 0.0]), masses, n)], 1e-8)
     with mpmath.workdps(40):
         p, q = mpmath.mpf(moved * up), mpmath.mpf(moved * (1 - up))
         rest = 1 - p - q
@@ -81,11 +85,11 @@ def test_two_thousand_reports_against_long_arithmetic() -> None:
 
 def test_the_saddle_point_has_no_slope() -> None:
     values, masses = np.array([2.0, -1.0, 0.0]), np.array([0.1, 0.5, 0.4])
-    t = saddle_point(values, masses)
+    t = saddle_point([Part(values, masses, 1)])
     assert abs(float((masses * values) @ np.exp(t * values))) < 1e-9
-    assert saddle_point(-np.abs(values), masses) == 0
+    assert saddle_point([Part(-np.abs(values), masses, 1)]) == 0
 
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_nothing_above_zero_is_nothing(n: int) -> None:
-    assert positive_part(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), n, 1e-3) == 0
+    assert positive_part([Part(np.array([-1.0, 0.0]), np.array([0.5, 0.5]), n)], 1e-3) == 0
