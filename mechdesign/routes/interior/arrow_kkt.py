@@ -28,7 +28,6 @@ with a_x = Sum alpha_i**2 D_i over the rows with h_j, and b_x - a_x again summed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from itertools import combinations
 
 import numpy as np
@@ -36,7 +35,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.outside import called, checked
 from mechdesign.routes.interior.arrow_rows import ArrowRows, Layout, read_arrow
-from mechdesign.routes.interior.newton import OutputGroup, output_groups
+from mechdesign.routes.interior.newton import KKTBlocks
 from mechdesign.routes.lp.extended_formulation import ExtendedFormulation
 
 __all__ = ["ArrowKKT"]
@@ -49,7 +48,7 @@ SCALINGS = 3
 """Rounds that bring the largest entry of each row and column of a small matrix near 1."""
 
 
-class ArrowKKT:
+class ArrowKKT(KKTBlocks):
     """The KKT blocks of some problems of one shape; see :meth:`of`.
 
     Attributes
@@ -121,10 +120,6 @@ class ArrowKKT:
         inside = -blocks.rows(blocks.start()[:, :, None])
         return blocks if inside.min(initial=1.0) > LEAST_SLACK else None
 
-    def share(self) -> ArrowKKT:
-        """Return the same rows with room for another factor."""
-        return copy(self)
-
     def start(self) -> FloatArray:
         """Return ``(b, n_vars)``: q = 1, and each free auxiliary variable amid its bounds there."""
         v = np.ones((self.batch, self.n_vars))
@@ -137,12 +132,6 @@ class ArrowKKT:
             above = np.where(np.isfinite(above), above, below + 1)
             v[:, self.size + j] = (below + above) / 2
         return v
-
-    def groups(
-        self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
-    ) -> list[OutputGroup]:
-        """Return the groups of outputs."""
-        return output_groups(self, cost, counts, start, target)
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v: ``(b, n_vars, m)`` to ``(b, n_rows, m)``."""

@@ -8,6 +8,7 @@ operations in proportion to the entries), else :class:`DenseKKT`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,12 +22,14 @@ from mechdesign.routes.base import Dual, Path, RawSolution
 from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.interior.arrow_kkt import ArrowKKT
 from mechdesign.routes.interior.dense_kkt import DenseKKT
-from mechdesign.routes.interior.method import interior_point
-from mechdesign.routes.interior.newton import KKTBlocks
+from mechdesign.routes.interior.method import Blocks, interior_point
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.column_rows import ColumnRows
 from mechdesign.routes.presolve.chain import program_cost
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram
+
+if TYPE_CHECKING:
+    from mechdesign.routes.interior.pair_output import PairBlocks
 
 __all__ = ["by_interior", "merge_rare_outputs", "solve_interior_batch"]
 
@@ -72,7 +75,7 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
         duals = tuple(rows.duals(multipliers))
         return Answer(matrix, duals, "interior: no blocks", cost.min(axis=1))
     arrow = ArrowKKT.of([rows.blocks], k)
-    blocks: KKTBlocks
+    blocks: Blocks
     pairs = _pairs(rows, m) if arrow is None else None
     if pairs is not None:
         blocks, places, kind = pairs, np.arange(len(rows)), "pair"
@@ -96,7 +99,7 @@ def by_interior(program: ConicProgram, limits: Limits, path: Path | None = None)
     return Answer(found.matrix[0], duals, route, found.potentials[0], path=found.path)
 
 
-def _pairs(rows: ColumnRows, n_outputs: int) -> KKTBlocks | None:
+def _pairs(rows: ColumnRows, n_outputs: int) -> PairBlocks | None:
     """Return the blocks of many bounds on ratios of entries; None for other rows, or for few.
 
     Raises

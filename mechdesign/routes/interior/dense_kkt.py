@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
@@ -12,12 +10,12 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import called, checked
 from mechdesign.routes.interior.kernel import REGULARIZATIONS
-from mechdesign.routes.interior.newton import OutputGroup, output_groups
+from mechdesign.routes.interior.newton import KKTBlocks
 
 __all__ = ["DenseKKT"]
 
 
-class DenseKKT:
+class DenseKKT(KKTBlocks):
     """Rows A with few entries each, the same for every output; one problem.
 
     Parameters
@@ -42,16 +40,6 @@ class DenseKKT:
     def start(self) -> FloatArray:
         """Return ``(1, n_vars)``."""
         return self._start[None, :]
-
-    def share(self) -> DenseKKT:
-        """Return the same rows with room for another factor."""
-        return copy(self)
-
-    def groups(
-        self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
-    ) -> list[OutputGroup]:
-        """Return the groups of outputs."""
-        return output_groups(self, cost, counts, start, target)
 
     def rows(self, v: FloatArray) -> FloatArray:
         """Return A v."""

@@ -33,7 +33,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from operator import methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -48,10 +48,16 @@ from mechdesign.routes.interior.kernel import (
     centering,
     longest_step,
 )
-from mechdesign.routes.interior.newton import Group, KKTBlocks
+from mechdesign.routes.interior.newton import KKTBlocks, OutputGroup
 from mechdesign.routes.limits import Limits
 
-__all__ = ["InteriorResult", "interior_point"]
+if TYPE_CHECKING:
+    from mechdesign.routes.interior.pair_output import PairBlocks, PairOutput  # numba on demand
+
+__all__ = ["Blocks", "InteriorResult", "interior_point"]
+
+Blocks: TypeAlias = "KKTBlocks | PairBlocks"
+Group: TypeAlias = "OutputGroup | PairOutput"
 
 GroupMap = Callable[[Callable[[Any], Any]], list[Any]]
 """Calls a function on every group."""
@@ -118,7 +124,7 @@ class InteriorResult:
 
 
 def interior_point(
-    blocks: KKTBlocks,
+    blocks: Blocks,
     cost: FloatArray,
     limits: Limits,
     *,
@@ -194,7 +200,7 @@ class _PrimalDualMethod:
 
     def __init__(
         self,
-        blocks: KKTBlocks,
+        blocks: Blocks,
         groups: Sequence[Group],
         limits: Limits,
         orbit: IntArray,

@@ -11,9 +11,10 @@ and z from their linearization leaves B dv = right, B = A' diag(w / s) A + diag(
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +24,8 @@ from mechdesign.routes.interior.kernel import dual_change
 __all__ = [
     "MOST_CHANGE",
     "RESTORING_ROUNDS",
-    "Group",
     "KKTBlocks",
     "OutputGroup",
-    "output_groups",
     "per_problem",
 ]
 
@@ -46,131 +45,64 @@ RESTORING_ROUNDS = 3
 """How often the restoring step is solved: each round refines what rounding left of the last."""
 
 
-class Group(Protocol):
-    """The columns of some outputs, their multipliers, and Newton steps on them.
-
-    A step is stated as goals for the complementarity products, solved for together with the other
-    groups, measured, and taken or not; what is taken adds up until the group moves. Numbers for
-    each problem are ``(batch,)`` arrays, those for each input ``(batch, size)``.
-    """
-
-    n_outputs: int
-    least_reduced: FloatArray
-    """``(batch, size)``: the least entry of A' w + c - pi on each input."""
-    auxiliary_error: FloatArray
-    """``(batch,)``: what the dual residual on auxiliary variables could cost the bound."""
-
-    @property
-    def n_products(self) -> float:
-        """How many complementarity products there are, those of outputs alike counted for each."""
-
-    def least_slack_at(self, v: FloatArray) -> float:
-        """Return the least slack of columns ``(batch, n_vars, m)``."""
-
-    def start_at(self, v: FloatArray, products: FloatArray) -> None:
-        """Set the columns, and multipliers such that the products w s are those given."""
-
-    def point(self) -> tuple[FloatArray, FloatArray]:
-        """Return the columns and the products w s, as a path keeps them."""
-
-    def highest_potentials(self, target: FloatArray) -> FloatArray:
-        """Return for each input the highest potential at which all products q z are the target."""
-
-    def set_reduced_costs(self, potentials: FloatArray) -> None:
-        """Set z to A' w + c - pi."""
-
-    def value(self) -> FloatArray:
-        """Return the loss."""
-
-    def row_sums(self) -> FloatArray:
-        """Return what each input's entries sum to."""
-
-    def products(self) -> tuple[FloatArray, FloatArray]:
-        """Return the sum of the complementarity products w s and q z, and the least slack."""
-
-    def measure_dual(self, potentials: FloatArray) -> FloatArray:
-        """Return the largest entry of the dual residual A' w + c - pi - z, and keep it."""
-
-    def restore_dual_feasibility(self, potentials: FloatArray, allowed: FloatArray) -> None:
-        """Where the dual residual is above ``(batch,)`` numbers, change w and z until it is 0."""
-
-    def keep(self, lower: BoolArray, higher: BoolArray) -> None:
-        """Keep the columns with the best value so far, and the multipliers with the best bound."""
-
-    @property
-    def best_columns(self) -> FloatArray:
-        """``(batch, size, m)``."""
-
-    @property
-    def best_multipliers(self) -> FloatArray:
-        """``(batch, n_rows, m)``."""
-
-    def factor(self, ended: BoolArray) -> FloatArray:
-        """Factor every B; return Sum_y n_y B_y**-1, of which the lower triangle counts."""
-
-    def state_predictor(self) -> FloatArray:
-        """State the Newton step to products of 0; return the row sums of dv at d pi = 0."""
-
-    def state_corrector(self, target: FloatArray) -> FloatArray:
-        """State the correction of the predictor, which aims at products of the target."""
-
-    def state_centrality_corrector(
-        self, a: FloatArray, b: FloatArray, target: FloatArray
-    ) -> FloatArray:
-        """State a correction for products that longer steps a and b would leave far from target."""
-
-    def advance(self, more: FloatArray) -> FloatArray:
-        """Solve for the rest of the right side and for more d pi; return the row sums of dv."""
-
-    def measure_rest(self, change: FloatArray) -> FloatArray:
-        """Set the rest of the right side to right - B dv; return the row sums it would yet add."""
-
-    def lengths(self, shares: FloatArray) -> FloatArray:
-        """Return ``(n_shares, 2, batch)``: the least relative changes of primal and dual variables.
-
-        They are those of the step with each of the shares of what was stated last.
-        """
-
-    def take(self, share: FloatArray) -> None:
-        """Add a share of what was stated last to the step."""
-
-    def products_after(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return what the sum of the products is after a step a for v and s, b for w and z."""
-
-    def blocked(self) -> FloatArray:
-        """Return ``(batch,)``: the least relative change of slacks of rows left out so far."""
-
-    def move(self, a: FloatArray, b: FloatArray, target: FloatArray) -> None:
-        """Step by a in v and s, by b in w and z; rows that join have products of the target."""
-
-
-class KKTBlocks(Protocol):
+class KKTBlocks(ABC):
     """The rows of a column, and the linear algebra of its block of the KKT system.
 
     Arrays have the problems of a batch first, then rows or variables, then outputs. The first
     ``size`` variables are the column; the others are auxiliary variables, which are free.
+
+    Attributes
+    ----------
+    batch
+        Problems.
+    cheap
+        Whether a factor costs no more than a few products with the rows.
+    size, n_vars
+        Inputs; inputs and free auxiliary variables.
+    n_rows
+        Inequalities on one column, those on single entries aside.
     """
 
     batch: int
     cheap: bool
-    """Whether a factor costs no more than a few products with the rows."""
+    size: int
+    n_vars: int
+    n_rows: int
 
-    @property
-    def size(self) -> int:
-        """Inputs."""
+    @abstractmethod
+    def start(self) -> FloatArray:
+        """Return ``(batch, n_vars)``: a column of ones, and auxiliary variables with A v < 0."""
 
-    @property
-    def n_vars(self) -> int:
-        """Inputs and free auxiliary variables."""
+    @abstractmethod
+    def rows(self, v: FloatArray) -> FloatArray:
+        """Return A v, shape ``(batch, n_rows, m)``, for v of shape ``(batch, n_vars, m)``."""
 
-    @property
-    def n_rows(self) -> int:
-        """Inequalities on one column, those on single entries aside."""
+    @abstractmethod
+    def columns(self, w: FloatArray) -> FloatArray:
+        """Return A' w, shape ``(batch, n_vars, m)``."""
+
+    @abstractmethod
+    def factor(self, D: FloatArray, d: FloatArray) -> None:
+        """Prepare B = A' diag(D) A + diag(d), with d on the column only, for every output.
+
+        Raises
+        ------
+        SolverError
+            If rounding leaves a B that is not positive definite.
+        """
+
+    @abstractmethod
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return B**-1 g, shape ``(batch, n_vars, m)``."""
+
+    @abstractmethod
+    def schur(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_y weights[y] B_y**-1 on the column, shape ``(batch, size, size)``."""
 
     def groups(
         self, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
-    ) -> Sequence[Group]:
-        """Return the outputs in groups.
+    ) -> list[OutputGroup]:
+        """Return the outputs in groups of about :data:`GROUP` entries each.
 
         Parameters
         ----------
@@ -183,37 +115,12 @@ class KKTBlocks(Protocol):
         target
             ``(batch,)``: what the complementarity products begin at, about.
         """
-
-
-class SparseBlocks(KKTBlocks, Protocol):
-    """Blocks for :class:`OutputGroup`, which are products with the rows and with inverses."""
-
-    def share(self) -> Any:
-        """Return the same rows with room for another factor."""
-
-    def start(self) -> FloatArray:
-        """Return ``(batch, n_vars)``: a column of ones, and auxiliary variables with A v < 0."""
-
-    def rows(self, v: FloatArray) -> FloatArray:
-        """Return A v, shape ``(batch, n_rows, m)``, for v of shape ``(batch, n_vars, m)``."""
-
-    def columns(self, w: FloatArray) -> FloatArray:
-        """Return A' w, shape ``(batch, n_vars, m)``."""
-
-    def factor(self, D: FloatArray, d: FloatArray) -> None:
-        """Prepare B = A' diag(D) A + diag(d), with d on the column only, for every output.
-
-        Raises
-        ------
-        SolverError
-            If rounding leaves a B that is not positive definite.
-        """
-
-    def solve(self, g: FloatArray) -> FloatArray:
-        """Return B**-1 g, shape ``(batch, n_vars, m)``."""
-
-    def schur(self, weights: FloatArray) -> FloatArray:
-        """Return Sum_y weights[y] B_y**-1 on the column, shape ``(batch, size, size)``."""
+        m = len(counts)
+        n_groups = min(m, -(-self.batch * self.n_rows * m // GROUP))
+        return [  # each with room for a factor of its own
+            OutputGroup(copy(self), cost[:, :, mine], counts[mine], start, target)
+            for mine in np.array_split(np.arange(m), n_groups)
+        ]
 
 
 @dataclass(frozen=True)
@@ -244,7 +151,11 @@ def _least(ratios: FloatArray) -> FloatArray:
 
 
 class OutputGroup:
-    """The columns of some outputs with any rows: a :class:`Group`.
+    """The columns of some outputs, their multipliers, and Newton steps on them.
+
+    A step is stated as goals for the complementarity products, solved for together with the other
+    groups, measured, and taken or not; what is taken adds up until the group moves. Numbers for
+    each problem are ``(batch,)`` arrays, those for each input ``(batch, size)``.
 
     Parameters
     ----------
@@ -262,7 +173,7 @@ class OutputGroup:
 
     def __init__(
         self,
-        blocks: SparseBlocks,
+        blocks: KKTBlocks,
         cost: FloatArray,
         counts: FloatArray,
         start: float,
@@ -479,18 +390,6 @@ class OutputGroup:
         d, t, u = self.step, per_problem(a), per_problem(b)
         self.v, self.w = self.v + t * d.v, self.w + u * d.w
         self.s, self.z = -self.blocks.rows(self.v), self.z + u * d.z
-
-
-def output_groups(
-    blocks: SparseBlocks, cost: FloatArray, counts: FloatArray, start: float, target: FloatArray
-) -> list[OutputGroup]:
-    """Return groups of outputs of about :data:`GROUP` entries each."""
-    m = len(counts)
-    n_groups = min(m, -(-blocks.batch * blocks.n_rows * m // GROUP))
-    return [
-        OutputGroup(blocks.share(), cost[:, :, mine], counts[mine], start, target)
-        for mine in np.array_split(np.arange(m), n_groups)
-    ]
 
 
 def _towards(products: FloatArray, aim: FloatArray) -> FloatArray:
