@@ -64,7 +64,7 @@ export const EXAMPLES: Record<string, { label: string; problem: Problem }> = {
       title: "Shares of four colors",
       domain: { values: ["red", "green", "blue", "black"] },
       prior: ["0.4", "0.3", "0.2", "0.1"],
-      privacy: { notion: "ldp", epsilon: "1" },
+      privacy: { notion: "ldp", epsilon: "0.5" },
       utility: { objective: "l2-risk" },
       outputs: null,
     },
