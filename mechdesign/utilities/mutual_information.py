@@ -25,6 +25,8 @@ class MutualInformation(ColumnUtility):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> round(float(MutualInformation().value(warner, Prior([0.5, 0.5]))), 6)
     0.130812

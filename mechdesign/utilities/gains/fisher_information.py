@@ -55,6 +55,7 @@ class FisherInformation(ColumnUtility):
     --------
     The probability of "yes" in Warner's survey, at 1/2: the score is 1/p or -1/(1 - p).
 
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> FisherInformation([2, -2]).value(warner, Prior([0.5, 0.5]))
     Fraction(1, 1)
