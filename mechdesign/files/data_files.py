@@ -22,7 +22,15 @@ from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 
-__all__ = ["file_keys", "is_file", "read_column", "read_matrix", "read_numbers", "read_rows"]
+__all__ = [
+    "file_keys",
+    "is_file",
+    "read_column",
+    "read_gains",
+    "read_matrix",
+    "read_numbers",
+    "read_rows",
+]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
@@ -171,6 +179,34 @@ def read_matrix(
     y = _places(header[1:], columns, f"{where}: header line of {path.name}")
     numbers = _numbers([line[1:] for line in body], where, f" of {path.name}", 2)
     return [[numbers[row][column] for column in y] for row in x]
+
+
+def read_gains(table: Mapping[str, Any], key: str, folder: Path, inputs: Domain) -> list[list[str]]:
+    """Return a matrix in a file with a line for each guess and a column for each input, as text.
+
+    Lines with one cell more than there are inputs begin with the name of the guess, below a header
+    line of labels, which are matched; without, the order counts.
+    """
+    name, separator = file_keys(table, key)
+    path = find_data(name, folder, f"{key}.file")
+    where, k, entries = f"{key}.file", len(inputs), 0
+    lines: list[list[str]] = []
+    for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
+        if len(line) not in (k, k + 1) or (lines and len(line) != len(lines[0])):
+            expected = f"{k} cells in each line, one for each input, or a first column more"
+            raise InputError(where, expected, f"{len(line)} in line {n} of {path.name}")
+        entries += len(line)
+        check_size("entries", entries, where)
+        lines.append(line)
+    labelled = bool(lines) and len(lines[0]) > k
+    if len(lines) <= labelled:
+        raise InputError(where, "a line for each guess", f"none in {path.name}")
+    if not labelled:
+        return _numbers(lines, where, f" of {path.name}", 1)
+    header, *body = lines
+    order = _places(header[1:], inputs, f"{where}: header line of {path.name}")
+    numbers = _numbers([line[1:] for line in body], where, f" of {path.name}", 2)
+    return [[row[column] for column in order] for row in numbers]
 
 
 def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[str]]:

@@ -39,7 +39,13 @@ from mechdesign.errors import (
     shown,
 )
 from mechdesign.exact import as_fraction
-from mechdesign.files.data_files import is_file, read_column, read_matrix, read_rows
+from mechdesign.files.data_files import (
+    is_file,
+    read_column,
+    read_gains,
+    read_matrix,
+    read_rows,
+)
 from mechdesign.files.folders import allowed_paths, find_data
 from mechdesign.files.reading import read_toml
 from mechdesign.geography.points import HAVERSINE, check_metric
@@ -480,6 +486,8 @@ def _with_files(
             read[key] = inputs.distance
         if is_file(table.get(key)):
             read[key] = read_matrix(table[key], key, folder, inputs, outputs)
+    if is_file(table.get("gain_matrix")):
+        read["gain_matrix"] = read_gains(table["gain_matrix"], "gain_matrix", folder, inputs)
     if is_file(table.get("rows")):
         read["rows"] = read_rows(table["rows"], "rows", folder, inputs)
     return read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,42 @@ def test_what_is_wrong_is_said_in_one_line(name: str, tmp_path: Path) -> None:
         load(tmp_path, cells, privacy)
     assert "\n" not in str(caught.value)
     assert "p.toml" in str(caught.value)
+
+
+GAINS = 'objective = "g-vulnerability"\ngain_matrix = { file = "E.csv" }'
+
+
+@pytest.mark.parametrize(
+    "cells",
+    ["1,0\n0,2\n1/2,1/2\n", ",a,b\nx,1,0\ny,0,2\nz,0.5,0.5\n", ",b,a\nx,0,1\ny,2,0\nz,.5,.5\n"],
+)
+def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
+    """Three guesses for two inputs, with names or without, for the objective and the notion."""
+    problem = load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)
+    matrix = problem.utility.to_table(problem.domain)["gain_matrix"]
+    assert [[Fraction(g) for g in row] for row in matrix] == [[1, 0], [0, 2], [Fraction(1, 2)] * 2]
+    notion = 'notion = "g-vulnerability"\nlimit = 1.5\ngain_matrix = { file = "E.csv" }'
+    (held,) = load(tmp_path, cells, notion, HAMMING + "\n[prior]\nuniform = true").privacy
+    assert [[Fraction(g) for g in row] for row in held.to_table()["gain_matrix"]] == [
+        [1, 0],
+        [0, 2],
+        [Fraction(1, 2)] * 2,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("1,0,0,1\n", "2 cells in each line"),
+        ("1,0\n1\n", "given 1 in line 2|1 in line 2"),
+        ("", "a line for each guess"),
+        (",a,b\n", "a line for each guess"),
+        (",a,a\nx,1,0\n", "each of 2 labels once"),
+        ("1,-1\n", "a finite number >= 0"),
+        ("1,inf\n", "gain_matrix"),
+        ("1,word\n", "a finite number >= 0"),
+    ],
+)
+def test_what_is_no_matrix_of_gains_is_told(cells: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)
