@@ -17,6 +17,7 @@ __all__ = [
     "longest",
     "over_one_denominator",
     "product_steps",
+    "ratio",
     "scaled_down",
     "scaled_up",
     "total",
@@ -52,6 +53,13 @@ def total(numbers: Sequence[Fraction]) -> Fraction:
     """Return the sum of numbers, exactly, by their common denominator."""
     parts, whole = over_one_denominator(numbers)
     return Fraction(sum(parts), whole)
+
+
+def ratio(top: int | Fraction, bottom: int | Fraction) -> Fraction:
+    """Return top / bottom, exactly; both may be long, and that they are reduced is counted."""
+    top, bottom = Fraction(top), Fraction(bottom)
+    spend(fraction_steps(longest([top]), longest([bottom])), "a ratio")
+    return top / bottom
 
 
 def product_steps(*numbers: int) -> int:

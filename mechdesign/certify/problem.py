@@ -14,7 +14,7 @@ from itertools import islice, repeat
 from math import isfinite, ldexp
 from typing import Any, TypeAlias
 
-from mechdesign.certify.fixed_point import over_one_denominator, scaled_down
+from mechdesign.certify.fixed_point import over_one_denominator, ratio, scaled_down
 from mechdesign.certify.forms import exact_number as number
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
 from mechdesign.certify.schema import DIVERGENCES, KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
@@ -160,7 +160,7 @@ class Statement:
             (values, *more), unit = self.scores
             if more:
                 raise CertificateError("decoders are for the scores of one parameter")
-            return [Fraction(value, unit) for value in values]
+            return [ratio(value, unit) for value in values]
         found = [number(value) for value in self.utility["values"]]
         if len(found) != len(self.prior):
             raise CertificateError("the objective in the file has not one value for each input")

@@ -74,13 +74,14 @@ def multipliers(rows: list[Document], **data: Any) -> Document:
     return {"theorem": None, "dual": {"weights": None, "rows": rows, **data}}
 
 
-def with_values(values: list[str]) -> Document:
-    """A file for the error of a scalar, with other values in its problem."""
+def with_values(values: list[str], prior: list[str] | None = None) -> Document:
+    """A file for the error of a scalar, with other values in its problem, and another prior."""
     problem = Problem(
         range(len(values)), LDP(1), PosteriorMeanSquaredError(values=list(range(len(values))))
     )
     file = document(problem, {"theorem": None, "dual": None})
     file["problem"]["utility"]["values"] = values
+    file["problem"]["prior"] = prior or file["problem"]["prior"]
     return sealed(file)
 
 
@@ -118,6 +119,11 @@ HOSTILE: dict[str, Callable[[], Document]] = {
     ),
     "values whose denominators have little in common": lambda: with_values(
         [f"1/{10**250 + 2 * x + 1}" for x in range(250)]
+    ),
+    "gains of long values at a long prior": lambda: with_values(
+        [f"{10**980}/{10**985 + 3 * x + 1}" for x in range(80)],
+        [f"{(10**990 + 7) // 80}/{10**990 + 7}"] * 79
+        + [f"{10**990 + 7 - 79 * ((10**990 + 7) // 80)}/{10**990 + 7}"],
     ),
     "a box of priors whose ends have little in common": lambda: with_privacy(
         {"notion": "bounded-prior-lip", "lower": LITTLE_IN_COMMON, "upper": ["1"] * 600}, 600

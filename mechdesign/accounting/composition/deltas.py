@@ -121,6 +121,8 @@ def _pair_delta(
             {y: math.log(entry) for y, entry in enumerate(channel.matrix[x].tolist()) if entry}
             for x in pair
         )
+        if own.keys().isdisjoint(other):  # one report tells the two apart
+            return 1.0
         loss = privacy_loss_distribution.from_two_probability_mass_functions(
             log_probability_mass_function_lower=other,
             log_probability_mass_function_upper=own,

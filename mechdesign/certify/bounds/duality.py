@@ -27,6 +27,7 @@ from mechdesign.certify.fixed_point import (
     dot,
     fraction_steps,
     over_one_denominator,
+    ratio,
     scaled_down,
     scaled_up,
 )
@@ -104,9 +105,9 @@ def value(
         spend(4 * len(prior), "the value")
         total = list(map(add, total, map(mul, losses.upper(place), q)))
     if statement.is_worst_case:
-        return Fraction(max(total), losses.denominator * denominator)
+        return ratio(max(total), losses.denominator * denominator)
     masses, whole = statement.masses
-    return Fraction(sum(map(mul, masses, total)), whole * losses.denominator * denominator)
+    return ratio(sum(map(mul, masses, total)), whole * losses.denominator * denominator)
 
 
 def decoder(

@@ -30,9 +30,9 @@ from mechdesign.certify.bounds.sums.rays import all_rays, single_budget_rays
 from mechdesign.certify.bounds.sums.reduced_gains import reduced_gain_by_rays
 from mechdesign.certify.fixed_point import (
     dot,
-    fraction_steps,
     over_one_denominator,
     product_steps,
+    ratio,
     scaled_down,
     scaled_up,
     total,
@@ -241,12 +241,12 @@ def _linear_gain(
     """Return g(q) = Sum_x b_x (a_x . q)**2 / (p . q), exactly, as a function of a ray."""
     p, whole = over_one_denominator(prior)
     longest = max(max(map(abs, row)) for row in rows)
-    steps = 2 * len(rows) ** 2 * product_steps(longest) + 2 * fraction_steps(6 * BITS)
+    steps = 2 * len(rows) ** 2 * product_steps(longest)
 
     def gain(q: Sequence[int]) -> Fraction:
         spend(steps + len(rows) * product_steps(max(q)), "the gain of a ray")
         squares = [sum(map(mul, row, q)) ** 2 for row in rows]
-        return Fraction(sum(map(mul, weights, squares)) * whole, sum(map(mul, p, q)) << 3 * BITS)
+        return ratio(sum(map(mul, weights, squares)) * whole, sum(map(mul, p, q)) << 3 * BITS)
 
     return gain
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from operator import mul
 from typing import Any
 
-from mechdesign.certify.fixed_point import over_one_denominator, product_steps
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps, ratio
 from mechdesign.certify.problem import MOST_DIGITS, Statement, whole_number
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -89,7 +89,7 @@ def variance(
     squares, whole = [top * top for top in readings.tops], readings.bottom**2 << bits
     values, unit = statement.whole_values
     found = [
-        Fraction(sum(map(mul, row, squares)), whole) - Fraction(value * value, unit * unit)
+        ratio(sum(map(mul, row, squares)), whole) - ratio(value * value, unit * unit)
         for value, row in zip(values, zip(*columns, strict=True), strict=True)
     ]
     if statement.is_worst_case:

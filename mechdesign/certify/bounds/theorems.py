@@ -19,7 +19,7 @@ from mechdesign.certify.bounds.outward import bounded_pairs, lift_range, ratio_c
 from mechdesign.certify.bounds.simplicial import universal_columns
 from mechdesign.certify.bounds.sums.gains import has_gain, total_gain
 from mechdesign.certify.bounds.sums.rays import integer_rows
-from mechdesign.certify.fixed_point import over_one_denominator, product_steps
+from mechdesign.certify.fixed_point import over_one_denominator, product_steps, ratio
 from mechdesign.certify.privacy.check import lift_limits, ratio_limits
 from mechdesign.certify.privacy.linear_rows import is_linear, linear_rows
 from mechdesign.certify.privacy.prior_sets import prior_bounds
@@ -64,7 +64,7 @@ def best_after(statement: Statement, columns: Sequence[Sequence[Fraction]]) -> F
             "the loss after a report",
         )
         least = min(sum(joint[x] * loss[x] for x in given) for loss in by_output)
-        total += Fraction(least, whole * losses.denominator)
+        total += ratio(least, whole * losses.denominator)
     return total
 
 
@@ -81,7 +81,7 @@ def nothing_constrained(statement: Statement) -> Fraction:
     if statement.is_worst_case:
         return Fraction(max(least), unit)
     masses, whole = statement.masses
-    return Fraction(sum(map(mul, masses, least)), whole * unit)
+    return ratio(sum(map(mul, masses, least)), whole * unit)
 
 
 def equal_rows(statement: Statement) -> Fraction:

@@ -47,7 +47,7 @@ from typing import Any
 from mechdesign.certify.bounds.decoders import least_on_interval
 from mechdesign.certify.bounds.duality import BITS, SCALE, add_rows
 from mechdesign.certify.bounds.prices.one_budget import budget_and_ceiling
-from mechdesign.certify.fixed_point import product_steps, scaled_down, scaled_up
+from mechdesign.certify.fixed_point import product_steps, ratio, scaled_down, scaled_up
 from mechdesign.certify.problem import Statement, number, read_masses, read_potentials
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
@@ -77,7 +77,7 @@ class _Parabolas:
         spend(steps, "the probes of readings")
         spend(10 * length * (length + product_steps(whole)) * len(values), "the mean of squares")
         f = [2 * value - middle for value in values]  # over the width
-        second = Fraction(sum(p * v * v for p, v in zip(masses, f, strict=True)), whole * width**2)
+        second = ratio(sum(p * v * v for p, v in zip(masses, f, strict=True)), whole * width**2)
         self.offset = Fraction(sum(map(mul, self.m, f)), SCALE * width) - second
         decoders = map(number, dual["decoders"])
         probes = (

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError, Prior
-from mechdesign.accounting import compose, exact_delta, prior_mismatch, privacy_profile
+from mechdesign.accounting import (
+    approximate_delta,
+    compose,
+    exact_delta,
+    prior_mismatch,
+    privacy_profile,
+)
 from mechdesign.accounting.composition.formulas import (
     lip_composition_bound,
     lip_to_ldp,
@@ -97,3 +103,10 @@ def test_profiles_at_budgets_whose_exponentials_are_no_floats(epsilon: int) -> N
     assert found.ldp == (Fraction(1, 4),)
     assert found.lip == (Fraction(1, 8),)
     assert exact_delta([channel, channel], epsilon) == 7 / 16
+
+
+def test_reports_that_one_input_alone_sends_tell_all() -> None:
+    """The package for privacy loss distributions fails on two rows without a report in common."""
+    clear = Channel.from_matrix([[1, 0], [0, 1]])
+    assert approximate_delta([clear, clear], 1) == (1.0, 1.0)
+    assert exact_delta([clear, clear], 1) == 1

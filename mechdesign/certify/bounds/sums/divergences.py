@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.certify.bounds.outward import ldp_budget
-from mechdesign.certify.fixed_point import fraction_steps, product_steps
+from mechdesign.certify.fixed_point import fraction_steps, product_steps, ratio
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower, log_lower, log_upper, sqrt_lower, sqrt_upper
@@ -65,13 +65,13 @@ def divergence(statement: Statement, q: Sequence[Any], *, up: bool) -> Fraction:
     are_whole = type(q[0]) is int
     spend(2 * len(q) * (1 + product_steps(unit) if are_whole else 100), "a divergence")
     a, b = (
-        Fraction(sum(w * v for w, v in zip(side, q, strict=True) if w and v)) / unit
+        ratio(sum(w * v for w, v in zip(side, q, strict=True) if w and v), unit)
         for side in (first, second)
     )
     objective = statement.utility["objective"]
     if a and not b and objective in INFINITE:
         raise CertificateError("a report that only one mixture sends makes the divergence infinite")
-    spend(50 + 4 * fraction_steps(a.numerator.bit_length() + b.numerator.bit_length()), "a gain")
+    spend(10 + 4 * fraction_steps(a.numerator.bit_length() + b.numerator.bit_length()), "a gain")
     return TERMS[objective](a, b, up)
 
 

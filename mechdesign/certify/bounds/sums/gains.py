@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from mechdesign.certify.bounds.sums.divergences import divergence, is_infinite
-from mechdesign.certify.fixed_point import fraction_steps, product_steps
+from mechdesign.certify.fixed_point import fraction_steps, product_steps, ratio
 from mechdesign.certify.problem import (
     ACCURACY,
     FISHER,
@@ -61,7 +61,7 @@ def offset(statement: Statement) -> Fraction:
     values, unit = statement.whole_values
     spend(len(masses) * (product_steps(whole) + product_steps(unit)), "a second moment")
     squares = sum(p * f * f for p, f in zip(masses, values, strict=True))
-    return Fraction(squares, whole * unit * unit)
+    return ratio(squares, whole * unit * unit)
 
 
 def error_or_gain(statement: Statement, error: Fraction) -> Fraction:
@@ -75,7 +75,7 @@ def error_or_gain(statement: Statement, error: Fraction) -> Fraction:
     values, unit = statement.whole_values
     spend(len(masses) * (product_steps(whole) + product_steps(unit)), "a second moment")
     squares = sum(p * f * f for p, f in zip(masses, values, strict=True))
-    return Fraction(squares, whole * unit * unit) - error
+    return ratio(squares, whole * unit * unit) - error
 
 
 def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
@@ -96,19 +96,19 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
     total = sum(joint.values())
     if not total:
         return ZERO
-    spend(50 + 2 * fraction_steps(total.numerator.bit_length()), "a gain")
+    spend(30 + 2 * fraction_steps(total.numerator.bit_length()), "a gain")
     if objective == ACCURACY:
         return Fraction(max(joint.values())) / whole
     if objective == VULNERABILITY:
         gains, unit = statement.guesses
         spend(len(gains) * len(joint) * (1 + product_steps(unit)), "a gain")
         best = max(sum(j * g[x] for x, j in joint.items()) for g in gains)
-        return Fraction(best) / (whole * unit)
+        return ratio(best, whole * unit)
     if objective == FISHER:
         scores, unit = statement.scores
         spend(len(scores) * len(joint) * (1 + product_steps(unit)), "a gain")
         moments = (sum(j * s[x] for x, j in joint.items()) for s in scores)
-        return _ratio(sum(m * m for m in moments), total * whole * unit * unit)
+        return ratio(sum(m * m for m in moments), total * whole * unit * unit)
     if objective == INFORMATION:
         log, by_value = log_upper if up else log_lower, dict[Any, Any]()
         for x, j in joint.items():  # equal entries have one logarithm
@@ -117,15 +117,11 @@ def gain(statement: Statement, q: Column, *, up: bool) -> Fraction:
         logs = (j * log(Fraction(v) * whole / total) for v, j in by_value.items())
         return sum(logs, ZERO) / whole
     if statement.is_histogram:
-        return _ratio(sum(j * j for j in joint.values()), total * whole)
+        return ratio(sum(j * j for j in joint.values()), total * whole)
     values, unit = statement.whole_values
     spend(len(q) * product_steps(unit), "a gain")
     moment = sum(j * values[x] for x, j in joint.items())
-    return _ratio(moment * moment, total * whole * unit * unit)
-
-
-def _ratio(top: Any, bottom: Any) -> Fraction:
-    return Fraction(top) / Fraction(bottom)
+    return ratio(moment * moment, total * whole * unit * unit)
 
 
 def total_gain(
