@@ -16,6 +16,9 @@ from mechdesign.notions.base import budget
 
 __all__ = ["approximate_delta", "exact_delta"]
 
+LEAST_SHARED = 1e-12
+"""What reports that two inputs share have of the mass, where tails of it are dropped."""
+
 
 def exact_delta(channels: Iterable[Channel], epsilon: Exact) -> float:
     """Return the least delta with which independent releases are (epsilon, delta)-LDP.
@@ -129,6 +132,9 @@ def _pair_delta(
             pessimistic_estimate=pessimistic,
             value_discretization_interval=interval,
         )
-        part = loss if uses == 1 else loss.self_compose(uses)
+        # the package drops tails of 1e-15, and fails where nothing else is finite
+        shared = math.fsum(math.exp(own[y]) for y in own.keys() & other.keys())
+        dropped = 1e-15 if shared**uses > LEAST_SHARED else 0.0
+        part = loss if uses == 1 else loss.self_compose(uses, dropped)
         total = part if total is None else total.compose(part)
     return 0.0 if total is None else float(total.get_delta_for_epsilon(epsilon))

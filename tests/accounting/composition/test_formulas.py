@@ -110,3 +110,6 @@ def test_reports_that_one_input_alone_sends_tell_all() -> None:
     clear = Channel.from_matrix([[1, 0], [0, 1]])
     assert approximate_delta([clear, clear], 1) == (1.0, 1.0)
     assert exact_delta([clear, clear], 1) == 1
+    rare = Channel.from_matrix([["0.999999999", "1e-9", 0], [0, "1e-9", "0.999999999"]])
+    below, above = approximate_delta([rare, rare], 1)
+    assert below <= exact_delta([rare, rare], 1) <= above <= 1 + 1e-12
