@@ -194,7 +194,7 @@ def privatize_file(
     replace
         Whether a file that is there already is replaced, else refused.
     chunk
-        Rows that are held at once; default 65,536, fewer where a report is long.
+        Rows that are held at once; default 32,768, fewer where a report is long.
     progress
         Called after each chunk with the rows so far and the share of the file that was read.
 

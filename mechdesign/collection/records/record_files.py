@@ -32,7 +32,7 @@ __all__ = [
     "safe_table",
 ]
 
-CHUNK = 1 << 16
+CHUNK = 1 << 15
 """Rows that are held at once, unless a caller wants it otherwise."""
 
 CHUNK_BITS = 1 << 26

@@ -59,7 +59,7 @@ def tally_file(
     form
         What ``-`` holds, as for :func:`privatize_file`.
     chunk
-        Rows that are held at once; default 65,536, fewer where a report is long.
+        Rows that are held at once; default 32,768, fewer where a report is long.
     progress
         Called after each chunk with the rows so far and the share of the file that was read.
 
