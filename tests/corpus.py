@@ -51,6 +51,10 @@ from mechdesign import (
     MutualInformation,
     MutualInformationPrivacy,
     NamedLaw,
+    PlaneHistogram,
+    PlaneMixture,
+    PlaneProblem,
+    PlaneSamples,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
@@ -448,6 +452,22 @@ ON_INTERVALS: dict[str, tuple[Any, Any, Utility, Any]] = {
     "priors": (UNIT, TWO_PRIORS, LOSSES["squared"], BETA),
     "box": (UNIT, CONIC["box"], LOSSES["absolute"], BETA),
     "ball": (UNIT, CONIC["ball"], BEST, BETA),
+    "reading": ([0, 1], LDP(1), UnbiasedVariance(), BETA),
+    "reading lip": ([0, 1], LIP(1), UnbiasedVariance(), Histogram([0, "1/2", 1], ["1/3", "2/3"])),
+    "reading worst": ([0, 1], LDP(1), UnbiasedVariance(worst_case=True), None),
+    "reading lip worst": ([0, 1], LIP(1), UnbiasedVariance(worst_case=True), BETA),
+    "reading high-low worst": (
+        UNIT,
+        HighLowLDP(1, [MIDDLE]),
+        UnbiasedVariance(worst_case=True),
+        BETA,
+    ),
+    "reading metric worst": (
+        [0, 1],
+        MetricPrivacy(3, "absolute"),
+        UnbiasedVariance(worst_case=True),
+        BETA,
+    ),
 }
 """Interval, notion, loss and law."""
 
@@ -463,10 +483,43 @@ def _on_interval(domain: Any, notion: Any, utility: Utility, law: Any) -> Callab
     return solve
 
 
+POINTS = PlaneSamples([(0, "1/4"), ("1/2", 1), (1, "3/8"), ("3/4", "1/8")])
+TOWNS = PlaneMixture(
+    ["1/3", "2/3"], [(BETA, NamedLaw("uniform")), (NamedLaw("uniform"), NamedLaw("uniform"))]
+)
+BINS = PlaneHistogram([[0, "1/2", 1], [0, 1]], [["1/3"], ["2/3"]])
+IN_PLANE: dict[str, tuple[Any, Utility, Any]] = {
+    "ldp": (LDP(3), LOSSES["squared"], None),
+    "ldp distances": (LDP(3), LOSSES["euclidean"], TOWNS),
+    "ldp worst": (LDP(3), MeanSquaredDistance(worst_case=True), POINTS),
+    "worst distances": (LDP(3), EuclideanDistance(worst_case=True), None),
+    "lip": (LIP(1), LOSSES["squared"], POINTS),
+    "lift": (AsymmetricLift("0.7", 1), LOSSES["squared"], TOWNS),
+    "pml distances": (PML("1.5"), LOSSES["euclidean"], BINS),
+    "lip and ldp": ([LIP("1.5"), LDP("2.5")], LOSSES["euclidean"], TOWNS),
+    "approximate-ldp": (ApproximateLDP(2, "0.05"), LOSSES["squared"], BINS),
+    "approximate-lip": (ApproximateLIP("0.8", "0.02"), LOSSES["squared"], TOWNS),
+    "information": (MutualInformationPrivacy("0.1"), LOSSES["squared"], BINS),
+    "leakage": (MaximalLeakage("0.8"), LOSSES["euclidean"], POINTS),
+}
+"""Notion, loss and law."""
+
+
+def _in_plane(notion: Any, utility: Utility, law: Any) -> Callable[[], Document]:
+    """Design on few nodes, so that the file is short."""
+
+    def solve() -> Document:
+        with mock.patch("mechdesign.designs.continuous.plane.FIRST", 3):
+            problem = PlaneProblem([(0, 0), (1, 1)], notion, utility, prior=law)
+            return design(problem, gap=9.0).document()
+
+    return solve
+
+
 CONTINUOUS: dict[str, Callable[[], Document]] = {
     f"on an interval, {name}": _on_interval(*stated) for name, stated in ON_INTERVALS.items()
-}
-"""Files of numbers on an interval, of which the second checker of channels knows nothing."""
+} | {f"in the plane, {name}": _in_plane(*stated) for name, stated in IN_PLANE.items()}
+"""Files of numbers and of points, of which the second checker of channels knows nothing."""
 
 
 @functools.cache

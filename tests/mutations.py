@@ -40,7 +40,7 @@ NAMES = {
     "status": "optimal bounded infeasible",
     "sense": "minimize maximize",
     "format": "mechdesign-channel mechdesign-mechanism mechdesign-bare-channel "
-    "mechdesign-continuous",
+    "mechdesign-continuous mechdesign-plane",
     "mechanism": "randomized-response hadamard-response projective-geometry-response "
     "optimized-unary-encoding symmetric-unary-encoding subset-selection by-component high-low "
     "lip-randomized-response in-clear geometric-noise planar-laplace",
@@ -100,6 +100,10 @@ SPARE: dict[str, Any] = {
     "grid": {"rows": 1, "columns": 3, "spacing": "1"},
     "cuts": ["1/2"],
     "points": {"coordinates": [["0", "0"], ["1", "-1/2"], ["3", "0"]], "metric": "euclidean"},
+    "axes": [["0", "1/2", "1"], ["0", "1"]],
+    "box": [["0", "1"], ["0", "2"]],
+    "interval": ["0", "1"],
+    "means": [["1/16"] * 9],
     "spare": None,
 }
 DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?|-?[0-9]+/[0-9]+")
