@@ -107,7 +107,7 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def check_plain(kind: pa.DataType, key: str) -> None:
     """Raise InputError unless cells of a type can be text."""
-    if pa.types.is_nested(kind):
+    if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
         raise InputError(key, "a column of text or numbers", str(kind).partition("<")[0])
 
 

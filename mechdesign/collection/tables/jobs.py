@@ -103,6 +103,12 @@ class PrivatizeJob:
         if twice:
             expected = "columns beside those that are to be private"
             raise InputError("keep", expected, shown(twice[0]))
+        if len(set(self.keep)) < len(self.keep):
+            raise InputError("keep", "columns that all differ", shown(list(self.keep)))
+        noted = self.rng is not None and not self.one_column
+        if noted and NOTE in (*self.mechanisms, *self.keep):
+            expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
+            raise InputError("data", expected, shown(NOTE), "rename it")
 
     def wanted(self) -> list[Any]:
         """Return the names of the columns that are read."""

@@ -252,3 +252,35 @@ def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
     table = pa.table({"answer": pa.chunked_array([column] * pieces)})
     with pytest.raises(InputError, match="expected codes of categories that exist"):
         md.privatize(table, {"answer": channel})
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_simulation_says_so_beside_whatever_is_called_note(make: Any) -> None:
+    """Its column would take the place of another, or the other its place."""
+    channel, table = (
+        md.GeneralizedRandomizedResponse(["a", "b"], 1),
+        make({"note": ["a"], "x": ["b"]}),
+    )
+    with pytest.raises(InputError, match="another name than 'note'"):
+        md.privatize(table, {"note": channel}, rng=1)
+    with pytest.raises(InputError, match="another name than 'note'"):
+        md.privatize(table, {"x": channel}, keep=["note"], rng=1)
+    kept = md.privatize(table, {"x": channel}, keep=["note"])
+    assert list(kept["note"].to_list() if make is not pa.table else kept["note"].to_pylist()) == [
+        "a"
+    ]
+    with pytest.raises(InputError, match="columns that all differ"):
+        md.privatize(table, {"x": channel}, keep=["note", "note"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.period_range("2020-01-01", periods=2, freq="D"),
+        pd.interval_range(0, 2),
+        pd.Series([b"0" * 16] * 2, dtype=pd.ArrowDtype(pa.uuid())),
+    ],
+)
+def test_types_that_are_made_of_others_are_no_text(column: Any) -> None:
+    with pytest.raises(InputError, match="expected a column of text or numbers, given extension"):
+        md.privatize(pd.DataFrame({"x": column}), {"x": md.GeneralizedRandomizedResponse(2, 1)})
