@@ -10,12 +10,9 @@ from pathlib import Path
 
 from mechdesign.certify import proof
 from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, Row, Table, Variants
-from mechdesign.certify.schema import (
-    BARE_CHANNEL_FILE,
-    CHANNEL_FILE,
-    CONTINUOUS_FILE,
-    MECHANISM_FILE,
-)
+from mechdesign.certify.schema.channel_files import BARE_CHANNEL_FILE, CHANNEL_FILE
+from mechdesign.certify.schema.continuous_files import CONTINUOUS_FILE, PLANE_FILE
+from mechdesign.certify.schema.mechanism_files import MECHANISM_FILE
 
 PAGE = Path(__file__).resolve().parent / "certificates.md"
 
@@ -62,7 +59,7 @@ def file_tables() -> Iterator[str]:
     yield "| table | has | may have |"
     yield "|---|---|---|"
     seen: list[Form] = []
-    for file in (CHANNEL_FILE, BARE_CHANNEL_FILE, CONTINUOUS_FILE, MECHANISM_FILE):
+    for file in (CHANNEL_FILE, BARE_CHANNEL_FILE, CONTINUOUS_FILE, PLANE_FILE, MECHANISM_FILE):
         for form in named(file):
             if form in seen:
                 continue

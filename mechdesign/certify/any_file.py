@@ -10,13 +10,9 @@ from mechdesign.certify import bare_channel, channel_file, mechanism_file
 from mechdesign.certify.channel_file import Verified, digest
 from mechdesign.certify.continuous import continuous_file
 from mechdesign.certify.forms import Form
-from mechdesign.certify.schema import (
-    BARE_CHANNEL_FILE,
-    CHANNEL_FILE,
-    CONTINUOUS_FILE,
-    MECHANISM_FILE,
-    PLANE_FILE,
-)
+from mechdesign.certify.schema.channel_files import BARE_CHANNEL_FILE, CHANNEL_FILE
+from mechdesign.certify.schema.continuous_files import CONTINUOUS_FILE, PLANE_FILE
+from mechdesign.certify.schema.mechanism_files import MECHANISM_FILE
 from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.resources import counted, entries_of
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from mechdesign.certify.fixed_point import over_one_denominator, ratio, scaled_down
 from mechdesign.certify.forms import exact_number as number
 from mechdesign.certify.loss_tables import DistanceLosses, HammingLosses, Losses, TableLosses
-from mechdesign.certify.schema import DIVERGENCES, KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
+from mechdesign.certify.schema.problems import DIVERGENCES, KNOWN_OBJECTIVES, LOSSES, PROBLEM, RISKS
 from mechdesign.errors import CertificateError
 from mechdesign.resources import entries_of, spend
 

@@ -52,25 +52,23 @@ from mechdesign.certify.problem import (
     Statement,
     check_indices,
 )
-from mechdesign.certify.schema import (
+from mechdesign.certify.schema.certificates import (
     BAND_DUAL,
     BOXES_DUAL,
     CERTIFICATES,
     DECODERS_DUAL,
-    DIVERGENCES,
     DUALS,
-    LOSSES,
     PRICE_DUALS,
     RAYS_DUAL,
     READINGS_DUALS,
     REPRESENTATIVES_DUAL,
     RISK_DUALS,
-    RISKS,
     ROWS_DUAL,
     SETS_DUAL,
     SUMS_DUAL,
     WEIGHTED_DUAL,
 )
+from mechdesign.certify.schema.problems import DIVERGENCES, LOSSES, RISKS
 from mechdesign.errors import CertificateError
 from mechdesign.resources import counted_apart
 

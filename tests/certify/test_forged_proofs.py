@@ -22,7 +22,7 @@ from mechdesign.certify.channel_file import read_channel
 from mechdesign.certify.privacy.check import check
 from mechdesign.certify.problem import statement_of
 from mechdesign.certify.proof import prove
-from mechdesign.certify.schema import CHANNEL_FILE
+from mechdesign.certify.schema.channel_files import CHANNEL_FILE
 from mechdesign.errors import MechdesignError
 from mechdesign.resources import counted
 from tests.corpus import CASES, document_of

@@ -16,7 +16,7 @@ from mechdesign import CertificateError, LimitError, resources
 from mechdesign.certify import verify
 from mechdesign.certify.packed import FLOATS, INTEGERS, is_packed, unpacked
 from mechdesign.certify.proof import PARALLEL
-from mechdesign.certify.schema import ROWS_DUAL
+from mechdesign.certify.schema.certificates import ROWS_DUAL
 from mechdesign.designs.multiplier_tables import _packed
 from mechdesign.resources import entries_of
 from tests.corpus import document_of

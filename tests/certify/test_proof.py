@@ -9,7 +9,7 @@ import pytest
 from mechdesign.certify.forms import Fixed, Table
 from mechdesign.certify.problem import read_statement
 from mechdesign.certify.proof import BOUNDS, THEOREMS, objective_of
-from mechdesign.certify.schema import DUALS, PLAIN_THEOREMS
+from mechdesign.certify.schema.certificates import DUALS, PLAIN_THEOREMS
 from mechdesign.errors import CertificateError
 from tests.corpus import CASES, document_of
 

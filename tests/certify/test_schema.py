@@ -24,7 +24,8 @@ from mechdesign import (
 )
 from mechdesign.certify import digest, parse, verify
 from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, Row, Table, Variants
-from mechdesign.certify.schema import BARE_CHANNEL_FILE, CHANNEL_FILE, MECHANISM_FILE
+from mechdesign.certify.schema.channel_files import BARE_CHANNEL_FILE, CHANNEL_FILE
+from mechdesign.certify.schema.mechanism_files import MECHANISM_FILE
 from mechdesign.files.channels import bare_document
 from tests.corpus import CASES, document_of
 from tests.documents import Document, refused, sealed

@@ -23,7 +23,7 @@ from mechdesign import (
 )
 from mechdesign.certify import verify
 from mechdesign.certify.proof import BOUNDS, check_multipliers
-from mechdesign.certify.schema import DUALS
+from mechdesign.certify.schema.certificates import DUALS
 from mechdesign.notions import Notion
 from tests.mutations import digest
 from tests.strategies import examples, statement_of

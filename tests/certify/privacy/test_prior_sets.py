@@ -27,7 +27,7 @@ from mechdesign.certify.privacy.prior_sets import (
     read_members,
 )
 from mechdesign.certify.problem import LINEAR, SECRET, Statement
-from mechdesign.certify.schema import NOTIONS
+from mechdesign.certify.schema.problems import NOTIONS
 from tests.strategies import examples, prior_sets, simplex, statement_of
 
 Point = list[Fraction]

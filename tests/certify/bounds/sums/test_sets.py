@@ -32,7 +32,7 @@ from mechdesign.certify.bounds.sums.reduced_gains import potentials_bound, reduc
 from mechdesign.certify.bounds.sums.sets import rays_above
 from mechdesign.certify.problem import Statement, number, read_statement
 from mechdesign.certify.proof import BOUNDS
-from mechdesign.certify.schema import SETS_DUAL
+from mechdesign.certify.schema.certificates import SETS_DUAL
 from mechdesign.notions import Notion
 from tests.documents import sealed
 
