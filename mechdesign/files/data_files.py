@@ -25,6 +25,7 @@ from mechdesign.resources import check_size, current
 __all__ = [
     "file_keys",
     "is_file",
+    "number_column",
     "read_column",
     "read_gains",
     "read_matrix",
@@ -275,3 +276,15 @@ def read_rows(
             if value and row.setdefault(word, value) != value:
                 raise InputError(where, f"the {word} of a line before, of the same row", "another")
     return list(rows.values())
+
+
+def number_column(path: Path, column: str, separator: str, key: str) -> list[Any]:
+    """Return the numbers in a column of a file, exact."""
+    found = []
+    for row, cell in enumerate(read_column(path, column, separator), 1):
+        try:
+            found.append(as_fraction(cell))
+        except InputError:
+            where = f"{key}: record {row} of {path.name}"
+            raise InputError(where, "a number", "something else") from None
+    return found

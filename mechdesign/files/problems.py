@@ -9,25 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mechdesign.continuous import (
-    KDE,
-    ContinuousProblem,
-    GaussianMixture,
-    Histogram,
-    Interval,
-    NamedLaw,
-    Samples,
-)
-from mechdesign.continuous.laws import Law
-from mechdesign.continuous.plane import (
-    Box,
-    PlaneHistogram,
-    PlaneMixture,
-    PlaneProblem,
-    PlaneSamples,
-    ProductLaw,
-)
-from mechdesign.continuous.plane.laws import PlaneLaw
+from mechdesign.continuous import ContinuousProblem, Interval
+from mechdesign.continuous.plane import Box, PlaneProblem
 from mechdesign.domain import Domain
 from mechdesign.errors import (
     InputError,
@@ -41,13 +24,16 @@ from mechdesign.errors import (
 from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import (
     is_file,
+    number_column,
     read_column,
     read_gains,
     read_matrix,
     read_rows,
 )
 from mechdesign.files.folders import allowed_paths, find_data
+from mechdesign.files.laws import read_law, read_plane_law
 from mechdesign.files.reading import read_toml
+from mechdesign.files.sections import Table, a_list, one_form, section_of, text_of
 from mechdesign.geography.points import HAVERSINE, check_metric
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.notions.sensitive_attribute import attribute_of
@@ -65,8 +51,6 @@ __all__ = [
 ]
 
 R = TypeVar("R")
-
-Table = dict[str, Any]
 
 ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
 """Either key states the sensitive attribute that a notion is about."""
@@ -171,9 +155,9 @@ def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
 
 def _setting(table: Table, folder: Path, *required: str) -> Setting:
     check_keys(table, "", TABLES, required=("domain", "privacy", *required))
-    domain = read_domain(_section(table, "domain"), folder)
+    domain = read_domain(section_of(table, "domain"), folder)
     privacy = _privacy(table["privacy"], domain, folder)
-    prior = _prior(_section(table, "prior"), domain, folder) if "prior" in table else None
+    prior = _prior(section_of(table, "prior"), domain, folder) if "prior" in table else None
     return Setting(domain, tuple(privacy), prior)
 
 
@@ -187,181 +171,71 @@ def _any_problem(table: Table, folder: Path) -> AnyProblem:
     return _problem(table, folder)
 
 
-def _continuous(table: Table, folder: Path) -> ContinuousProblem:
+def _real_problem(
+    table: Table, regions: Domain, law: Callable[[Table, Path], Any], folder: Path
+) -> dict[str, Any]:
+    """Read what problems of numbers and of points state alike."""
     known = [key for key in TABLES if key != "outputs"]
     check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    domain = _section(table, "domain")
+    return {
+        "privacy": _privacy(table["privacy"], regions, folder),
+        "utility": _utility(section_of(table, "utility"), regions, None, folder),
+        "prior": law(section_of(table, "prior"), folder) if "prior" in table else None,
+        **_about(table),
+    }
+
+
+def _about(table: Table) -> dict[str, Any]:
+    """Read what any problem file may say of itself."""
+    return {
+        "title": text_of(table, "title"),
+        "source": text_of(table, "source"),
+        "expected": _expected(section_of(table, "expected")) if "expected" in table else None,
+    }
+
+
+def _continuous(table: Table, folder: Path) -> ContinuousProblem:
+    domain = section_of(table, "domain")
     check_keys(domain, "domain", ("interval", "cuts"))
     with inside("domain"):
         ends = Interval.of(domain["interval"])
         interval = Interval(ends.low, ends.high, domain.get("cuts", ()))
-    return ContinuousProblem(
-        interval,
-        _privacy(table["privacy"], interval.regions, folder),
-        _utility(_section(table, "utility"), interval.regions, None, folder),
-        prior=_law(_section(table, "prior"), folder) if "prior" in table else None,
-        title=_text(table, "title"),
-        source=_text(table, "source"),
-        expected=_expected(_section(table, "expected")) if "expected" in table else None,
-    )
+    return ContinuousProblem(interval, **_real_problem(table, interval.regions, read_law, folder))
 
 
 def _in_plane(table: Table, folder: Path) -> PlaneProblem:
-    known = [key for key in TABLES if key != "outputs"]
-    check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    domain, nothing = _section(table, "domain"), Domain.range(1)
+    domain, nothing = section_of(table, "domain"), Domain.range(1)
     check_keys(domain, "domain", ("box",))
     with inside("domain"):
         box = Box.of(domain["box"])
-    return PlaneProblem(
-        box,
-        _privacy(table["privacy"], nothing, folder),
-        _utility(_section(table, "utility"), nothing, None, folder),
-        prior=_plane_law(_section(table, "prior"), folder) if "prior" in table else None,
-        title=_text(table, "title"),
-        source=_text(table, "source"),
-        expected=_expected(_section(table, "expected")) if "expected" in table else None,
-    )
-
-
-def _plane_law(section: Table, folder: Path) -> PlaneLaw | None:
-    """Read the ``[prior]`` table of a point."""
-    forms: dict[str, Callable[[Any], PlaneLaw | None]] = {
-        "samples": lambda given: PlaneSamples(_sample_points(given, folder)),
-        "histogram": lambda given: PlaneHistogram(
-            **_keys_of(given, "histogram", ("edges", "masses"))
-        ),
-        "product": lambda given: ProductLaw(*_pair_of_laws(given, "product", folder)),
-        "mixture": lambda given: _plane_mixture(given, folder),
-        "uniform": _uniform_law,
-    }
-    form = _one_form(section, "prior", tuple(forms))
-    with inside("prior"):
-        return forms[form](section[form])
-
-
-def _plane_mixture(given: Any, folder: Path) -> PlaneMixture:
-    table = _keys_of(given, "mixture", ("weights", "parts"))
-    parts = enumerate(_a_list(table["parts"], "mixture.parts"))
-    pairs = [_pair_of_laws(part, f"mixture.parts[{n}]", folder) for n, part in parts]
-    return PlaneMixture(table["weights"], pairs)
-
-
-def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
-    """Read the laws of the two coordinates."""
-    pair = _a_list(given, key)
-    if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
-        raise InputError(key, "two tables, one for each coordinate", shown(given))
-    with inside(key):
-        return [_law(law, folder) for law in pair]
-
-
-def _sample_points(given: Any, folder: Path) -> list[Any]:
-    """Return a list of points, or those in two columns of a file."""
-    if isinstance(given, list):
-        return given
-    if not isinstance(given, dict):
-        raise InputError("samples", "a list of points, or { file, columns }", shown(given))
-    check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
-    columns = _a_list(given["columns"], "samples.columns")
-    if len(columns) != 2:
-        raise InputError("samples.columns", "two columns", f"{len(columns)}")
-    rest = {key: value for key, value in given.items() if key != "columns"}
-    each = [_sample_values({**rest, "column": name}, folder, "samples") for name in columns]
-    return list(zip(*each, strict=True))
-
-
-def _law(section: Table, folder: Path) -> Law | None:
-    """Read the ``[prior]`` table of a number; a file of samples is looked for from ``folder``."""
-    forms: dict[str, Callable[[Any], Law | None]] = {
-        "samples": lambda given: Samples(_sample_values(given, folder, "samples")),
-        "kde": lambda given: _kde(given, folder),
-        "histogram": lambda given: Histogram(**_keys_of(given, "histogram", ("edges", "masses"))),
-        "law": lambda given: NamedLaw(**_keys_of(given, "law", ("name", "parameters"))),
-        "mixture": lambda given: GaussianMixture(**_keys_of(given, "mixture", MIXTURE)),
-        "uniform": _uniform_law,
-    }
-    form = _one_form(section, "prior", tuple(forms))
-    with inside("prior"):
-        return forms[form](section[form])
-
-
-MIXTURE = ("weights", "means", "deviations")
-
-
-def _uniform_law(value: Any) -> None:
-    if value is not True:
-        raise InputError("uniform", "true", shown(value))
-
-
-def _keys_of(given: Any, key: str, keys: tuple[str, ...]) -> Table:
-    """Return a table that has these keys and no others."""
-    if not isinstance(given, dict):
-        raise InputError(key, f"a table {{ {', '.join(keys)} }}", shown(given))
-    check_keys(given, key, keys, required=keys)
-    return given
-
-
-def _kde(given: Any, folder: Path) -> KDE:
-    if not isinstance(given, dict):
-        raise InputError("kde", "a table { file, column, bandwidth }", shown(given))
-    own = {key: value for key, value in given.items() if key != "bandwidth"}
-    return KDE(_sample_values(own, folder, "kde"), given.get("bandwidth"))
-
-
-def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
-    """Return a list of numbers, or the numbers in a column of a file."""
-    if isinstance(given, list):
-        return given
-    if not isinstance(given, dict):
-        raise InputError(key, "a list of numbers, or a table { file, column }", shown(given))
-    check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
-    for name, value in given.items():
-        if not isinstance(value, str):
-            raise InputError(f"{key}.{name}", "text", shown(value))
-    path = find_data(given["file"], folder, f"{key}.file")
-    return _number_column(path, given["column"], given.get("separator", ","), f"{key}.file")
-
-
-def _number_column(path: Path, column: str, separator: str, key: str) -> list[Any]:
-    """Return the numbers in a column of a file, exact."""
-    found = []
-    for row, cell in enumerate(read_column(path, column, separator), 1):
-        try:
-            found.append(as_fraction(cell))
-        except InputError:
-            where = f"{key}: record {row} of {path.name}"
-            raise InputError(where, "a number", "something else") from None
-    return found
+    return PlaneProblem(box, **_real_problem(table, nothing, read_plane_law, folder))
 
 
 def _problem(table: Table, folder: Path) -> Problem:
     setting = _setting(table, folder, "utility")
     outputs = None
     if "outputs" in table:
-        section = _section(table, "outputs")
+        section = section_of(table, "outputs")
         check_keys(section, "outputs", ("values",), required=("values",))
-        outputs = _a_list(section["values"], "outputs.values")
+        outputs = a_list(section["values"], "outputs.values")
     return Problem(
         setting.domain,
         setting.privacy,
-        _utility(_section(table, "utility"), setting.domain, outputs, folder),
+        _utility(section_of(table, "utility"), setting.domain, outputs, folder),
         prior=setting.prior,
         outputs=outputs,
-        title=_text(table, "title"),
-        source=_text(table, "source"),
-        expected=_expected(_section(table, "expected")) if "expected" in table else None,
+        **_about(table),
     )
 
 
 def read_domain(section: Table, folder: Path | None = None) -> Domain:
     """Read a ``[domain]`` table; a file of points is looked for from ``folder``."""
-    form = _one_form(section, "domain", ("values", "size", "grid", "points"))
+    form = one_form(section, "domain", ("values", "size", "grid", "points"))
     with inside("domain"):
         if form == "size":
             return Domain.range(section["size"])
         if form == "values":
-            return Domain(_a_list(section["values"], "values"))
+            return Domain(a_list(section["values"], "values"))
         if form == "points":
             return _points(section["points"], folder)
         grid = section["grid"]
@@ -374,13 +248,13 @@ def read_domain(section: Table, folder: Path | None = None) -> Domain:
 def _points(given: Any, folder: Path | None) -> Domain:
     """Read points: a list of pairs, or a table with such a list or a file, and maybe a metric."""
     if not isinstance(given, dict):
-        return Domain.points(_a_list(given, "points"))
+        return Domain.points(a_list(given, "points"))
     source = ("coordinates",) if "coordinates" in given or folder is None else ("file", "columns")
     known = (*source, "metric") if "coordinates" in source else (*source, "separator", "metric")
     check_keys(given, "points", known, required=source)
     metric = check_metric(given.get("metric", "euclidean"))
     if "coordinates" in source or folder is None:
-        return Domain.points(_a_list(given["coordinates"], "points.coordinates"), metric)
+        return Domain.points(a_list(given["coordinates"], "points.coordinates"), metric)
     names = given["columns"]
     if not isinstance(names, list) or len(names) != 2:
         raise InputError("points.columns", "the names of two columns", shown(names))
@@ -389,7 +263,7 @@ def _points(given: Any, folder: Path | None) -> Domain:
             raise InputError(f"points.{key}", "text", shown(value))
     path = find_data(given["file"], folder, "points.file")
     separator = given.get("separator", ",")
-    columns = [_number_column(path, name, separator, "points.file") for name in names]
+    columns = [number_column(path, name, separator, "points.file") for name in names]
     return Domain.points(list(zip(*columns, strict=True)), metric)
 
 
@@ -401,7 +275,7 @@ def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
         "uniform": lambda: _uniform(section["uniform"], domain),
         "data": lambda: _prior_from_file(section["data"], domain, folder),
     }
-    form = _one_form(section, "prior", tuple(forms))
+    form = one_form(section, "prior", tuple(forms))
     with inside("prior"):
         entries = "counts" if form == "counts" else "probabilities"
         return forms[form]().aligned(domain, form, entries)
@@ -530,32 +404,3 @@ def _expected(section: Table) -> Expected:
     if rtol < 0:
         raise InputError("expected.rtol", "a number >= 0", shown(section["rtol"]))
     return Expected(float(value), float(rtol))
-
-
-def _section(table: Table, key: str) -> Table:
-    """Return the table under a key, or raise InputError if it is none."""
-    if not isinstance(table[key], dict):
-        raise InputError(key, f"a table [{key}]", shown(table[key]))
-    section: Table = table[key]
-    return section
-
-
-def _text(table: Table, key: str) -> str:
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise InputError(key, "text", shown(value))
-    return value
-
-
-def _a_list(value: Any, key: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InputError(key, "a list", shown(value))
-    return value
-
-
-def _one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
-    check_keys(section, where, forms)
-    if len(section) != 1:
-        given = " and ".join(section) or "none"
-        raise InputError(where, f"exactly one of {', '.join(forms)}", given)
-    return next(iter(section))

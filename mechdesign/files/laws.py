@@ -1,0 +1,117 @@
+"""The laws of numbers and of points that a problem file states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from mechdesign.continuous import KDE, GaussianMixture, Histogram, NamedLaw, Samples
+from mechdesign.continuous.laws import Law
+from mechdesign.continuous.plane import PlaneHistogram, PlaneMixture, PlaneSamples, ProductLaw
+from mechdesign.continuous.plane.laws import PlaneLaw
+from mechdesign.errors import InputError, check_keys, inside, shown
+from mechdesign.files.data_files import number_column
+from mechdesign.files.folders import find_data
+from mechdesign.files.sections import Table, a_list, one_form
+
+__all__ = ["read_law", "read_plane_law"]
+
+
+def read_plane_law(section: Table, folder: Path) -> PlaneLaw | None:
+    """Read the ``[prior]`` table of a point."""
+    forms: dict[str, Callable[[Any], PlaneLaw | None]] = {
+        "samples": lambda given: PlaneSamples(_sample_points(given, folder)),
+        "histogram": lambda given: PlaneHistogram(
+            **_keys_of(given, "histogram", ("edges", "masses"))
+        ),
+        "product": lambda given: ProductLaw(*_pair_of_laws(given, "product", folder)),
+        "mixture": lambda given: _plane_mixture(given, folder),
+        "uniform": _uniform_law,
+    }
+    form = one_form(section, "prior", tuple(forms))
+    with inside("prior"):
+        return forms[form](section[form])
+
+
+def _plane_mixture(given: Any, folder: Path) -> PlaneMixture:
+    table = _keys_of(given, "mixture", ("weights", "parts"))
+    parts = enumerate(a_list(table["parts"], "mixture.parts"))
+    pairs = [_pair_of_laws(part, f"mixture.parts[{n}]", folder) for n, part in parts]
+    return PlaneMixture(table["weights"], pairs)
+
+
+def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
+    """Read the laws of the two coordinates."""
+    pair = a_list(given, key)
+    if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
+        raise InputError(key, "two tables, one for each coordinate", shown(given))
+    with inside(key):
+        return [read_law(law, folder) for law in pair]
+
+
+def _sample_points(given: Any, folder: Path) -> list[Any]:
+    """Return a list of points, or those in two columns of a file."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict):
+        raise InputError("samples", "a list of points, or { file, columns }", shown(given))
+    check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
+    columns = a_list(given["columns"], "samples.columns")
+    if len(columns) != 2:
+        raise InputError("samples.columns", "two columns", f"{len(columns)}")
+    rest = {key: value for key, value in given.items() if key != "columns"}
+    each = [_sample_values({**rest, "column": name}, folder, "samples") for name in columns]
+    return list(zip(*each, strict=True))
+
+
+def read_law(section: Table, folder: Path) -> Law | None:
+    """Read the ``[prior]`` table of a number; a file of samples is looked for from ``folder``."""
+    forms: dict[str, Callable[[Any], Law | None]] = {
+        "samples": lambda given: Samples(_sample_values(given, folder, "samples")),
+        "kde": lambda given: _kde(given, folder),
+        "histogram": lambda given: Histogram(**_keys_of(given, "histogram", ("edges", "masses"))),
+        "law": lambda given: NamedLaw(**_keys_of(given, "law", ("name", "parameters"))),
+        "mixture": lambda given: GaussianMixture(**_keys_of(given, "mixture", MIXTURE)),
+        "uniform": _uniform_law,
+    }
+    form = one_form(section, "prior", tuple(forms))
+    with inside("prior"):
+        return forms[form](section[form])
+
+
+MIXTURE = ("weights", "means", "deviations")
+
+
+def _uniform_law(value: Any) -> None:
+    if value is not True:
+        raise InputError("uniform", "true", shown(value))
+
+
+def _keys_of(given: Any, key: str, keys: tuple[str, ...]) -> Table:
+    """Return a table that has these keys and no others."""
+    if not isinstance(given, dict):
+        raise InputError(key, f"a table {{ {', '.join(keys)} }}", shown(given))
+    check_keys(given, key, keys, required=keys)
+    return given
+
+
+def _kde(given: Any, folder: Path) -> KDE:
+    if not isinstance(given, dict):
+        raise InputError("kde", "a table { file, column, bandwidth }", shown(given))
+    own = {key: value for key, value in given.items() if key != "bandwidth"}
+    return KDE(_sample_values(own, folder, "kde"), given.get("bandwidth"))
+
+
+def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
+    """Return a list of numbers, or the numbers in a column of a file."""
+    if isinstance(given, list):
+        return given
+    if not isinstance(given, dict):
+        raise InputError(key, "a list of numbers, or a table { file, column }", shown(given))
+    check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise InputError(f"{key}.{name}", "text", shown(value))
+    path = find_data(given["file"], folder, f"{key}.file")
+    return number_column(path, given["column"], given.get("separator", ","), f"{key}.file")
