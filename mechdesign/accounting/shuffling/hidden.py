@@ -21,6 +21,14 @@ MOST_SUMS = 150
 MOST_KINDS = 4
 """Different laws of the others' terms, at most."""
 
+DIGITS = 14
+"""To which mantissas of rows are rounded that are compared: a rounded matrix has almost equal ones.
+
+Rows that are the same so differ by a factor of at most 1 + 2e-14."""
+
+NEAR = 1e-13
+"""What is added to laws that stand for almost equal ones, relative to each entry of a row."""
+
 TAIL = 1e-2
 """The part of delta that may go to data sets with few reports of the common part."""
 
@@ -73,26 +81,31 @@ class Hidden:
 
     def _laws(self, epsilon: float) -> tuple[Part, Part, list[Part], float]:
         """Return the laws of Z, of Z', and of V for each kind of row; and what is told."""
-        apart = self._first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * self._second
         shared = self._least > 0
-        clear = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK)
-        apart, least, kinds = apart[shared], self._least[shared], []
+        least, told_apart = self._least[shared], self._apart(epsilon, SLACK)
+        clear = float(np.maximum(told_apart[~shared], 0).sum()) * (1 + SLACK)
+        apart, kinds = self._apart(epsilon, NEAR)[shared], []
         for row in self._rows[:, shared]:
-            reported = 1 - least / row * (1 - 4 * SLACK)
+            reported = 1 - least / row * (1 - 4 * NEAR)
             values = np.where(apart < 0, apart / (1 + reported / (self._enough + 1)), apart) / row
-            values += 2 * SLACK * np.abs(values)
+            values += 2 * NEAR * np.abs(values)
             # what the common part leaves out adds nothing
-            rest = max(1 - float(row.sum()), 0.0) + SLACK * len(row)
+            rest = max(1 - float(row.sum()), 0.0) + NEAR * len(row)
             kinds.append(
-                Part(np.append(values, 0.0), np.append(row * (1 + SLACK), rest), self._n - 1)
+                Part(np.append(values, 0.0), np.append(row * (1 + NEAR), rest), self._n - 1)
             )
-        terms = apart / least
+        terms = told_apart[shared] / least
         terms += SLACK * np.abs(terms)
         own = Part(terms, least / self._share * (1 + 4 * SLACK), 1)
         raised = np.where(terms < 0, terms / (1 + 1 / (self._enough + 1)) * (1 - 2 * SLACK), terms)
         rest = max(1 - self._share, 0.0) + SLACK * (2 + len(least))
         told = Part(np.append(raised, 0.0), np.append(least * (1 + SLACK), rest), self._n - 1)
         return own, told, kinds, clear
+
+    def _apart(self, epsilon: float, slack: float) -> FloatArray:
+        """Return P - e**epsilon P', rounded up."""
+        first, second = self._first * (1 + slack), self._second * (1 - slack)
+        return np.asarray(first - odds(epsilon, up=False) * second)
 
     def _delta_of(self, parts: list[Part], tolerance: float) -> float:
         found = positive_part([part for part in parts if part.n], tolerance)
@@ -150,11 +163,12 @@ def _one_more(known: np.ndarray, share: int) -> Iterator[np.ndarray]:
 
 
 def _kinds(comparison: Comparison, pair: int) -> FloatArray:
-    """Return the rows of all inputs, those once that are equal up to the order of the reports."""
+    """Return the rows of all inputs; of rows almost equal up to the order of reports, one."""
     both = comparison.rows[comparison.pairs[pair]]
     seen: dict[bytes, FloatArray] = {}
     for row in comparison.rows:
-        columns = np.vstack([both, comparison.least, row])
+        mantissas, exponents = np.frexp(np.vstack([both, comparison.least, row]))
+        columns = np.ldexp(np.round(mantissas, DIGITS), exponents)
         seen.setdefault(columns[:, np.lexsort(columns)].tobytes(), row)
     return np.array(list(seen.values()))
 
