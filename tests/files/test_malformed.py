@@ -523,7 +523,7 @@ CASES: dict[str, Case] = {
         given_notion("high-low", 'epsilon = 1\nsensitive = ["a", "a"]'),
         "privacy.sensitive",
         "labels that all differ",
-        "['a', 'a']",
+        "'a' twice",
     ),
     "block, neither form": Case(
         given_notion("block", "epsilon = 1"), "privacy.blocks", "either blocks, or", "neither"
@@ -913,7 +913,7 @@ CASES: dict[str, Case] = {
         problem(tail='[outputs]\nvalues = ["a", "a"]'),
         "outputs.values",
         "labels that all differ",
-        "['a', 'a']",
+        "'a' twice",
     ),
     "outputs in one text": Case(
         problem(tail='[outputs]\nvalues = "abc"'), "outputs.values", "a list", "'abc'"
@@ -1148,7 +1148,7 @@ def test_the_same_notion_is_feasible_a_little_above(folder: Path) -> None:
 
 
 COMMANDS: dict[str, tuple[list[str], str]] = {
-    "no command": ([], "COMMAND"),
+    "no command": ([], "expected a command, given none"),
     "unknown command": (["slove", FILE], "'slove'"),
     "no problem": (["solve"], "PROBLEM.toml"),
     "one problem too many": (["solve", FILE, FILE], FILE),
