@@ -19,7 +19,7 @@ from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.notions.base import budget
 
-__all__ = ["MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
+__all__ = ["MOST_PAIRS", "MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
 
 MOST_REPORTS = 10**9
 
@@ -48,7 +48,8 @@ class Comparison:
     attained
         For every channel within a budget: one such channel, for the lower bound.
     complete
-        Whether every input has one of the rows, up to the order of the reports.
+        Whether every input has one of the rows, up to the order of the reports, and pairs are
+        listed once only where the rows of all inputs beside them are equal as well.
     """
 
     rows: FloatArray
@@ -141,6 +142,12 @@ def _bounded(exact: Fraction, key: str) -> Fraction:
 
 ONE_PAIR = np.array([[0, 1]])
 
+MOST_PAIRS = 12
+"""With more pairs to compare, only the blanket is used, which needs no rows beside them."""
+
+MOST_BESIDE = 1 << 23
+"""Entries of all rows beside all pairs, at most, for the bound that needs them."""
+
 
 def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
     return np.array([[float(entry) for entry in row] for row in rows])
@@ -171,28 +178,38 @@ def _of_channel(channel: Channel) -> Comparison:
     k = len(channel.inputs)
     if k < 2:
         raise InputError("channel", "at least two inputs", k)
-    rows = channel.matrix
-    pairs, labels = _different_pairs(rows), channel.inputs.labels
-    return Comparison(rows, rows.min(axis=0), pairs, labels, complete=True)
+    rows, labels = channel.matrix, channel.inputs.labels
+    pairs, least = _different_pairs(rows), rows.min(axis=0)
+    if len(pairs) <= MOST_PAIRS and k * k * rows.size <= MOST_BESIDE:
+        finer = _different_pairs(rows, beside=True)
+        if len(finer) <= MOST_PAIRS:
+            return Comparison(rows, least, finer, labels, complete=True)
+    return Comparison(rows, least, pairs, labels)
 
 
-def _different_pairs(rows: FloatArray) -> Int64Array:
+def _different_pairs(rows: FloatArray, beside: bool = False) -> Int64Array:
     """Return the ordered pairs of rows, those once that are equal up to the order of the columns.
 
-    Two pairs are equal if their columns (first, second, least) are the same in some order.
+    Two pairs are equal if their columns (first, second, least) are the same in some order; with
+    ``beside``, if there are the same sets of columns (first, second, least, row) over all rows.
     """
     k = len(rows)
     entries, codes = np.unique(rows, return_inverse=True)
     codes = codes.reshape(rows.shape).astype(np.int64)
     lows = np.unique(codes.min(axis=0), return_inverse=True)[1].ravel()
-    whole = len(entries) ** 2 * (int(lows.max()) + 1) < 1 << 62
+    whole = len(entries) ** (3 if beside else 2) * (int(lows.max()) + 1) < 1 << 62
     seen: dict[bytes, tuple[int, int]] = {}
+
+    def key(columns: Int64Array) -> bytes:
+        if beside:
+            each = np.sort(columns * len(entries) + codes, axis=1)
+            return np.unique(each, axis=0).tobytes()
+        return np.sort(columns).tobytes()
+
     for x in range(k):
         columns = (codes[x] * len(entries) + codes) * (int(lows.max()) + 1) + lows
-        columns.sort(axis=1)
         for other in range(k):
             if other != x:
-                seen.setdefault(
-                    columns[other].tobytes() if whole else b"%d %d" % (x, other), (x, other)
-                )
+                name = key(columns[other]) if whole else b"%d %d" % (x, other)
+                seen.setdefault(name, (x, other))
     return np.array(list(seen.values()))

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.accounting.shuffling.comparisons import Comparison
+from mechdesign.accounting.shuffling.comparisons import MOST_PAIRS, Comparison
 from mechdesign.accounting.shuffling.crossings import COARSE, FINE, coarse_crossing, crossing
 from mechdesign.accounting.shuffling.deltas import (
     chernoff_deltas,
@@ -36,9 +36,6 @@ MOST_EPSILON = 50.0
 
 MARGINS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 """Steps above a guess, relative to it, of budgets that are proved."""
-
-MOST_PAIRS = 12
-"""With more pairs to compare, only the blanket is used."""
 
 
 def local_epsilon(comparison: Comparison) -> float:

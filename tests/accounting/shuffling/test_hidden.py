@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 
@@ -12,7 +13,7 @@ import pytest
 from mechdesign import Channel
 from mechdesign.accounting import after_shuffling, delta_after_shuffling
 from mechdesign.accounting.shuffling.comparisons import compared
-from mechdesign.accounting.shuffling.deltas import delta_of_pair
+from mechdesign.accounting.shuffling.deltas import delta_of_pair, delta_of_test
 from mechdesign.accounting.shuffling.hidden import Hidden
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, SubsetSelection
 
@@ -85,3 +86,39 @@ def test_sets_that_overlap_are_within_two_percent() -> None:
     ):
         found = after_shuffling(mechanism, 100_000, "1e-6")
         assert found.at_least <= found.epsilon <= 1.015 * found.at_least < 0.9 * blanket
+
+
+def shuffled_pairs() -> Channel:
+    """Five inputs: 0 and 1 beside the common part are like 2 and 3, but the other rows are not."""
+    p, q, u, v, x = 60, 20, 30, 24, 37
+    rows = [
+        [v, v, p, q, u, u],
+        [v, v, q, p, u, u],
+        [p, q, u, u, v, v],
+        [q, p, u, u, v, v],
+        [x, x, x, x, q, q],
+    ]
+    return Channel.from_matrix([[Fraction(entry, sum(row)) for entry in row] for row in rows])
+
+
+def test_pairs_like_each_other_are_told_apart_by_the_rows_beside_them() -> None:
+    """The inputs 2 and 3 are harder to hide among reports of 0 than 0 and 1 are among any."""
+    channel, n, delta = shuffled_pairs(), 2000, 1e-6
+    found, rows = after_shuffling(channel, n, str(delta)), channel.matrix
+    assert set(found.pair) == {2, 3}
+    assert delta_of_test(rows[2], rows[3], rows[0], n, found.epsilon, 1e-4) <= delta
+    assert delta_of_test(rows[2], rows[3], rows[0], n, 0.99 * found.at_least, 1e-4) > delta
+
+
+def test_the_order_of_the_inputs_changes_no_pairs() -> None:
+    """Pairs with one row beside each are eight; by the common part alone they are seven."""
+    rows = shuffled_pairs().matrix
+    for order in ([0, 1, 2, 3, 4], [2, 3, 0, 1, 4], [4, 2, 0, 3, 1]):
+        found = compared(Channel.from_matrix(rows[order]))
+        assert (len(found.pairs), found.complete) == (8, True)
+
+
+def test_rows_of_symmetric_channels_are_complete_with_one_pair() -> None:
+    for mechanism in (GeneralizedRandomizedResponse(12, 1), SubsetSelection(5, 1, size=2)):
+        found = compared(mechanism.dense())
+        assert (len(found.pairs), found.complete) == (1, True)
