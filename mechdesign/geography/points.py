@@ -181,6 +181,14 @@ class NearestPoint:
             near = sorted(self._tree.query_ball_point(here, within))
         if self._on_earth:
             return min(near, key=lambda n: math.dist(here, self._places[n]))
-        first, second = Fraction(pair[1]), Fraction(pair[2])
+        first, second = _exactly(pair[1]), _exactly(pair[2])
         points = self._points
         return min(near, key=lambda n: (first - points[n][0]) ** 2 + (second - points[n][1]) ** 2)
+
+
+def _exactly(text: str) -> Fraction:
+    """Return a number as it is written; as the nearest double beyond what exact numbers hold."""
+    try:
+        return as_fraction(text)
+    except InputError:
+        return Fraction(float(text))

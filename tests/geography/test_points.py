@@ -206,6 +206,16 @@ def test_exact_numbers_decide_between_points_of_a_plane(
     assert found == [None, *(each.index(min(each)) for each in squares), None]
 
 
+@pytest.mark.parametrize("digits", ["1e-999999999", "0e-999999999", f"0.{'0' * 5000}1"])
+def test_a_number_that_no_exact_number_holds_is_rounded_where_points_are_as_near(
+    digits: str,
+) -> None:
+    """The exponent would be an integer of a gigabyte, the digits more than Python reads."""
+    points = ((Fraction(0), Fraction(-1)), (Fraction(0), Fraction(1)))
+    nearest = NearestPoint(points, "euclidean")
+    assert nearest.find([f"(0, {digits})", "(0, 1e-250)"]) == [0, 1]
+
+
 def _decimal(number: Fraction) -> str:
     """Return a number with few digits as decimal text, exactly."""
     for exponent in range(-202, 222):
