@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.accounting.composition.formulas import lip_composition_bound
+from mechdesign.accounting.composition.formulas import added, lip_composition_bound
 from mechdesign.accounting.composition.products import (
     Column,
     max_ratio_columns,
@@ -189,7 +189,7 @@ def _lift_rows(
 ) -> list[CompositionRow]:
     lowest, highest = lifts(columns, priors)
     above, below = log_above(highest), log_above(inverse(lowest))
-    bound = lip_composition_bound(budgets, *_smallest(priors))
+    bound = lip_composition_bound([added([own]) for own in budgets], *_smallest(priors))
     one = isinstance(priors, PriorList) and len(priors.members) == 1
     return [
         CompositionRow("max-lift", above, _above(ratios, priors), "matrix"),

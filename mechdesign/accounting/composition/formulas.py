@@ -13,7 +13,7 @@ from fractions import Fraction
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_upper
 
-__all__ = ["lip_composition_bound", "lip_to_ldp", "posterior_ratio", "through_ldp"]
+__all__ = ["added", "lip_composition_bound", "lip_to_ldp", "posterior_ratio", "through_ldp"]
 
 ZERO = Fraction(0)
 
@@ -45,8 +45,19 @@ def lip_composition_bound(
     32.50496
     """
     parts = [lip_to_ldp(epsilon, least if most is None else most) for epsilon in budgets]
-    infinite = math.inf in parts
-    return through_ldp(math.inf if infinite else sum(map(as_fraction, parts), ZERO), least)
+    return through_ldp(added(parts), least)
+
+
+def added(parts: Iterable[float]) -> Fraction | float:
+    """Return the exact sum of floats >= 0, infinite where one is.
+
+    Examples
+    --------
+    >>> added([0.5, 0.25]), added([0.5, math.inf])
+    (Fraction(3, 4), inf)
+    """
+    listed = list(parts)
+    return math.inf if math.inf in listed else sum(map(Fraction, listed), ZERO)
 
 
 def through_ldp(epsilon: Exact, least: Exact) -> float:

@@ -9,12 +9,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from mechdesign.accounting.composition.composition import Composition, compose
-from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
+from mechdesign.accounting.composition.formulas import added, lip_to_ldp, through_ldp
 from mechdesign.accounting.composition.products import channels_of
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
-from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned
 from mechdesign.prior import Prior, as_prior
 
@@ -78,13 +77,13 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
         for n, channel in enumerate(parts)
     ]
     found = compose(whole, prior)
-    total = Fraction(0)
+    budgets = []
     for n, channel in enumerate(parts):
         marginal = [Fraction(0)] * sizes[n]
         for xs, p in zip(sequences, prior, strict=True):
             marginal[xs[n]] += p
         own = compose([channel], Prior(marginal)).rows[-1].exact
-        total += as_fraction(lip_to_ldp(own, min(marginal)))
-    bound = through_ldp(total, prior.minimum)
+        budgets.append(lip_to_ldp(added([own]), min(marginal)))
+    bound = through_ldp(added(budgets), prior.minimum)
     last = replace(found.rows[-1], bound=bound, source="Corollary 5")
     return replace(found, rows=(*found.rows[:-1], last))

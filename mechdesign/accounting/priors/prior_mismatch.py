@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.accounting.composition.formulas import posterior_ratio
+from mechdesign.accounting.composition.formulas import added, posterior_ratio
 from mechdesign.accounting.measure.max_ratio import float_above, log_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
@@ -243,7 +243,7 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
         shift=prior_mismatch_bound(assumed, true),
         sharper=log_ratio_bound(assumed, true),
         twice=2 * epsilon,
-        through_ldp=posterior_ratio(epsilon, assumed.minimum),
+        through_ldp=posterior_ratio(added([epsilon]), assumed.minimum),
     )
 
 

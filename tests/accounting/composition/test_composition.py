@@ -369,3 +369,10 @@ def test_one_input_has_no_other_to_be_told_from() -> None:
     assert exact_delta([alone, alone], 0) == 0
     assert approximate_delta([alone, alone], 0) == (0.0, 0.0)
     assert compose([alone, alone], Prior([1]))["lip"].exact == 0
+
+
+def test_a_sequence_with_a_report_that_excludes_an_input_leaks_without_bound() -> None:
+    excludes = Channel.from_matrix([["1", "0"], ["1/2", "1/2"]])
+    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    found = compose_sequence([excludes, warner], ["1/4"] * 4)["lip"]
+    assert (found.exact, found.bound) == (math.inf, math.inf)

@@ -18,6 +18,7 @@ from mechdesign.accounting import (
     privacy_profile,
 )
 from mechdesign.accounting.composition.formulas import (
+    added,
     lip_composition_bound,
     lip_to_ldp,
     posterior_ratio,
@@ -113,3 +114,11 @@ def test_reports_that_one_input_alone_sends_tell_all() -> None:
     rare = Channel.from_matrix([["0.999999999", "1e-9", 0], [0, "1e-9", "0.999999999"]])
     below, above = approximate_delta([rare, rare], 1)
     assert below <= exact_delta([rare, rare], 1) <= above <= 1 + 1e-12
+
+
+@given(st.lists(st.floats(0, 40), max_size=5))
+@examples(50)
+def test_bounds_are_added_as_the_floats_that_they_are(parts: list[float]) -> None:
+    """The shortest decimal of a float that was rounded up may be below what it bounds."""
+    assert added(parts) == sum((Fraction(*part.as_integer_ratio()) for part in parts), Fraction(0))
+    assert added([*parts, math.inf]) == math.inf
