@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 from collections.abc import Callable
@@ -155,6 +156,7 @@ class SeenRecords:
 
     def add(self, tags: RecordTags) -> None:
         """Remember the records of a part."""
+        self._file.seek(0, os.SEEK_END)
         for start in range(0, len(tags), PART):
             names = self._names(tags[start : start + PART])
             bucket = (names[:, 0] >> BUCKET_SHIFT).astype(np.uint8)
