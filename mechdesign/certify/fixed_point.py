@@ -56,7 +56,7 @@ def total(numbers: Sequence[Fraction]) -> Fraction:
 
 
 def ratio(top: int | Fraction, bottom: int | Fraction) -> Fraction:
-    """Return top / bottom, exactly; both may be long, and that they are reduced is counted."""
+    """Return top / bottom, exactly, and count the steps of reducing it: both may be long."""
     top, bottom = Fraction(top), Fraction(bottom)
     spend(fraction_steps(longest([top]), longest([bottom])), "a ratio")
     return top / bottom

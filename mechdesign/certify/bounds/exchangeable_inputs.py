@@ -18,7 +18,7 @@ from typing import TypeAlias
 from mechdesign.certify.bounds.estimation_risk import is_l2, reference_prior, root_factor
 from mechdesign.certify.bounds.outward import ldp_budget, lift_range
 from mechdesign.certify.bounds.sums.gains import gain, offset
-from mechdesign.certify.privacy.check import ratio_limits
+from mechdesign.certify.privacy.check import ratio_bound
 from mechdesign.certify.privacy.prior_sets import prior_bounds
 from mechdesign.certify.problem import Statement
 from mechdesign.errors import CertificateError
@@ -111,7 +111,7 @@ def _between_lifts(statement: Statement) -> list[Levels]:
     k, low, high, bounded = len(statement.prior), ZERO, Fraction(len(statement.prior)), False
     for table in statement.privacy if statement.is_uniform else []:
         if (
-            ratio_limits(statement, table) is None
+            ratio_bound(statement, table) is None
             and statement.prior in (prior_bounds(statement, table)[0])
         ):
             bounded, (least, most) = True, lift_range(table)

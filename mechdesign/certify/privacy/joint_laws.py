@@ -67,8 +67,9 @@ def stated_laws(stated: dict[str, Any], n_values: int, prior: Sequence[Fraction]
             raise CertificateError("a secret in the file has too many uncertain inputs")
         for chosen in itertools.product(*ends):
             spend(20 * k, "the laws of a secret")
-            told = {chosen[x] for x in occurring}
-            found.append([(a, 1 - a) if told - {ZERO} and told - {ONE} else COIN for a in chosen])
+            values = {chosen[x] for x in occurring}
+            both_occur = not (values <= {ZERO} or values <= {ONE})
+            found.append([(a, 1 - a) if both_occur else COIN for a in chosen])
     return found
 
 

@@ -24,6 +24,8 @@ from mechdesign import (
 )
 from mechdesign.certify.proof import THEOREMS
 from mechdesign.notions import Notion
+from mechdesign.resources import counted
+from mechdesign.utilities import EstimationRisk
 from tests.strategies import statement_of
 
 
@@ -114,3 +116,15 @@ def test_it_speaks_of_risks_at_a_uniform_prior_only(
 ) -> None:
     with pytest.raises(CertificateError, match=why):
         bound(notion, utility, 3, prior)
+
+
+@pytest.mark.parametrize("utility", [L2Risk(), TVRisk(), HammingLoss()])
+def test_the_work_grows_with_the_inputs_and_not_with_their_pairs(utility: Any) -> None:
+    theorem = "subset-selection" if isinstance(utility, EstimationRisk) else "randomized-response"
+    spent = []
+    for k in (100, 1000):
+        statement = statement_of(Problem(range(k), LDP(1), utility, prior=md.Prior.uniform(k)))
+        with counted() as work:
+            THEOREMS[theorem](statement)
+        spent.append(work.spent)
+    assert 0 < spent[0] < spent[1] < 20 * spent[0]
