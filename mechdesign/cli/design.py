@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_commands"]
 
+LONGEST = 100
+"""Characters of what a file states up to which `verify` prints it whole."""
+
 
 def add_commands(commands: Commands) -> None:
     """Add the commands to the parser."""
@@ -167,17 +170,21 @@ def _verify(options: argparse.Namespace) -> int:
         print(json.dumps({"verified": True, "claims": list(saved.verified.claims)}))
     else:
         print(saved.verified)
-        stated = saved.document.get("problem", saved.document)
-        for key in ("domain", "prior", "privacy", "utility"):
-            if stated.get(key) is not None:
-                print(f"stated    {key:<8} {_stated(stated[key])}")
+        for key, value in _stated(saved.document).items():
+            text = json.dumps(value, ensure_ascii=False)
+            short = text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
+            print(f"stated    {key:<8} {short}")
     return DONE
 
 
-def _stated(value: Any, longest: int = 100) -> str:
-    """Return what a file states, which its proofs are about, as JSON in one line."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= longest else f"{text[: longest - 2]} …"
+def _stated(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what the proofs of a file are about; the law is that of a continuous input."""
+    problem = document.get("problem")
+    if problem is None:  # a mechanism, whose law is its integers, with a prior if it needs one
+        law, design = document.get("law", {}), document.get("design", {})
+        problem = {**law, **document, **design, "law": None}
+    keys = ("domain", "prior", "law", "privacy", "utility")
+    return {key: problem[key] for key in keys if problem.get(key) is not None}
 
 
 def _check(options: argparse.Namespace) -> int:

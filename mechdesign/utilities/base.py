@@ -225,7 +225,7 @@ class MeanOrWorstCase(Utility):
     def check_prior(self, prior: Prior) -> None:
         """Ask for a prior without zeros, where a mean needs one."""
         if self.needs_positive_prior and not self.worst_case and prior.minimum <= 0:
-            expected = f"probabilities above 0 for {self.name}"
+            expected = f"probabilities above 0 for the mean of {self.name}"
             hint = "leave that input out, or smooth the prior"
             raise InputError("prior", expected, "0 for an input", hint)
 

@@ -14,12 +14,22 @@ from typing import Any
 import pytest
 
 import mechdesign
-from mechdesign import LDP, HammingLoss, Problem, design, save
+from mechdesign import (
+    LDP,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    MetricPrivacy,
+    Problem,
+    design,
+    save,
+)
 from mechdesign.cli import main
 from mechdesign.errors import UnsupportedError
 from mechdesign.files import load_channel, load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
+from tests.corpus import document_of
 
 RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
 
@@ -273,6 +283,37 @@ def test_verify_shows_a_long_statement_in_part(
     assert stated[0].endswith("…")
     assert max(map(len, stated)) < 130
     assert len(repr(load_channel("x.json"))) < 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("on an interval, lip", ["domain", "law", "privacy", "utility"]),
+        ("in the plane, ldp worst", ["domain", "law", "privacy", "utility"]),
+        ("mechanism lip", ["domain", "prior", "privacy"]),
+        ("mechanism line noise", ["domain", "privacy"]),
+        ("bare channel", ["domain"]),
+    ],
+)
+def test_verify_shows_the_law_or_prior_that_a_proof_is_about(
+    name: str, keys: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("x.json").write_text(json.dumps(document_of(name)), encoding="utf-8")
+    lines = printed(capsys, "verify", "x.json").splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("stated")] == keys
+
+
+def test_verify_shows_the_objective_that_noise_was_designed_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    domain, loss = Domain.grid(3, 3), EuclideanDistance()
+    problem = Problem(domain, MetricPrivacy(1, "euclidean"), loss, prior=[1, *[0] * 8])
+    save(design(problem, route="noise"), "x.json")
+    lines = printed(capsys, "verify", "x.json").splitlines()
+    stated = {line.split()[1]: line for line in lines if line.startswith("stated")}
+    assert list(stated) == ["domain", "prior", "privacy", "utility"]
+    assert '"1", "0", "0"' in stated["prior"]
+    assert '"euclidean"' in stated["utility"]
 
 
 # check
