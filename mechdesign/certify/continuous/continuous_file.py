@@ -2,12 +2,12 @@
 
 What is proved holds for every law on the interval that has the moments in the file. Where these
 were rounded, the file says how far the law that was named may be from them; nothing here depends
-on it, and nothing of it is checked.
+on it, and it is checked where the law is even on bins or rectangles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -23,6 +23,7 @@ from mechdesign.certify.channel_file import (
     verify_value,
 )
 from mechdesign.certify.continuous.even_bins import bin_moments, bins_of
+from mechdesign.certify.continuous.even_rectangles import distance_from_rectangles
 from mechdesign.certify.continuous.kernel import ESTIMATE, Kernel
 from mechdesign.certify.continuous.law import Continuous, moments_of
 from mechdesign.certify.continuous.plane import (
@@ -72,8 +73,7 @@ def verify_continuous(document: dict[str, Any]) -> Verified:
         return Kernel(stated, columns, bits, numbers, read)
 
     found = _confirmed(document, stated, kernel, relaxation)
-    origin = _origin(document["problem"], stated)
-    return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))
+    return _with_origin(found, stated.error, _distance(document["problem"], stated))
 
 
 def verify_plane(document: dict[str, Any]) -> Verified:
@@ -88,9 +88,8 @@ def verify_plane(document: dict[str, Any]) -> Verified:
     stated = read_plane(document["problem"], channel["axes"])
     points = read_points(channel["outputs"])
     found = _confirmed(document, stated, partial(PlaneKernel, outputs=points), plane_relaxation)
-    off = f"{float(stated.error):.1e}"
-    origin = f"; NOT checked: that those of the law named are within {off} of them, summed"
-    return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))
+    off = distance_from_rectangles(stated, document["problem"])
+    return _with_origin(found, [stated.error], None if off is None else [off])
 
 
 def _confirmed(
@@ -219,23 +218,36 @@ def _verify_decoder(kernel: Any, objective: str, claimed: list[Any] | None) -> l
     return ["the decoder is the posterior mean at each output"]
 
 
-def _origin(problem: dict[str, Any], stated: Continuous) -> str:
-    """Return how far the law that is named may be from the moments.
+def _distance(problem: dict[str, Any], stated: Continuous) -> list[Fraction] | None:
+    """Return by how much the moments of the cells are off those of the law that is named, summed.
+
+    They are masses, first and second moments; None where they cannot be recomputed.
+    """
+    bins = bins_of(problem["law"], problem["domain"]["interval"])
+    if bins is None:
+        return None
+    below, above = stated.tails
+    rows = zip(bin_moments(bins, stated.nodes), [below, *stated.cells, above], strict=True)
+    differences = [[abs(a - b) for a, b in zip(*row, strict=True)] for row in rows]
+    return [total(list(column)) for column in zip(*differences, strict=True)]
+
+
+def _with_origin(
+    found: Verified, errors: Sequence[Fraction], off: Sequence[Fraction] | None
+) -> Verified:
+    """Add to the claims how far the law that is named may be from the moments of the cells.
 
     Raises
     ------
     CertificateError
-        If it is farther than the file says, where that can be recomputed.
+        If it is farther than the file says, where that was recomputed.
     """
-    parts = ", ".join(f"{float(part):.1e}" for part in stated.error)
-    within = f"within {parts} of them, summed" if any(stated.error) else "the same"
-    bins = bins_of(problem["law"], problem["domain"]["interval"])
-    if bins is None:
-        return f"; NOT checked: that those of the law named are {within}"
-    below, above = stated.tails
-    rows = zip(bin_moments(bins, stated.nodes), [below, *stated.cells, above], strict=True)
-    differences = [[abs(a - b) for a, b in zip(*row, strict=True)] for row in rows]
-    for most, column in zip(stated.error, zip(*differences, strict=True), strict=True):
-        if total(list(column)) > most:
-            raise CertificateError("the moments of the cells are not those of the law named")
-    return f"; those of the law named are {within}"
+    parts = ", ".join(f"{float(part):.1e}" for part in errors)
+    within = f"within {parts} of them, summed" if any(errors) else "the same"
+    if off is None:
+        origin = f"; NOT checked: that those of the law named are {within}"
+    elif any(own > most for own, most in zip(off, errors, strict=True)):
+        raise CertificateError("the moments of the cells are not those of the law named")
+    else:
+        origin = f"; those of the law named are {within}"
+    return replace(found, claims=(*found.claims[:-1], found.claims[-1] + origin))

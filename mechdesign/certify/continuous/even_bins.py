@@ -6,7 +6,7 @@ irrational) the file says how far they may be from the moments, and nothing here
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from mechdesign.certify.problem import number
 from mechdesign.errors import CertificateError
 from mechdesign.resources import spend
 
-__all__ = ["bin_moments", "bins_of"]
+__all__ = ["WORK", "Bins", "bin_moments", "bins_of", "pieces"]
 
 WORK = "the moments of the law that is named"
 
@@ -57,20 +57,35 @@ def bins_of(law: dict[str, Any], ends: list[Any]) -> Bins | None:
     return edges, masses
 
 
-def bin_moments(bins: Bins, places: tuple[Fraction, ...]) -> list[Moments]:
-    """Return the moments of a law of bins below the first place, between places, and above them."""
+def pieces(
+    bins: Bins, places: tuple[Fraction, ...]
+) -> list[tuple[int, Fraction, Fraction, Fraction]]:
+    """Cut a law of bins at some places, so that it is even on each piece.
+
+    Returns
+    -------
+    list
+        For each piece how many of the places are at or below it, its density and its two ends.
+    """
     edges, masses = bins
+    inner = places[bisect_right(places, edges[0]) : bisect_left(places, edges[-1])]
     bins_and_masses = zip(pairwise(edges), masses, strict=True)
     densities = [mass / (high - low) for (low, high), mass in bins_and_masses]
-    length = longest((*edges, *densities, *places))
-    spend(15 * (len(edges) + len(places)) * fraction_steps(4 * length), WORK)
+    length = longest((*edges, *densities, *inner))
+    spend(15 * (len(edges) + len(inner)) * fraction_steps(4 * length), WORK)
+    return [
+        (bisect_right(places, low), densities[bisect_right(edges, low) - 1], low, high)
+        for low, high in pairwise(sorted({*edges, *inner}))
+    ]
+
+
+def bin_moments(bins: Bins, places: tuple[Fraction, ...]) -> list[Moments]:
+    """Return the moments of a law of bins below the first place, between places, and above them."""
     parts: list[list[Moments]] = [[] for _ in range(len(places) + 1)]
-    for low, high in pairwise(sorted({*edges, *places})):  # each in one bin, or none, and one cell
-        if edges[0] <= low < edges[-1]:
-            density = densities[bisect_right(edges, low) - 1]
-            integrals = (high - low, (high**2 - low**2) / 2, (high**3 - low**3) / 3)
-            mass, first, second = (density * integral for integral in integrals)
-            parts[bisect_right(places, low)].append((mass, first, second))
+    for place, density, low, high in pieces(bins, places):
+        integrals = (high - low, (high**2 - low**2) / 2, (high**3 - low**3) / 3)
+        mass, first, second = (density * integral for integral in integrals)
+        parts[place].append((mass, first, second))
     found = []
     for rows in parts:
         mass, first, second = (total([row[k] for row in rows]) for k in range(3))

@@ -54,7 +54,7 @@ LAW = Variants(
         ),
     ],
 )
-"""Where the moments come from: nothing is proved of it."""
+"""Where the moments come from: nothing is proved of it, unless it is even on bins."""
 
 MOMENTS = Table(
     "moments",
@@ -168,7 +168,7 @@ PLANE_LAW = Variants(
         ),
     ],
 )
-"""Where the moments come from: nothing is proved of it."""
+"""The same in the plane, and rectangles."""
 
 PLANE_FILE = Table(
     "plane file",
