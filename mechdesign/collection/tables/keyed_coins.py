@@ -46,7 +46,10 @@ BUCKETS, BUCKET_SHIFT = 256, np.uint64(56)
 WORD_BITS, ROW_SHIFT = np.uint64(64), np.uint64(40)
 """Above this bit of its second word a name has the number of its row in the part."""
 
-WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,17})$"
+WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
+"""Its digits are a number of 64 bits; with the sign it may be one or not."""
+
+MOST_NUMBER = np.uint64(2**63 - 1)
 
 
 class CollectionCoins:
@@ -119,7 +122,13 @@ class CollectionCoins:
             raise InputError(key, "ids that are whole numbers or text", kind)
         tags = np.zeros((len(texts), 2), dtype="<u8")
         whole = pc.match_substring_regex(texts, WHOLE_NUMBER).to_numpy(zero_copy_only=False)
-        tags[whole] = tags_of_numbers(texts.filter(pa.array(whole)).cast(pa.int64()).to_numpy())
+        found = texts.filter(pa.array(whole))
+        negative = pc.starts_with(found, "-").to_numpy(zero_copy_only=False)
+        sizes = pc.utf8_ltrim(found, "-").cast(pa.uint64()).to_numpy()
+        fits = sizes <= MOST_NUMBER + negative.astype(np.uint64)
+        whole[whole] = fits
+        numbers = np.where(negative, np.uint64(0) - sizes, sizes).view(np.int64)
+        tags[whole] = tags_of_numbers(numbers[fits])
         others = texts.filter(pa.array(~whole)).to_pylist()
         if others:
             tags[~whole] = tags_of_texts(self._ids, others)
@@ -133,9 +142,9 @@ class CollectionCoins:
 class SeenRecords:
     """Names of records, to see whether two have one id: their coins would be the same.
 
-    What is held does not grow with the records: beyond 262,144 of them, names are in a temporary
-    file, 16 bytes each, encrypted under a key that is forgotten. Each part is sorted
-    into buckets, and two records of one id are in the same one.
+    Beyond 262,144 records, names are in a temporary file, 16 bytes each, encrypted under a key that
+    is forgotten. Each part is sorted into 256 buckets, of which one is held at once: two records of
+    one id are in the same one.
 
     Examples
     --------

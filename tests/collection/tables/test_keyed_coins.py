@@ -308,3 +308,33 @@ def test_many_ids_are_in_a_file_that_does_not_show_them(
     assert not np.isin(written, ids.astype(np.uint64)).any()
     small.check(str)
     small.close()
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.integers(-(10**19), 2 * 10**19),
+            st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**18, 10**19, 0]),
+        ),
+        unique=True,
+        min_size=1,
+        max_size=9,
+    )
+)
+@examples(100)
+def test_an_id_has_one_tag_beside_whatever_others_and_however_it_is_held(ids: list[int]) -> None:
+    """A number of 64 bits with a sign is itself, as text or not; other numbers are text."""
+    coins = keyed_coins.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
+
+    def tags(held: pa.Array) -> list[list[int]]:
+        found: list[list[int]] = coins.tags(held, "ids", str).tolist()
+        return found
+
+    texts = tags(pa.array(list(map(str, ids))))
+    numbers = [n for n, one in enumerate(ids) if -(2**63) <= one < 2**63]
+    assert [texts[n] for n in numbers] == [[ids[n] % 2**64, 0] for n in numbers]
+    assert texts == [tags(pa.array([str(one)]))[0] for one in ids]
+    for kind, least, most in ((pa.int64(), -(2**63), 2**63), (pa.uint64(), 0, 2**64)):
+        some = [n for n, one in enumerate(ids) if least <= one < most]
+        if some:
+            assert tags(pa.array([ids[n] for n in some], kind)) == [texts[n] for n in some]
