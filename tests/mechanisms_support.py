@@ -92,6 +92,7 @@ def check_ratios(mechanism: Mechanism) -> None:
     for x in range(len(table)):
         for other in range(len(table)):
             assert mechanism.ratio(x, other) == largest_ratio(table, x, other)
+            assert x == other or mechanism.common_ratio in (None, mechanism.ratio(x, other))
 
 
 def check_budget(mechanism: Mechanism, epsilon: Fraction, slack: float) -> None:

@@ -194,6 +194,11 @@ class Mechanism(ABC):
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest Q(y|x) / Q(y|x') over the reports; None where it is infinite."""
 
+    @property
+    def common_ratio(self) -> Fraction | None:
+        """The largest ratio of every two rows, where it is the same for all; else None."""
+        return None
+
     @abstractmethod
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio of two probabilities that its notion bounds by e**epsilon."""

@@ -83,3 +83,8 @@ class LDPMechanism(Mechanism):
     def ratio(self, x: int, other: int) -> Fraction:
         """Return the largest ratio of two rows."""
         return Fraction(1) if x == other else self.largest_ratio()
+
+    @property
+    def common_ratio(self) -> Fraction:
+        """The largest ratio of every two rows."""
+        return self.largest_ratio()

@@ -10,6 +10,7 @@ from operator import mul
 
 import numpy as np
 
+from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
 from mechdesign.accounting.measure.max_ratio import (
     ColumnExtremes,
@@ -198,12 +199,8 @@ def _of_mechanism(
     if priors:
         notes.append("bounded-prior LIP needs a matrix")
     if k <= MOST_INPUTS:
-        factors = [[mechanism.ratio(x, z) if x != z else ONE for z in range(k)] for x in range(k)]
-        log = cache(log_above)  # few are different
-        matrix = np.array([[log(factor) for factor in row] for row in factors])
-        worst = max(range(k * k), key=lambda n: _order(factors[n // k][n % k]))
-        x, z = divmod(worst, k)
-        rows.append(Leakage("ldp", log_above(factors[x][z]), factors[x][z], (labels[x], labels[z])))
+        (x, z), factor, matrix = _pairs(mechanism, k)
+        rows.append(Leakage("ldp", log_above(factor), factor, (labels[x], labels[z])))
     own = mechanism.privacy
     if not own.needs_prior and own.name not in [row.notion for row in rows]:
         factor = mechanism.leakage_factor
@@ -217,6 +214,19 @@ def _of_mechanism(
         rows += [Leakage(name, log_above(factor), factor) for name, factor in sides]
     what = f"{type(mechanism).__name__} with {k} inputs"
     return Leakages(what, labels, tuple(rows), matrix, prior, None, tuple(notes))
+
+
+def _pairs(mechanism: Mechanism, k: int) -> tuple[tuple[int, int], Fraction | None, FloatArray]:
+    """Return the pair of rows of the largest ratio, that ratio, and the logarithms of all."""
+    common = mechanism.common_ratio
+    if common is not None and k > 1:
+        matrix = np.full((k, k), log_above(common))
+        np.fill_diagonal(matrix, 0.0)
+        return (0, 1), common, matrix
+    factors = [[mechanism.ratio(x, z) if x != z else ONE for z in range(k)] for x in range(k)]
+    log = cache(log_above)  # few are different
+    x, z = divmod(max(range(k * k), key=lambda n: _order(factors[n // k][n % k])), k)
+    return (x, z), factors[x][z], np.array([[log(factor) for factor in row] for row in factors])
 
 
 def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
