@@ -176,7 +176,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
         "survey.csv: expected another file than the one that is read, given the same",
     ),
-    "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside the one"),
+    "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside those"),
     "policy": ([*SURVEY, "--unknown", "ignore"], "unknown: expected refuse, drop or map:LABEL"),
     "label": ([*SURVEY, "--missing", "map:nevr"], "missing: expected labels of the domain"),
     "seed": ([*SURVEY, "--seed", "-1"], "mechdesign privatize: argument --seed: expected "),

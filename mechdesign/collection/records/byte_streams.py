@@ -18,6 +18,7 @@ import pyarrow as pa
 from mechdesign.errors import InputError
 from mechdesign.files.reading import open_plain
 from mechdesign.writing.atomic import atomic_file
+from mechdesign.writing.temporary import temporary_room
 
 __all__ = ["STANDARD", "ByteReader", "ByteWriter", "whole_output"]
 
@@ -97,7 +98,7 @@ def whole_output(target: Path) -> Iterator[BinaryIO]:
         with atomic_file(target) as stream:
             yield stream
         return
-    with tempfile.TemporaryFile() as held:
+    with temporary_room(), tempfile.TemporaryFile() as held:
         yield held
         held.seek(0)
         try:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign._typing import IntArray
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.collection.records.byte_streams import STANDARD, whole_output
 from mechdesign.collection.records.file_kinds import (
@@ -31,15 +30,12 @@ from mechdesign.collection.records.record_files import (
     safe_table,
 )
 from mechdesign.collection.spending import Spending, spending
-from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
-from mechdesign.collection.tables.keyed_coins import (
-    CollectionCoins,
-    SeenRecords,
-)
-from mechdesign.collection.tables.report_columns import ReportColumns
-from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.collection.tables.draws import Drawer, RowDraws, as_mechanism
+from mechdesign.collection.tables.jobs import check_names_differ
+from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins, sources_of
+from mechdesign.errors import CertificateError, InputError, listed
 from mechdesign.files.mechanisms import load_mechanism
-from mechdesign.sampling import SIMULATION, Randomness, source_of, stream_of
+from mechdesign.sampling import SIMULATION, Randomness, stream_of
 from mechdesign.writing.atomic import check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
@@ -239,58 +235,45 @@ def privatize_file(
     seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
     simulated = seeded is not None
     private = [part for name in mechanisms for part in names_of(name)]
-    coins = None if key is None else CollectionCoins(key, mechanisms)
-    if (key is None) != (ids is None) or (key is not None and simulated):
-        raise InputError("key", "a key with a column of ids, and no seed", "something else")
+    coins = collection_coins(key, ids, simulated, mechanisms)
     read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
-    _check_names(private, keep, simulated)
+    check_names_differ(private, listed(keep, "keep", "a list of columns"), simulated)
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target, form)
-    draws, rows, reported = RowDraws(mechanisms, unknown, missing, one_each), 0, 0
-    columns = [ReportColumns(each.alphabet, names_of(name)) for name, each in mechanisms.items()]
+    draws, rows, reported = RowDraws(mechanisms, unknown, missing, one_each, simulated), 0, 0
     with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
         with (
             whole_output(target) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
-            closing(SeenRecords()) as seen,
+            closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
         ):
             for part in reader.chunks(read, size):
                 cells = [part.cells(source, name) for name in mechanisms]
-                sources = [source_of(seeded)] * (len(cells) + 1)
+                tags = None
                 if coins is not None and ids is not None:
-                    key_of, place = part.names(source, ids)
-                    tags = coins.tags(part.column(ids), key_of, place)
+                    tags = coins.tags(part.column(ids), *part.names(source, ids))
                     seen.add(tags)
-                    sources = coins.sources(tags)
-                made = draws.draw(cells, sources)
-                if ledger is not None:
-                    for each, values in zip(draws.columns.values(), made.drawn_for, strict=True):
-                        each.reader.count(values)
-                found: dict[str, Any] = {}
-                for n, (written_as, reports) in enumerate(zip(columns, made.reports, strict=True)):
-                    by_number = written_as.of(reports.data, written_as.are_few_texts)
-                    found |= made.sent(n, by_number)
-                types = {name: _as_plain(cells.type) for name, cells in found.items()}
-                found |= {name: _some(part.column(name), made.rows) for name in keep}
-                if simulated:
-                    found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
-                table = pa.table(found)
+                sources = sources_of(coins, tags, seeded, len(cells))
+                made = draws.draw(cells, sources, in_file=True, counts=ledger is not None)
+                types = {name: _as_plain(cells.type) for name, cells in made.columns.items()}
+                kept = {name: made.kept(part.column(name)) for name in keep}
+                types |= {name: cells.type for name, cells in kept.items()}
+                table = pa.table(made.columns | kept)
                 if spreadsheet_safe:
                     writer.write(safe_table(table))
                 else:
-                    types = {name: types.get(name, cells.type) for name, cells in found.items()}
                     writer.write(table, pa.schema(types))
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
                     progress(rows, reader.share())
-            seen.check(lambda row: f"{source}: record {row + 1}")
+            seen.check()
             if ledger is not None:  # before the reports appear, so that no draw is lost
-                for each in draws.columns.values():
+                for each in draws.columns:
                     add_draw(ledger, each.mechanism, each.reader.counts())
-    readers = [each.reader for each in draws.columns.values()]
+    readers = [each.reader for each in draws.columns]
     return PrivatizedFile(
         source=str(source),
         target=str(target),
@@ -308,10 +291,6 @@ def privatize_file(
 def _as_plain(kind: pa.DataType) -> pa.DataType:
     """Return the type of reports that may be held as numbers of texts."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _some(column: pa.ChunkedArray, rows: IntArray | None) -> pa.ChunkedArray:
-    return column if rows is None else column.take(pa.array(rows))
 
 
 def _check_files(sources: Iterable[object], target: Path, ledger: AnyPath | None) -> None:
@@ -335,17 +314,3 @@ def _checked(given: Any) -> Drawer:
         return load_mechanism(given).of_columns
     except CertificateError as error:
         raise CertificateError(f"{given}: refused: {error}") from None
-
-
-def _check_names(private: Sequence[str], keep: Sequence[str], simulated: bool) -> None:
-    if isinstance(keep, str):
-        raise InputError("keep", "a list of columns", shown(keep))
-    both = [name for name in keep if name in private]
-    if both:
-        expected = "columns beside the one that is to be private"
-        raise InputError("keep", expected, shown(both[0]))
-    if len(set(keep)) < len(keep):
-        raise InputError("keep", "columns that all differ", shown(list(keep)))
-    if simulated and NOTE in (*private, *keep):
-        expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
-        raise InputError("column", expected, shown(NOTE), "rename it")

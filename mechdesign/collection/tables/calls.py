@@ -9,7 +9,7 @@ from mechdesign.collection.tables.draws import Drawer, Policies
 from mechdesign.collection.tables.engines import ENGINE_KINDS
 from mechdesign.collection.tables.frames import FRAME_KINDS
 from mechdesign.collection.tables.jobs import ALONE, PrivatizeJob, TallyJob, by_column
-from mechdesign.collection.tables.keyed_coins import CollectionCoins
+from mechdesign.collection.tables.keyed_coins import collection_coins
 from mechdesign.collection.tables.kinds import ARROW_KINDS, EagerKind, Kind, same_kind
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.reports import Tally
@@ -99,7 +99,7 @@ def privatize(
         expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
         raise InputError("rng", expected, shown(rng))
     named, kept = by_column(mechanisms), tuple(listed(keep, "keep", "a list of columns"))
-    coins = _coins(key, ids, stream is not None, named)
+    coins = collection_coins(key, ids, stream is not None, named)
     if coins is not None and kind.is_column:
         ids = _ids(ids)
     job = PrivatizeJob(
@@ -134,19 +134,6 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False) -> Any:
         data, TallyJob(by_column(mechanisms), bool(one_each))
     )
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
-
-
-def _coins(
-    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Drawer]
-) -> CollectionCoins | None:
-    """Return the coins of a collection; None where neither a key nor ids are given."""
-    if (key is None) != (ids is None):
-        raise InputError("ids", "a key and the ids of the records", "one without the other")
-    if key is None:
-        return None
-    if seeded:
-        raise InputError("rng", "none where the coins are from a key", "one")
-    return CollectionCoins(key, mechanisms)
 
 
 def _ids(given: Any) -> Any:

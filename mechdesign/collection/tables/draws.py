@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechdesign._typing import AnyArray, BoolArray, Int64Array, IntArray
+from mechdesign._typing import AnyArray, BoolArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.number_cells import NumberReader
 from mechdesign.collection.tables.policies import LabelReader, Reader
+from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown_kind
 from mechdesign.mechanisms import Mechanism
-from mechdesign.reports import Reports, drawn
-from mechdesign.sampling import Source, below
+from mechdesign.reports import drawn
+from mechdesign.sampling import SIMULATION, Source, below
 
-__all__ = ["NOTE", "ColumnDraws", "Drawer", "Policies", "RowDraws", "RowReports", "as_mechanism"]
+__all__ = ["NOTE", "ColumnDraws", "Drawer", "Found", "Policies", "RowDraws", "as_mechanism"]
 
 NOTE = "note"
 """The column in which a simulation says that it is one."""
@@ -43,44 +45,46 @@ def as_mechanism(given: Any) -> Drawer:
 
 
 class ColumnDraws:
-    """What one column is drawn by, and what became of its cells so far."""
+    """What one column is drawn by, what became of its cells so far, and how reports are written."""
 
-    def __init__(self, mechanism: Drawer, unknown: str, missing: str) -> None:
-        self.mechanism = as_mechanism(mechanism)
+    def __init__(self, name: Any, mechanism: Drawer, unknown: str, missing: str) -> None:
+        self.name, self.mechanism = name, as_mechanism(mechanism)
         self.reader: Reader
         if isinstance(mechanism, ContinuousChannel):
             self.reader = NumberReader(mechanism, unknown, missing)
         else:
             self.reader = LabelReader(mechanism.inputs, unknown, missing)
 
+    @cached_property
+    def in_table(self) -> ReportColumns:
+        """How reports stand in a table in memory: in one column, which numbers stay numbers."""
+        return ReportColumns(self.mechanism.alphabet, (self.name,), floats=True)
+
+    @cached_property
+    def in_file(self) -> ReportColumns:
+        """How they stand in a file: pairs in two columns, if two are named."""
+        names = (self.name,) if isinstance(self.name, str) else self.name
+        return ReportColumns(self.mechanism.alphabet, names)
+
 
 @dataclass(frozen=True)
-class RowReports:
-    """Reports for the rows of a table.
+class Found:
+    """What became of a table: columns of reports, and the rows that they are of.
 
     Attributes
     ----------
-    drawn_for
-        What the reports of each column were drawn for, where they are asked for.
-    reports
-        Those of each column.
+    columns
+        The reports, by the names of their columns.
     rows
-        The rows that they are of; None for all.
-    asked
-        For each of these rows the number of the column that is sent; None where all are.
+        Positions of the rows that stay; None if all do.
     """
 
-    drawn_for: list[AnyArray]
-    reports: list[Reports]
+    columns: dict[Any, pa.Array]
     rows: IntArray | None
-    asked: Int64Array | None
 
-    def sent(self, n: int, columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-        """Return the columns of the reports of one attribute, empty where another was asked."""
-        if self.asked is None:
-            return dict(columns)
-        own = pa.array(self.asked == n)
-        return {name: pc.if_else(own, cells, None) for name, cells in columns.items()}
+    def kept(self, cells: Any) -> Any:
+        """Return the cells of a column that is copied, of the rows that stay."""
+        return cells if self.rows is None else cells.take(pa.array(self.rows))
 
 
 class RowDraws:
@@ -94,6 +98,8 @@ class RowDraws:
         What becomes of cells that are no label, and of cells that hold nothing.
     one_each
         Whether each person is asked for one column only, each as likely.
+    noted
+        Whether a column says that the reports are a simulation.
 
     Raises
     ------
@@ -107,14 +113,17 @@ class RowDraws:
         unknown: Policies,
         missing: Policies,
         one_each: bool = False,
+        noted: bool = False,
     ) -> None:
-        self._one_each = one_each
-        self.columns = {
-            name: ColumnDraws(mechanism, _policy(unknown, name), _policy(missing, name))
+        self._one_each, self._noted = one_each, noted
+        self.columns = [
+            ColumnDraws(name, mechanism, _policy(unknown, name), _policy(missing, name))
             for name, mechanism in mechanisms.items()
-        }
+        ]
 
-    def draw(self, cells: Sequence[Cells], sources: Sequence[Source]) -> RowReports:
+    def draw(
+        self, cells: Sequence[Cells], sources: Sequence[Source], *, in_file: bool, counts: bool
+    ) -> Found:
         """Return the reports of each column, for the rows that stay.
 
         Parameters
@@ -123,6 +132,11 @@ class RowDraws:
             Those of each column.
         sources
             Where the bits for each column come from, and last those for the choice of a column.
+        in_file
+            Whether the reports are for a file, where one of a few texts is given by its number;
+            else for a table in memory, where categories give categories.
+        counts
+            Whether readers count what reports were drawn for.
 
         Raises
         ------
@@ -131,7 +145,7 @@ class RowDraws:
         """
         values: list[AnyArray] = []
         stays: BoolArray | None = None
-        for column, held in zip(self.columns.values(), cells, strict=True):
+        for column, held in zip(self.columns, cells, strict=True):
             found, good = column.reader.read(held)
             values.append(found)
             if good is not None:
@@ -139,16 +153,21 @@ class RowDraws:
         rows = None if stays is None else np.flatnonzero(stays)
         if rows is not None:
             values, sources = [found[rows] for found in values], [one.of(rows) for one in sources]
-        asked = None
-        if self._one_each:
-            asked = below(sources[-1], len(values[0]), len(self.columns))
-        reports = [
-            drawn(column.mechanism, found, source)
-            for column, found, source in zip(self.columns.values(), values, sources, strict=False)
-        ]
-        if asked is not None:
-            values = [found[asked == n] for n, found in enumerate(values)]
-        return RowReports(values, reports, rows, asked)
+        asked = below(sources[-1], len(values[0]), len(self.columns)) if self._one_each else None
+        sent: dict[Any, pa.Array] = {}
+        for n, column in enumerate(self.columns):
+            data = drawn(column.mechanism, values[n], sources[n]).data
+            written = column.in_file if in_file else column.in_table
+            columns = written.of(data, written.are_few_texts if in_file else cells[n].categorical)
+            own = None if asked is None else asked == n
+            if own is not None:
+                columns = {name: pc.if_else(own, one, None) for name, one in columns.items()}
+            if counts:
+                column.reader.count(values[n] if own is None else values[n][own])
+            sent |= columns
+        if self._noted:
+            sent[NOTE] = pa.repeat(SIMULATION, len(values[0]))
+        return Found(sent, rows)
 
 
 def _policy(given: Policies, name: Any) -> str:

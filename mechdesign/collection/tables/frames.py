@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.tables.jobs import ALONE, Column, Found, PrivatizeJob, TallyJob
+from mechdesign.collection.tables.draws import Found
+from mechdesign.collection.tables.jobs import ALONE, Column, PrivatizeJob, TallyJob
 from mechdesign.collection.tables.kinds import EagerKind, Kind, typed
 from mechdesign.errors import InputError
 from mechdesign.reports import Tally

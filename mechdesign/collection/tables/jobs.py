@@ -11,17 +11,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechdesign._typing import IntArray
 from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.draws import NOTE, Drawer, Policies, RowDraws, as_mechanism
-from mechdesign.collection.tables.keyed_coins import CollectionCoins
+from mechdesign.collection.tables.draws import (
+    NOTE,
+    Drawer,
+    Found,
+    Policies,
+    RowDraws,
+    as_mechanism,
+)
+from mechdesign.collection.tables.keyed_coins import CollectionCoins, sources_of
 from mechdesign.collection.tables.policies import read_strictly
-from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Reports, Tally
-from mechdesign.sampling import SIMULATION, source_of
+from mechdesign.sampling import SIMULATION
 
-__all__ = ["ALONE", "Column", "Found", "PrivatizeJob", "TallyJob", "by_column"]
+__all__ = ["ALONE", "Column", "PrivatizeJob", "TallyJob", "by_column", "check_names_differ"]
 
 Column = Any
 """An array of Arrow, in one piece or in chunks."""
@@ -45,20 +50,17 @@ def by_column(mechanisms: Any) -> dict[Any, Drawer]:
     return {name: as_mechanism(mechanism) for name, mechanism in mechanisms.items()}
 
 
-@dataclass(frozen=True)
-class Found:
-    """What became of a table: columns of reports, and the rows that they are of.
-
-    Attributes
-    ----------
-    columns
-        The reports, by the names of their columns.
-    rows
-        Positions of the rows that stay; None if all do.
-    """
-
-    columns: dict[Any, pa.Array]
-    rows: IntArray | None
+def check_names_differ(private: Sequence[Any], keep: Sequence[Any], noted: bool) -> None:
+    """Raise InputError unless the columns of what is written differ, of which one may be a note."""
+    twice = [name for name in keep if name in private]
+    if twice:
+        expected = "columns beside those that are to be private"
+        raise InputError("keep", expected, shown(twice[0]))
+    if len(set(keep)) < len(keep):
+        raise InputError("keep", "columns that all differ", shown(list(keep)))
+    if noted and NOTE in (*private, *keep):
+        expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
+        raise InputError("column", expected, shown(NOTE), "rename it")
 
 
 @dataclass(frozen=True)
@@ -97,18 +99,16 @@ class PrivatizeJob:
     one_column: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        RowDraws(self.mechanisms, self.unknown, self.missing)  # checks them before any work
         object.__setattr__(self, "one_column", ALONE in self.mechanisms)
-        twice = [name for name in self.keep if name in self.mechanisms]
-        if twice:
-            expected = "columns beside those that are to be private"
-            raise InputError("keep", expected, shown(twice[0]))
-        if len(set(self.keep)) < len(self.keep):
-            raise InputError("keep", "columns that all differ", shown(list(self.keep)))
-        noted = self.rng is not None and not self.one_column
-        if noted and NOTE in (*self.mechanisms, *self.keep):
-            expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
-            raise InputError("data", expected, shown(NOTE), "rename it")
+        self._draws()  # checks mechanisms and policies before any work
+        check_names_differ(list(self.mechanisms), self.keep, self._noted)
+
+    @property
+    def _noted(self) -> bool:
+        return self.rng is not None and not self.one_column
+
+    def _draws(self) -> RowDraws:
+        return RowDraws(self.mechanisms, self.unknown, self.missing, self.one_each, self._noted)
 
     def wanted(self) -> list[Any]:
         """Return the names of the columns that are read."""
@@ -128,24 +128,16 @@ class PrivatizeJob:
         InputError
             For the first cell that is refused; the key names its row, counted from 0.
         """
-        draws = RowDraws(self.mechanisms, self.unknown, self.missing, self.one_each)
         place = _row_of_part if self.in_parts else _row
         cells = [_cells(column(name), name, place) for name in self.mechanisms]
-        sources = [source_of(self.rng)] * (len(cells) + 1)
+        tags = None
         if self.coins is not None:
             ids, named = (self.ids, "ids") if self.one_column else (column(self.ids), self.ids)
             tags = self.coins.tags(ids, _named(named), partial(place, named))
             if len(tags) != len(cells[0].which):
                 raise InputError("ids", f"{len(cells[0].which)} ids, one a record", len(tags))
-            sources = self.coins.sources(tags)
-        made = draws.draw(cells, sources)
-        found: dict[Any, pa.Array] = {}
-        for n, (name, reports) in enumerate(zip(self.mechanisms, made.reports, strict=True)):
-            columns = ReportColumns(reports.alphabet, (name,), floats=True)
-            found |= made.sent(n, columns.of(reports.data, cells[n].categorical))
-        if self.rng is not None and not self.one_column:
-            found[NOTE] = pa.repeat(SIMULATION, len(made.reports[0]))
-        return Found(found, made.rows)
+        sources = sources_of(self.coins, tags, self.rng, len(cells))
+        return self._draws().draw(cells, sources, in_file=False, counts=False)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import secrets
 import tempfile
@@ -21,15 +23,18 @@ from mechdesign.errors import InputError
 from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.sampling import (
     KeyedSource,
+    Randomness,
     RecordNames,
     Source,
     check_key,
+    source_of,
     subkey,
     tags_of_numbers,
     tags_of_texts,
 )
+from mechdesign.writing.temporary import temporary_room
 
-__all__ = ["CollectionCoins", "RecordTags", "SeenRecords"]
+__all__ = ["CollectionCoins", "RecordTags", "SeenRecords", "collection_coins", "sources_of"]
 
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that name records."""
@@ -42,6 +47,10 @@ PART = 1 << 18
 
 BUCKETS, BUCKET_SHIFT = 256, np.uint64(56)
 """Into how many buckets names are sorted, by their highest bits; one is held at once."""
+
+SPREAD = 10
+"""By how many standard deviations of its size, and by the square of that, a bucket may outgrow the
+mean: for random names to do so is less likely than 2**-60 (Bernstein's inequality)."""
 
 WORD_BITS, ROW_SHIFT = np.uint64(64), np.uint64(40)
 """Above this bit of its second word a name has the number of its row in the part."""
@@ -102,9 +111,9 @@ class CollectionCoins:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(place(row), "the id of a record", "an empty cell")
         tags = self._tags(whole, key)
-        with closing(SeenRecords()) as seen:
+        with closing(SeenRecords(place)) as seen:
             seen.add(tags)
-            seen.check(place)
+            seen.check()
         return tags
 
     def _tags(self, ids: pa.Array, key: str) -> RecordTags:
@@ -139,50 +148,99 @@ class CollectionCoins:
         return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
 
 
+def collection_coins(
+    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Drawer]
+) -> CollectionCoins | None:
+    """Return the coins of a collection; None where neither a key nor ids are given.
+
+    Raises
+    ------
+    InputError
+        If one is given without the other, or a seed beside them.
+    """
+    if (key is None) != (ids is None):
+        raise InputError("ids", "a key and the ids of the records", "one without the other")
+    if key is None:
+        return None
+    if seeded:
+        raise InputError("rng", "none where the coins are from a key", "one")
+    return CollectionCoins(key, mechanisms)
+
+
+def sources_of(
+    coins: CollectionCoins | None, tags: RecordTags | None, rng: Randomness, columns: int
+) -> list[Source]:
+    """Return where the bits for some columns come from, and last those for a choice of one."""
+    if coins is not None and tags is not None:
+        return coins.sources(tags)
+    return [source_of(rng)] * (columns + 1)
+
+
 class SeenRecords:
     """Names of records, to see whether two have one id: their coins would be the same.
 
     Beyond 262,144 records, names are in a temporary file, 16 bytes each, encrypted under a key that
     is forgotten. Each part is sorted into 256 buckets, of which one is held at once: two records of
-    one id are in the same one.
+    one id are in the same one. Names of different records are as random bits, so that buckets are
+    about equal; one that outgrows the others shows that an id occurs again, which is then looked
+    for at once.
+
+    Parameters
+    ----------
+    place
+        What a record is called in an error, by its number from 0.
 
     Examples
     --------
-    >>> seen = SeenRecords()
+    >>> seen = SeenRecords(str)
     >>> seen.add(tags_of_numbers(np.array([70, 71])))
     >>> seen.add(tags_of_numbers(np.array([9, 70])))
     >>> with closing(seen):
-    ...     seen.check(str)
+    ...     seen.check()
     Traceback (most recent call last):
     mechdesign.errors.InputError: 3: expected ids that all differ, given one that ...
     """
 
-    def __init__(self) -> None:
+    def __init__(self, place: Callable[[int], str]) -> None:
+        self._place = place
         self._names = RecordNames(secrets.token_bytes(32))
         self._file = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115  closed below
         self._starts: list[IntArray] = []  # of each part: where each bucket of it begins
         self._rows = 0
+        self._counts = np.zeros(BUCKETS, dtype=np.int64)
 
     def add(self, tags: RecordTags) -> None:
-        """Remember the records of a part."""
-        self._file.seek(0, os.SEEK_END)
+        """Remember the records of a part.
+
+        Raises
+        ------
+        InputError
+            If a bucket outgrows the others since ids occur again, or names find no room on a disk.
+        """
         for start in range(0, len(tags), PART):
             names = self._names(tags[start : start + PART])
             bucket = (names[:, 0] >> BUCKET_SHIFT).astype(np.uint8)
             order = np.argsort(bucket, kind="stable")
             names = names[order]
             names[:, 1] |= order.astype(np.uint64) << ROW_SHIFT
-            self._file.write(names.tobytes())
-            ends = np.cumsum(np.bincount(bucket, minlength=BUCKETS))
-            self._starts.append(self._rows + np.concatenate([[0], ends]))
+            with temporary_room():
+                self._file.seek(0, os.SEEK_END)  # a check reads elsewhere
+                self._file.write(names.tobytes())
+            counts = np.bincount(bucket, minlength=BUCKETS)
+            self._counts += counts
+            self._starts.append(self._rows + np.concatenate([[0], np.cumsum(counts)]))
             self._rows += len(names)
+            share = self._rows / BUCKETS
+            if self._counts.max() > share + SPREAD * (math.sqrt(share) + SPREAD):
+                self.check()
 
-    def check(self, place: Callable[[int], str]) -> None:
+    def check(self) -> None:
         """Raise InputError if two records of all parts have one id."""
-        again = [row for n in range(BUCKETS if self._rows else 0) for row in self._again(n)]
+        with temporary_room():
+            again = [row for n in range(BUCKETS if self._rows else 0) for row in self._again(n)]
         if again:
             expected = "ids that all differ"
-            raise InputError(place(min(again)), expected, "one that an earlier record has")
+            raise InputError(self._place(min(again)), expected, "one that an earlier record has")
 
     def _again(self, bucket: int) -> list[int]:
         """Return the rows of a bucket whose ids earlier ones have."""
@@ -205,4 +263,5 @@ class SeenRecords:
 
     def close(self) -> None:
         """Forget all names."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # of names that found no room, as was said
+            self._file.close()

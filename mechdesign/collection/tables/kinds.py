@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from mechdesign.collection.tables.jobs import ALONE, Column, Found, PrivatizeJob, TallyJob
+from mechdesign.collection.tables.draws import Found
+from mechdesign.collection.tables.jobs import ALONE, Column, PrivatizeJob, TallyJob
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Tally
 
@@ -179,10 +180,7 @@ class ArrowTableKind(EagerKind):
 
 def kept(data: Any, found: Found, keep: tuple[Any, ...]) -> dict[Any, Column]:
     """Return columns of an Arrow table that are copied, of the rows that stay."""
-    if found.rows is None:
-        return {name: data.column(name) for name in keep}
-    rows = pa.array(found.rows)
-    return {name: data.column(name).take(rows) for name in keep}
+    return {name: found.kept(data.column(name)) for name in keep}
 
 
 class ArrowBatchKind(ArrowTableKind):

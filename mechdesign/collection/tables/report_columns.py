@@ -29,7 +29,7 @@ class ReportColumns:
     alphabet
         The reports.
     names
-        One name, or two for pairs.
+        One name, of any kind, or two for pairs.
     floats
         Whether labels that are all numbers, not all of them whole, are a column of floats.
 
@@ -53,7 +53,7 @@ class ReportColumns:
             if len(names) == 2 and all(isinstance(x, tuple) and len(x) == 2 for x in labels):
                 parts = list(zip(*labels, strict=True))
             self._labels = [_cells(part, floats) for part in parts]
-        if self._labels is None or len(self._labels) < len(names):
+        if len(self._labels or [None]) < len(names):
             self.names = (", ".join(names),)
 
     @property

@@ -261,7 +261,7 @@ def test_a_key_gives_the_same_reports_again(capsys: pytest.CaptureFixture[str]) 
     assert "a secret of 32 to 64 random bytes" in message
     assert "x" * 9 not in message
     Path("key").write_bytes(bytes(32))
-    assert "a key with a column of ids" in refused(capsys, *words, "--force")
+    assert "a key and the ids of the records" in refused(capsys, *words, "--force")
     assert "No such file" in refused(capsys, *words[:-1], "none", "--id", "id", "--force")
 
 

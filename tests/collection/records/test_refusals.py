@@ -192,7 +192,7 @@ def test_columns_are_found_by_their_name(folder: Path) -> None:
     assert "with the name 'bb', given 3 columns" in refused(
         folder, folder / "in.csv", "answer", keep=["bb"]
     )
-    assert "beside the one that is to be private" in refused(
+    assert "beside those that are to be private" in refused(
         folder, folder / "in.csv", "b", keep=["b"]
     )
     assert "that all differ" in refused(folder, folder / "in.csv", "answer", keep=["b", "b"])

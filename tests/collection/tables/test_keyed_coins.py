@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import errno
 import hashlib
 import hmac
+import io
+import itertools
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -224,7 +229,7 @@ def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: P
         privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50)
     assert not target.exists()
     for wrong in ({"key": KEY}, {"ids": "id"}, {"key": KEY, "ids": "id", "rng": 1}):
-        with pytest.raises(InputError, match="a key with a column of ids, and no seed"):
+        with pytest.raises(InputError, match=r"^(ids|rng): expected (a key|none)"):
             privatize_file({"x": COIN}, source_, target, **wrong)
 
 
@@ -248,7 +253,7 @@ NAMES = st.one_of(
 
 @pytest.fixture
 def seen() -> Iterator[SeenRecords]:
-    with closing(SeenRecords()) as made:
+    with closing(SeenRecords(str)) as made:
         yield made
 
 
@@ -266,7 +271,7 @@ def test_an_id_that_is_there_already_is_found_and_no_other(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keyed_coins, "HELD", held)
         patch.setattr(keyed_coins, "PART", part)
-        with closing(SeenRecords()) as seen:
+        with closing(SeenRecords(str)) as seen:
             for names in parts:
                 tags = np.zeros((len(names), 2), dtype="<u8")
                 for row, name in enumerate(names):
@@ -274,10 +279,10 @@ def test_an_id_that_is_there_already_is_found_and_no_other(
                     tags[row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
                 seen.add(tags)
             if right is None:
-                seen.check(str)
+                seen.check()
             else:
                 with pytest.raises(InputError, match=f"^{right}: expected ids that all differ"):
-                    seen.check(str)
+                    seen.check()
 
 
 def test_names_with_one_first_word_only_are_no_collision(
@@ -288,17 +293,17 @@ def test_names_with_one_first_word_only_are_no_collision(
     tags = np.array([[7, 1], [7, 2], [7, 2**40 - 1], [8, 1]], dtype="<u8")
     seen.add(tags)
     seen.add(np.array([[7, 0]], dtype="<u8"))
-    seen.check(str)
+    seen.check()
     seen.add(tags[2:3])
     with pytest.raises(InputError, match=r"^5: expected ids that all differ"):
-        seen.check(str)
+        seen.check()
 
 
 def test_many_ids_are_in_a_file_that_does_not_show_them(
     seen: SeenRecords, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keyed_coins, "HELD", 1 << 16)
-    small, ids = SeenRecords(), np.arange(1 << 15) + 10**17
+    small, ids = SeenRecords(str), np.arange(1 << 15) + 10**17
     for made in (seen, small):
         made.add(tags_of_numbers(ids))
     assert (seen._file._rolled, small._file._rolled) == (False, True)
@@ -306,7 +311,7 @@ def test_many_ids_are_in_a_file_that_does_not_show_them(
     written = np.frombuffer(small._file.read(), "<u8")
     assert len(written) == 2 * len(ids)
     assert not np.isin(written, ids.astype(np.uint64)).any()
-    small.check(str)
+    small.check()
     small.close()
 
 
@@ -338,3 +343,63 @@ def test_an_id_has_one_tag_beside_whatever_others_and_however_it_is_held(ids: li
         some = [n for n, one in enumerate(ids) if least <= one < most]
         if some:
             assert tags(pa.array([ids[n] for n in some], kind)) == [texts[n] for n in some]
+
+
+def test_an_id_that_comes_again_and_again_is_refused_before_it_fills_a_bucket() -> None:
+    """However few records are held at once, what is looked through at once stays small."""
+    few = tags_of_numbers(np.array([3, 4]))
+    with closing(SeenRecords(str)) as seen:
+        with pytest.raises(InputError, match=r"^2: expected ids that all differ"):
+            collections.deque(map(seen.add, itertools.repeat(few, 1000)))
+        assert seen._counts.max() < 1000
+
+
+def test_buckets_of_different_ids_are_not_looked_through_before_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with closing(SeenRecords(str)) as seen:
+        monkeypatch.setattr(seen, "check", lambda: pytest.fail("looked through"))
+        for start in range(0, 200_000, 10_000):
+            seen.add(tags_of_numbers(np.arange(start, start + 10_000)))
+
+
+class FullDisk(io.RawIOBase):
+    """A file on a disk without room, also for what is left when it is closed."""
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return 0
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_for_temporary_files_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That of the names of records, and that of what goes to standard output."""
+    told = "^temporary files: expected room for them on a disk, given No space left on device"
+
+    def full(*_: Any, **__: Any) -> Any:
+        return io.BufferedWriter(FullDisk())
+
+    table = tmp_path / "in.csv"
+    table.write_text("id,x\n" + "".join(f"{n},a\n" for n in range(2000)))
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile", full)
+    keyed = {"key": KEY, "ids": "id"}
+    for target in (tmp_path / "out.csv", Path("-")):
+        with pytest.raises(InputError, match=told) as caught:
+            privatize_file({"x": COIN}, table, target, **keyed)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=told):
+        md.privatize(pd.read_csv(table), {"x": COIN}, **keyed)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(InputError, match=told):
+        privatize_file({"x": COIN}, table, "-")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+    assert not capsys.readouterr().out

@@ -284,3 +284,12 @@ def test_a_simulation_says_so_beside_whatever_is_called_note(make: Any) -> None:
 def test_types_that_are_made_of_others_are_no_text(column: Any) -> None:
     with pytest.raises(InputError, match="expected a column of text or numbers, given extension"):
         md.privatize(pd.DataFrame({"x": column}), {"x": md.GeneralizedRandomizedResponse(2, 1)})
+
+
+@pytest.mark.parametrize("name", [0, ("a", 1), pd.Timestamp(2020, 1, 1)])
+def test_columns_of_reports_that_are_sets_may_have_any_name(name: Any) -> None:
+    table = pd.DataFrame([["a"], ["b"]], columns=pd.Index([name], tupleize_cols=False))
+    mechanism = md.OptimizedUnaryEncoding(["a", "b"], 1)
+    reports = md.privatize(table, {name: mechanism})
+    assert list(reports.columns) == [name]
+    assert md.tally(reports, {name: mechanism})[name].total == 2
