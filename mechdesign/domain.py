@@ -38,6 +38,11 @@ __all__ = [
 CELL = re.compile("[0-9]{1,9}")
 """The number of a point of a grid as text."""
 
+MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.0{1,9})?")
+"""A date and time without a zone, to the second."""
+
+MIDNIGHT = "00:00:00"
+
 
 class Domain:
     """An ordered set of inputs, with exact coordinates where it has any.
@@ -358,12 +363,21 @@ class Domain:
         """Return the positions of labels given as text; -1 for a text that is no label.
 
         A point of a grid may be given by its number, row by row. Where the domain is points, a pair
-        of coordinates stands for the point that is nearest.
+        of coordinates stands for the point that is nearest. A date and time without a zone, whose
+        fraction of a second is zero, may be given with it or without; at midnight it may stand for
+        the date, as which libraries hold a date that has no type of its own.
 
         Raises
         ------
         InputError
             If two labels read alike.
+
+        Examples
+        --------
+        >>> Domain(["2026-01-01", "2026-01-02"]).find_texts(
+        ...     ["2026-01-02 00:00:00", "2026-01-01T00:00:00.000000", "2026-01-01 06:00:00"]
+        ... )
+        array([ 1,  0, -1])
         """
         import numpy as np
 
@@ -390,6 +404,12 @@ class Domain:
                 place = self._by_number.get(as_fraction(text))
         if place is None and self.grid_shape is not None and CELL.fullmatch(text):
             place = int(text) if int(text) < len(self) else None
+        moment = MOMENT.fullmatch(text) if place is None else None
+        if moment is not None:
+            date, time = moment.groups()
+            place = self._text_index().get(f"{date} {time}")
+            if place is None and time == MIDNIGHT:
+                place = self._text_index().get(date)
         return place
 
     def index_of_text(self, text: str, key: str, *, quoted: bool = True) -> int:

@@ -149,6 +149,61 @@ def test_dates_are_their_text() -> None:
         assert list(np.asarray(md.privatize(column, channel)).astype(str)) == days
 
 
+def days_as(kind: str, moments: list[str]) -> Any:
+    """Return moments as a library without a type for dates, or a file, holds them."""
+    series = pd.Series(pd.to_datetime(moments))
+    return {
+        "pandas": lambda: series,
+        "nanoseconds": lambda: series.astype("datetime64[ns]"),
+        "objects": lambda: series.astype(object),
+        "categories": lambda: series.astype("category"),
+        "text": lambda: series.dt.strftime("%Y-%m-%d %H:%M:%S").tolist(),
+        "ISO text": lambda: [moment.isoformat() for moment in series],
+        "numpy": lambda: series.to_numpy().astype("datetime64[s]"),
+        "days": lambda: pa.array(series.dt.date),
+        "Arrow": lambda: pa.array(series.to_numpy().astype("datetime64[ms]")),
+        "Polars": lambda: pl.Series(series.dt.to_pydatetime().tolist()),
+    }[kind]()
+
+
+KINDS_OF_DAYS = ["pandas", "nanoseconds", "objects", "categories", "text", "ISO text", "numpy"]
+KINDS_OF_DAYS += ["Arrow", "Polars"]
+
+
+@pytest.mark.parametrize("kind", [*KINDS_OF_DAYS, "days"])
+def test_a_date_that_a_library_holds_as_its_midnight_is_that_date(kind: str) -> None:
+    days = ["2026-01-02", "2026-01-01"]
+    channel = Channel.from_matrix(np.eye(2), inputs=days, outputs=days)
+    drawn = md.privatize(days_as(kind, ["2026-01-01", "2026-01-02", "2026-01-01"]), channel)
+    assert [str(y) for y in drawn] == ["2026-01-01", "2026-01-02", "2026-01-01"]
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_DAYS)
+def test_a_time_of_a_day_is_not_its_date(kind: str) -> None:
+    """And is found as itself, whatever fraction of a second a library writes."""
+    moments = ["2026-01-01 00:00:00", "2026-01-01 06:00:00"]
+    days = Channel.from_matrix(np.eye(2), inputs=["2026-01-01", "2026-01-02"])
+    with pytest.raises(InputError, match="expected labels of the domain"):
+        md.privatize(days_as(kind, moments), days)
+    exact = Channel.from_matrix(np.eye(3), inputs=["2026-01-01", *moments], outputs=["d", *"ms"])
+    assert [str(y) for y in md.privatize(days_as(kind, moments), exact)] == ["m", "s"]
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        pd.Series(pd.to_datetime(["2026-01-01"]).tz_localize("UTC")),
+        pd.Series(pd.to_datetime(["2026-01-01"]).tz_localize("Europe/Berlin")),
+        pd.Series(pd.to_datetime(["2026-01-01 00:00:00.000001"])),
+        ["2026-01-01 0:00:00"],
+    ],
+)
+def test_a_midnight_somewhere_and_nearly_midnight_are_no_date(moments: Any) -> None:
+    days = Channel.from_matrix(np.eye(2), inputs=["2026-01-01", "2026-01-02"])
+    with pytest.raises(InputError, match="expected labels of the domain"):
+        md.privatize(moments, days)
+
+
 def test_a_filter_on_reports_of_a_plan_does_not_reach_the_records() -> None:
     """Polars would send a filter below a function that it takes for one of each row."""
     lies = Channel.from_matrix([[0, 1], [1, 0]], inputs=["a", "b"], outputs=["a", "b"])
