@@ -262,10 +262,9 @@ def _mechanism(options: argparse.Namespace) -> int:
 def _privatize(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import privatize_file
 
-    channels = dict.fromkeys(_columns(options), options.channel)
-    channels |= dict(options.also)
-    if len(channels) < len(_columns(options)) + len(options.also):
-        raise InputError("column", "columns that all differ", "one twice")
+    also = dict(options.also)
+    columns = _columns(options, [name for name, _ in options.also])
+    channels = {name: also.get(name, options.channel) for name in columns}
     with cleared_when_ended(), warnings_in_a_line(), FileBar("privatize") as bar:
         done = privatize_file(
             channels,
@@ -292,13 +291,13 @@ def _privatize(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _columns(options: argparse.Namespace) -> list[ColumnName]:
-    """Return the columns of the channel: names, or the pair of a grid."""
-    if options.columns is not None:
-        return [tuple(options.columns)]
-    if len(set(options.column)) < len(options.column):
+def _columns(options: argparse.Namespace, others: Sequence[str] = ()) -> list[ColumnName]:
+    """Return the columns of the channel, names or the pair of a grid, and those of others."""
+    pair = options.columns is not None
+    found = [*([tuple(options.columns)] if pair else options.column), *others]
+    if len(set(found)) < len(found):
         raise InputError("column", "columns that all differ", "one twice")
-    return list(options.column)
+    return found
 
 
 def _secret(path: str) -> bytes:

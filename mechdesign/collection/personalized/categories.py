@@ -166,9 +166,8 @@ def privatize_each(
     >>> people.estimate(target="respondents").values.shape
     (3,)
     """
-    if isinstance(records, str | bytes | dict) or not isinstance(records, Iterable):
-        raise InputError("records", "a list of labels of the domain", shown(records))
-    given = records if isinstance(records, np.ndarray) else list(records)
+    expected = "a list of labels of the domain"
+    given = records if isinstance(records, np.ndarray) else listed(records, "records", expected)
     if not len(given):
         raise InputError("records", "at least one record", "none")
     check_index(records, epsilons, "epsilons")

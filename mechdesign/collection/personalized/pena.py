@@ -19,7 +19,7 @@ from mechdesign.collection.personalized.budgets import (
     placed,
 )
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.exact import fraction_text
 from mechdesign.labels import check_index
@@ -186,7 +186,9 @@ def collect_numbers(
     >>> low < 10_400 < high
     True
     """
-    records = values if isinstance(values, np.ndarray) else _listed(values)
+    records = (
+        values if isinstance(values, np.ndarray) else listed(values, "values", "a list of numbers")
+    )
     count = len(records)
     for key, given in (("epsilons", epsilons), ("low", low), ("high", high)):
         check_index(values, given, key)
@@ -204,12 +206,6 @@ def collect_numbers(
         with placed(places):
             groups.append(NumberGroup(one, places, one.privatize(own, stream)))
     return NumberReports(tuple(groups))
-
-
-def _listed(values: Iterable[Any]) -> list[Any]:
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-        raise InputError("values", "a list of numbers", shown(values))
-    return list(values)
 
 
 def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:

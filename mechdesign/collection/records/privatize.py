@@ -30,7 +30,7 @@ from mechdesign.collection.records.record_files import (
     safe_table,
 )
 from mechdesign.collection.spending import Spending, spending
-from mechdesign.collection.tables.draws import Drawer, RowDraws, as_mechanism
+from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
 from mechdesign.collection.tables.jobs import check_names_differ
 from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins, sources_of
 from mechdesign.errors import CertificateError, InputError, listed
@@ -259,12 +259,14 @@ def privatize_file(
                 sources = sources_of(coins, tags, seeded, len(cells))
                 made = draws.draw(cells, sources, in_file=True, counts=ledger is not None)
                 types = {name: _as_plain(cells.type) for name, cells in made.columns.items()}
-                kept = {name: made.kept(part.column(name)) for name in keep}
-                types |= {name: cells.type for name, cells in kept.items()}
-                table = pa.table(made.columns | kept)
+                found = made.columns | {name: made.kept(part.column(name)) for name in keep}
+                if simulated:
+                    found[NOTE] = found.pop(NOTE)  # the last column
+                table = pa.table(found)
                 if spreadsheet_safe:
                     writer.write(safe_table(table))
                 else:
+                    types = {name: types.get(name, cells.type) for name, cells in found.items()}
                     writer.write(table, pa.schema(types))
                 rows, reported = rows + part.table.num_rows, reported + table.num_rows
                 if progress is not None:
