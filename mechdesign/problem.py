@@ -308,13 +308,15 @@ class Problem:
             return self.outputs or self.domain.labels
         return form.default_outputs(self.domain) or self.domain.labels
 
-    def at(self, epsilon: Any) -> Problem:
-        """Return the problem with another budget.
+    def at(self, epsilon: Any, prior: Prior | None = None) -> Problem:
+        """Return the problem with another budget, and with another prior if one is given.
 
         Parameters
         ----------
         epsilon
             In nats.
+        prior
+            In place of its own.
 
         Raises
         ------
@@ -327,7 +329,8 @@ class Problem:
         >>> Problem(range(3), LDP(1), HammingLoss()).at("0.5").privacy
         (LDP(epsilon=0.5),)
         """
-        prior = self.prior if self.prior_given else None
+        if prior is None and self.prior_given:
+            prior = self.prior
         return Problem(
             self.domain,
             notions_at(self.privacy, epsilon),

@@ -218,7 +218,7 @@ def _mechanism_at(
 ) -> tuple[Channel | Mechanism, Solution | None]:
     """Return the mechanism of a budget, with its design if it is one."""
     if isinstance(by, Problem):
-        solution = design(_with_prior(by.at(epsilon), prior))
+        solution = design(by.at(epsilon, prior))
         return solution.channel, solution
     mechanism_at: Any = by
     if not callable(mechanism_at):
@@ -234,17 +234,3 @@ def _mechanism_at(
             raise InputError("by", expected, f"one of {fraction_text(promised)}")
     found: Channel | Mechanism = mechanism
     return found, None
-
-
-def _with_prior(problem: Problem, prior: Prior | None) -> Problem:
-    if prior is None:
-        return problem
-    return Problem(
-        problem.domain,
-        problem.privacy,
-        problem.utility,
-        prior=prior,
-        outputs=problem.outputs,
-        title=problem.title,
-        source=problem.source,
-    )

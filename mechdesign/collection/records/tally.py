@@ -16,9 +16,9 @@ from mechdesign.collection.records.record_files import (
     names_of,
 )
 from mechdesign.collection.tables.draws import NOTE, Drawer
-from mechdesign.collection.tables.policies import read_strictly
+from mechdesign.collection.tables.jobs import tally_of
 from mechdesign.errors import InputError
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Tally
 from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
@@ -136,10 +136,7 @@ def tally_columns(
                 cells = part.cells(source, in_file[name])
                 if spreadsheet_safe:
                     cells.restore(spreadsheet_restored)
-                if one_each:
-                    cells = cells.filled()
-                data = read_strictly(each.alphabet.read, cells)
-                found = each.tally(Reports(data, each.alphabet, simulated))
+                found = tally_of(each, cells, one_each, simulated)
                 totals[name] = found + totals.get(name, 0)
             rows += part.table.num_rows
             if progress is not None:

@@ -26,7 +26,8 @@ from mechdesign.errors import InputError, shown
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
 
-__all__ = ["ALONE", "Column", "PrivatizeJob", "TallyJob", "by_column", "check_names_differ"]
+__all__ = ["ALONE", "Column", "PrivatizeJob", "TallyJob"]
+__all__ += ["by_column", "check_names_differ", "tally_of"]
 
 Column = Any
 """An array of Arrow, in one piece or in chunks."""
@@ -174,17 +175,25 @@ class TallyJob:
         simulated = noted and pc.any(pc.equal(column(NOTE).cast(pa.string()), SIMULATION)).as_py()
         found = {}
         for name, mechanism in self.mechanisms.items():
-            alphabet = mechanism.alphabet
             cells = _cells(column(name), name, _row)
-            if self.one_each:
-                cells = cells.filled()
-            data = read_strictly(alphabet.read, cells)
-            found[name] = mechanism.tally(Reports(data, alphabet, bool(simulated)))
+            found[name] = tally_of(mechanism, cells, self.one_each, bool(simulated))
         return found
 
     def merged(self, parts: Sequence[dict[Any, Tally]]) -> dict[Any, Tally]:
         """Return the tallies of all parts together."""
         return {name: sum((part[name] for part in parts[1:]), parts[0][name]) for name in parts[0]}
+
+
+def tally_of(mechanism: Drawer, cells: Cells, one_each: bool, simulated: bool) -> Tally:
+    """Count the reports in cells, of which only some are filled where one column each was asked.
+
+    Raises
+    ------
+    InputError
+        For the first cell that is no report; the key is its place.
+    """
+    data = read_strictly(mechanism.alphabet.read, cells.filled() if one_each else cells)
+    return mechanism.tally(Reports(data, mechanism.alphabet, simulated))
 
 
 def _cells(column: Column, name: Any, place: Callable[[Any, int], str]) -> Cells:
