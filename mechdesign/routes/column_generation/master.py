@@ -19,6 +19,9 @@ CHOOSE = 0
 LARGEST_RESIDUAL = 1e-5
 """How far rows may be from 1 and weights below 0: far more than HiGHS's tolerance explains."""
 
+MOST_STEPS = 100
+"""Simplex steps for each row before the method is taken to stall: it needs a few with a basis."""
+
 SMALLEST_ENTRY = 1e-12
 """Entries below this, of rays with largest entry near 1, are noise once coordinates change."""
 
@@ -107,7 +110,11 @@ class RestrictedMaster:
         SolverError
             If HiGHS finds no optimum, or its weights make no channel.
         """
+        steps = MOST_STEPS * (len(self._low) + MOST_STEPS)
+        self._solver.setOptionValue("simplex_iteration_limit", steps)
         self._solver.run()
+        # degenerate programs can make it stall: many more steps from here on, yet not without end
+        self._solver.setOptionValue("simplex_iteration_limit", MOST_STEPS * steps)
         for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again, without the last basis
             if is_optimal(self._solver):
                 break

@@ -27,13 +27,14 @@ from mechdesign import (
     MetricPrivacy,
     Prior,
     Problem,
+    SolverError,
     UnsupportedError,
     design,
 )
 from mechdesign.notions import Notion
 from mechdesign.outside import Guarded
 from mechdesign.routes import highs as solvers
-from mechdesign.routes.column_generation import search as columns
+from mechdesign.routes.column_generation import master, search as columns
 from mechdesign.routes.column_generation.chain_pricer import ChainPricer
 from mechdesign.routes.column_generation.lp_pricer import LPPricer
 from mechdesign.routes.column_generation.master import RestrictedMaster
@@ -436,6 +437,23 @@ def test_the_restricted_master_in_other_coordinates_and_units() -> None:
         assert kept[again > 1e-12].all()
         assert kept.sum() <= 6
         assert program.gain @ program.solve()[0] == pytest.approx(gain @ theta)
+
+
+def test_a_restricted_master_that_stalls_is_begun_anew_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes more steps than the first limit; past the second there is no answer."""
+    rng = np.random.default_rng(0)
+    many = np.concatenate([np.eye(30), rng.random((30, 60))], axis=1)
+    gain = rng.random(90) + 30 * (np.arange(90) >= 30)
+    best = gain @ RestrictedMaster(many, gain).solve()[0]
+    monkeypatch.setattr(master, "MOST_STEPS", 2)
+    program = RestrictedMaster(many, gain)
+    assert gain @ program.solve()[0] == pytest.approx(best)
+    assert program._solver.getInfo().simplex_iteration_count > 2 * (30 + 2)
+    monkeypatch.setattr(master, "MOST_STEPS", 1)
+    with pytest.raises(SolverError, match="Iteration limit"):
+        RestrictedMaster(many, gain).solve()
 
 
 @pytest.mark.parametrize("distance", ["manhattan", "euclidean"])

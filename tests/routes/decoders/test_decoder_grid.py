@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import random
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -236,3 +237,14 @@ def test_a_search_that_ends_at_the_constant_channel_is_not_the_last_word(
     assert found.status == rays.status == "optimal"
     assert math.isclose(found.value, rays.value, rel_tol=1e-6)
     assert found.value < Fraction(k - 1, k**2) * Fraction(99, 100)
+
+
+@pytest.mark.slow
+def test_a_degenerate_program_does_not_stall() -> None:
+    """Its primal simplex method goes on for minutes in one of 59 rounds, if it is let."""
+    rng = random.Random(2)
+    weights = [rng.randrange(1, 20) for _ in range(93)][33:]
+    notion, utility = MetricPrivacy("0.5", "absolute"), PosteriorMeanSquaredError()
+    problem = Problem(60, notion, utility, prior=Prior.from_counts(weights))
+    found = design(problem, gap=0.01)
+    assert found.gap <= 0.01
