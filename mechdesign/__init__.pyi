@@ -161,6 +161,7 @@ from mechdesign.plots import (
     plot_posterior as plot_posterior,
     plot_relations as plot_relations,
     plot_report_quantiles as plot_report_quantiles,
+    plot_reports as plot_reports,
 )
 from mechdesign.prior import (
     Prior as Prior,

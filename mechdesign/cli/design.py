@@ -23,7 +23,6 @@ from mechdesign.errors import (
     InfeasibleError,
     InputError,
     SolverError,
-    UnsupportedError,
     did_you_mean,
     shown,
 )
@@ -123,11 +122,12 @@ def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.plots.channels import save_channel_plot
     from mechdesign.plots.continuous import save_kernel_plot
+    from mechdesign.plots.plane import save_reports_plot
 
     title = solution.problem.title
     if isinstance(solution, PlaneSolution):
-        raise UnsupportedError("plot", "a channel of labels or of an interval", "one of points")
-    if isinstance(solution, ContinuousSolution):
+        save_reports_plot(solution.channel, path, title=title)
+    elif isinstance(solution, ContinuousSolution):
         save_kernel_plot(solution.channel, path, title=title)
     else:
         save_channel_plot(solution.dense(), path, title=title)

@@ -166,8 +166,8 @@ def add_commands(commands: Commands) -> None:
             "--columns",
             nargs=2,
             metavar=("ROW", "COLUMN"),
-            help="the two columns of the points of a grid; or of coordinates, as lat lon, where "
-            "the domain is points: a record is the point that is nearest",
+            help="the two columns of the points of a grid or of a box; or of coordinates, as lat "
+            "lon, where the domain is points: a record is the point that is nearest",
         )
         command.add_argument(
             "--one-each",
@@ -370,7 +370,7 @@ def _estimate(options: argparse.Namespace) -> int:
     if len(columns) > 1 and (options.csv or options.plot):
         raise InputError("column", "one column for a table or a picture", f"{len(columns)} columns")
     saved = checked_file(options.channel)
-    mechanism = saved.of_columns
+    mechanism = saved.mechanism
     with FileBar("estimate") as bar:
         tallies = tally_columns(
             dict.fromkeys(columns, mechanism),

@@ -16,6 +16,7 @@ from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.laws import KDE, GaussianMixture, Histogram, NamedLaw, Samples
 from mechdesign.continuous.problem import ContinuousProblem
+from mechdesign.continuous.rounded import RoundedChannel
 
 __all__ = [
     "KDE",
@@ -25,5 +26,6 @@ __all__ = [
     "Histogram",
     "Interval",
     "NamedLaw",
+    "RoundedChannel",
     "Samples",
 ]

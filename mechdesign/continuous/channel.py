@@ -10,7 +10,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.continuous.doubles import doubles_of, within
-from mechdesign.continuous.interval import End, Interval
+from mechdesign.continuous.interval import End, Interval, end_text
 from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.rounded import RoundedChannel
 from mechdesign.continuous.rounding import rounding_of
@@ -207,8 +207,14 @@ class ContinuousChannel(RoundedChannel):
         return [x]
 
     @property
-    def _within(self) -> str:
+    def span(self) -> str:
+        """The interval as text."""
         return self._interval.span
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the interval, the kind and the points, as a file has them."""
+        points = [end_text(point) for point in self.points]
+        return {**self._interval.to_table(), "kind": self.kind, "points": points}
 
 
 ROUNDING = 1e-12

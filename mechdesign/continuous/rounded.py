@@ -62,6 +62,11 @@ class RoundedChannel(ABC):
         self._nodes = given
 
     @property
+    def sides(self) -> tuple[Interval, ...]:
+        """The interval of each coordinate."""
+        return self._sides
+
+    @property
     def nodes(self) -> Channel:
         """The exact channel of the nodes. Its inputs are cells as text, numbers, or pairs."""
         return self._nodes
@@ -188,8 +193,12 @@ class RoundedChannel(ABC):
 
     @property
     @abstractmethod
-    def _within(self) -> str:
+    def span(self) -> str:
         """What the inputs lie in, as text."""
+
+    @abstractmethod
+    def to_table(self) -> dict[str, Any]:
+        """Return what a file says of it beside its nodes: the domain, the kind and the nodes."""
 
     @property
     def _rounded(self) -> str:
@@ -223,7 +232,7 @@ class RoundedChannel(ABC):
     def _head(self) -> str:
         outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"
         return (
-            f"{type(self).__name__}({self._within}, {self._rounded}, {outputs}, "
+            f"{type(self).__name__}({self.span}, {self._rounded}, {outputs}, "
             f"exact over 2**{self._nodes.bits})"
         )
 

@@ -95,9 +95,9 @@ def estimate(
     Parameters
     ----------
     mechanism
-        The Channel, the Mechanism or the ContinuousChannel that they were drawn from. For the last
-        the estimate is a :class:`~mechdesign.estimation.ContinuousEstimate`, over its
-        cells or nodes.
+        The Channel, the Mechanism, the ContinuousChannel or the PlaneChannel that they were drawn
+        from. For a PlaneChannel the estimate is of its nodes; for a ContinuousChannel it is a
+        :class:`~mechdesign.estimation.ContinuousEstimate`, over its cells or nodes.
     reports
         Reports, a Tally of them, or what else holds a report for each record: a list, a NumPy
         array, an Arrow array, a column of pandas or Polars.

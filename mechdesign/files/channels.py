@@ -13,10 +13,9 @@ from mechdesign.certify import Verified, digest, parse, verify
 from mechdesign.certify.bare_channel import FORMAT as BARE
 from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
-from mechdesign.continuous.plane import PlaneChannel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
-from mechdesign.errors import CertificateError, InputError, LimitError, UnsupportedError
+from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
 from mechdesign.files.signatures import check_signature
@@ -24,7 +23,7 @@ from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from mechdesign.continuous import ContinuousChannel
+    from mechdesign.continuous import RoundedChannel
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
@@ -57,25 +56,10 @@ class SavedMechanism:
         The claims that hold.
     """
 
-    mechanism: Channel | Mechanism | ContinuousChannel | PlaneChannel
+    mechanism: Channel | Mechanism | RoundedChannel
     prior: Prior | None
     document: dict[str, Any] = field(repr=False)
     verified: Verified
-
-    @property
-    def of_columns(self) -> Channel | Mechanism | ContinuousChannel:
-        """The mechanism, if it draws from a column of records.
-
-        Raises
-        ------
-        UnsupportedError
-            If it draws from points: its own ``privatize`` takes them as an array.
-        """
-        given = self.mechanism
-        if isinstance(given, PlaneChannel):
-            hint = "load_mechanism(file).mechanism.privatize(points) draws from an (n, 2) array"
-            raise UnsupportedError("mechanism", "one that draws from a column", "points", hint)
-        return given
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from mechdesign.certify.continuous.continuous_file import (
 )
 from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
-from mechdesign.continuous import ContinuousChannel, Interval
-from mechdesign.continuous.interval import end_text
+from mechdesign.continuous import ContinuousChannel, Interval, RoundedChannel
 from mechdesign.continuous.plane import Box, PlaneChannel
 from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
@@ -113,12 +112,11 @@ def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
     return document
 
 
-def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
+def mechanism_digest(mechanism: Channel | Mechanism | RoundedChannel) -> str:
     """Return the SHA-256 of what draws reports, in hexadecimal: the same whoever designed it."""
-    if isinstance(mechanism, ContinuousChannel):
-        points = [end_text(point) for point in mechanism.points]
-        table = {**mechanism.interval.to_table(), "kind": mechanism.kind, "points": points}
-        document = {"digest": digest({**table, "nodes": bare_document(mechanism.nodes)})}
+    if isinstance(mechanism, RoundedChannel):
+        nodes = bare_document(mechanism.nodes)
+        document = {"digest": digest({**mechanism.to_table(), "nodes": nodes})}
     elif isinstance(mechanism, Channel):
         document = bare_document(mechanism)
     else:
@@ -200,7 +198,7 @@ def _on_box(domain: dict[str, Any], saved: Any, nodes: Channel) -> PlaneChannel:
     return PlaneChannel(Box(low, high), saved["axes"], nodes)
 
 
-RESTORED: dict[str, Callable[[dict[str, Any], Any, Channel], ContinuousChannel | PlaneChannel]] = {
+RESTORED: dict[str, Callable[[dict[str, Any], Any, Channel], RoundedChannel]] = {
     str(CONTINUOUS["format"]): _on_interval,
     str(PLANE["format"]): _on_box,
 }

@@ -19,6 +19,7 @@ from mechdesign.plots.estimates import plot_estimate, save_estimate_plot
 from mechdesign.plots.frontiers import plot_frontier, save_frontier_plot
 from mechdesign.plots.leakages import plot_leakages, plot_relations
 from mechdesign.plots.maps import plot_map, save_map
+from mechdesign.plots.plane import plot_reports, save_reports_plot
 from mechdesign.plots.polytope import plot_polytope
 from mechdesign.plots.posteriors import plot_posterior
 from mechdesign.plots.style import check_picture_name
@@ -37,9 +38,11 @@ __all__ = [
     "plot_posterior",
     "plot_relations",
     "plot_report_quantiles",
+    "plot_reports",
     "save_channel_plot",
     "save_estimate_plot",
     "save_frontier_plot",
     "save_kernel_plot",
     "save_map",
+    "save_reports_plot",
 ]

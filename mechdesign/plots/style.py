@@ -85,10 +85,13 @@ def check_picture_name(path: str | os.PathLike[str]) -> Path:
 
 def save(
     path: str | os.PathLike[str],
-    draw: Callable[[Axes], Axes],
+    draw: Callable[[Any], object],
     size: tuple[float, float] = SIZE,
+    panels: tuple[int, int] = (1, 1),
 ) -> None:
-    """Draw on a new figure and write it to a file, whole or not at all.
+    """Draw on the axes of a new figure and write it to a file, whole or not at all.
+
+    Axes are one, or an array of rows and columns of panels.
 
     Raises
     ------
@@ -99,6 +102,6 @@ def save(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots())
+    draw(figure.subplots(*panels))
     with atomic_file(file) as stream:
         figure.savefig(stream, dpi=150, format=file.suffix.lower().removeprefix("."))

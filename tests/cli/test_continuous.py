@@ -1,4 +1,4 @@
-"""The commands on a problem of an interval: example, solve, verify."""
+"""The commands on a problem of an interval or of a box: from a problem to estimates."""
 
 from __future__ import annotations
 
@@ -37,3 +37,40 @@ def test_what_is_for_labels_only_is_refused(
     problem.write_text(capsys.readouterr().out, encoding="utf-8")
     assert main(["frontier", str(problem), "--epsilon", "1,2"]) == 2
     assert "inputs that are labels" in capsys.readouterr().err
+
+
+BOX = """
+[domain]
+box = [[0, 0], [1, 1]]
+
+[privacy]
+notion = "ldp"
+epsilon = 3
+
+[utility]
+objective = "mean-squared-distance"
+"""
+
+
+def test_two_columns_are_points(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problem, saved, picture = (tmp_path / name for name in ("box.toml", "box.json", "box.png"))
+    people, reports = tmp_path / "people.csv", tmp_path / "reports.csv"
+    problem.write_text(BOX, encoding="utf-8")
+    words = ["solve", str(problem), "--gap", "0.5", "-o", str(saved), "--plot", str(picture)]
+    assert main(words) == 0
+    assert picture.stat().st_size > 0
+    people.write_text("x,y\n" + "0.1,0.25\n0.75,1\n" * 50, encoding="utf-8")
+    columns = ["--columns", "x", "y"]
+    assert main(["privatize", str(saved), str(people), str(reports), *columns, "--seed", "3"]) == 0
+    capsys.readouterr()
+    words = ["estimate", str(saved), str(reports), *columns, "--method", "maximum-likelihood"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(found["values"]) == pytest.approx(1)
+    assert main(["leakage", str(saved), "--json"]) == 0
+    assert "maximal-leakage" in capsys.readouterr().out
+    people.write_text("x,y\n0.1,1.25\n", encoding="utf-8")
+    assert main(["privatize", str(saved), str(people), str(reports), *columns, "--force"]) == 2
+    assert (
+        "expected points of Box((0, 0), (1, 1)), given a point outside" in capsys.readouterr().err
+    )

@@ -145,7 +145,8 @@ def privatize_file(
     ----------
     mechanism
         A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column, or a
-        :class:`mechdesign.ContinuousChannel`, for a column of numbers; or the name of a file of
+        :class:`mechdesign.ContinuousChannel`, for a column of numbers, or a
+        :class:`mechdesign.PlaneChannel`, for two; or the name of a file of
         one, whose claims are then checked. Or a dict of these by column, in place
         of the next but two. Draws for several columns are independent: what one person spends in
         all is at most the sum.
@@ -156,7 +157,7 @@ def privatize_file(
         pattern such as ``"part-*.parquet"``. The target is none of the files that are read.
     column
         The column that is to be private, by name. A pair of names is for pairs of numbers in two
-        columns, as the points of a grid; reports that are pairs get two columns, too.
+        columns, as the points of a grid or a box; reports that are pairs get two columns, too.
     rng
         None for the cryptographic source of the operating system. A seed or a
         ``numpy.random.Generator`` makes a simulation: the file gets a column ``note`` that says so.
@@ -313,6 +314,6 @@ def _checked(given: Any) -> Drawer:
     if not isinstance(given, str | os.PathLike):
         return as_mechanism(given)
     try:
-        return load_mechanism(given).of_columns
+        return load_mechanism(given).mechanism
     except CertificateError as error:
         raise CertificateError(f"{given}: refused: {error}") from None

@@ -48,7 +48,8 @@ def privatize(
         Spark; a LazyFrame; a relation of DuckDB; or what else speaks the Arrow C stream protocol,
         of which Arrow tables are made.
     mechanisms
-        For a column, a Channel, a Mechanism, or for numbers a ContinuousChannel; for a table, one
+        For a column, a Channel, a Mechanism, or for numbers a ContinuousChannel; a PlaneChannel for
+        points as text, "(0.5, 2)"; for a table, one
         for each column by name. Draws are independent: what one person spends is the sum over the
         columns (:func:`spending`).
     rng

@@ -17,7 +17,7 @@ from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.number_cells import NumberReader
 from mechdesign.collection.tables.policies import LabelReader, Reader
 from mechdesign.collection.tables.report_columns import ReportColumns
-from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous import RoundedChannel
 from mechdesign.errors import InputError, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import drawn
@@ -32,14 +32,14 @@ Policies = str | Mapping[Any, str]
 """A policy for all columns, or one for each by name."""
 
 
-Drawer = Channel | Mechanism | ContinuousChannel
+Drawer = Channel | Mechanism | RoundedChannel
 """What draws a report for each record of a column."""
 
 
 def as_mechanism(given: Any) -> Drawer:
     """Return a channel or a structured mechanism as it is, or raise InputError."""
     if not isinstance(given, Drawer):
-        expected = "a Channel or a Mechanism, or for numbers a ContinuousChannel"
+        expected = "a Channel, a Mechanism, a ContinuousChannel or a PlaneChannel"
         raise InputError("mechanism", expected, shown_kind(given))
     return given
 
@@ -50,7 +50,7 @@ class ColumnDraws:
     def __init__(self, name: Any, mechanism: Drawer, unknown: str, missing: str) -> None:
         self.name, self.mechanism = name, as_mechanism(mechanism)
         self.reader: Reader
-        if isinstance(mechanism, ContinuousChannel):
+        if isinstance(mechanism, RoundedChannel):
             self.reader = NumberReader(mechanism, unknown, missing)
         else:
             self.reader = LabelReader(mechanism.inputs, unknown, missing)

@@ -1,9 +1,10 @@
-"""Cells that are numbers of an interval, for a continuous channel."""
+"""Cells that are numbers of an interval, or points of a box, for a channel that rounds them."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,41 +13,41 @@ import pyarrow as pa
 from mechdesign._typing import BoolArray, FloatArray, WordArray
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.policies import EMPTY, OTHER, Reader, policy_of
-from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous import RoundedChannel
 from mechdesign.errors import InputError, shown
 
 __all__ = ["NumberReader"]
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
-OUTSIDE = "a number outside"
-
 WORD = 64
 
 
 class NumberReader(Reader):
-    """Turns the cells of a column into doubles of an interval, each the nearest to its decimal.
+    """Turns the cells of a column into doubles, each the nearest to its decimal.
 
-    What is no decimal number is unknown, and so is a number outside the interval, which the policy
-    ``"clip"`` takes as the nearer end. A cell of spaces, or none, is missing.
+    A number is written as one, a point as ``"(0.5, 2)"``, which two columns are read as. What is
+    none is unknown, and so is one outside, which the policy ``"clip"`` takes as the nearest that is
+    inside. A cell of spaces, or none, is missing.
 
     Parameters
     ----------
     channel
         What the column is drawn by.
     unknown, missing
-        What becomes of cells that are no number of the interval, and of cells that hold nothing:
-        policies by name.
+        What becomes of cells that are no number inside, and of cells that hold nothing: policies
+        by name.
 
     Raises
     ------
     InputError
-        If there is no such policy, or it maps to no number of the interval.
+        If there is no such policy, or it maps to nothing inside.
     """
 
-    def __init__(self, channel: ContinuousChannel, unknown: str, missing: str) -> None:
-        self._low, self._high = float(channel.interval.low), float(channel.interval.high)
-        self._expected = f"numbers of {channel.interval.span}"
+    def __init__(self, channel: RoundedChannel, unknown: str, missing: str) -> None:
+        self._low = [float(side.low) for side in channel.sides]
+        self._high = [float(side.high) for side in channel.sides]
+        self._expected, self._noun = f"{channel.noun}s of {channel.span}", channel.noun
         super().__init__(
             policy_of(unknown, "unknown", self._known, clips=True),
             policy_of(missing, "missing", self._known, clips=False),
@@ -54,17 +55,22 @@ class NumberReader(Reader):
         self._total, self._sums = 0, [0, 0]
 
     def read(self, cells: Cells) -> tuple[FloatArray, BoolArray | None]:
-        """Return the number of each row, and which rows stay; None if all do."""
-        numbers = self._numbers(cells)
-        left_out = np.isnan(numbers)
-        return numbers[cells.which], ~left_out[cells.which] if left_out.any() else None
+        """Return the number or the point of each row, and which rows stay; None if all do."""
+        found = self._of_texts(cells)
+        if len(self._low) == 1:
+            found = found[:, 0]
+        left_out: BoolArray = np.isnan(found.reshape(len(found), len(self._low)).sum(axis=1))
+        return found[cells.which], ~left_out[cells.which] if left_out.any() else None
 
     def count(self, drawn_for: FloatArray) -> None:
         """Count rows that a report was drawn for."""
         self._total += len(drawn_for)
-        words = (drawn_for + 0.0).view(np.uint64)  # there is one zero
+        words = (drawn_for + 0.0).view(np.uint64).reshape(len(drawn_for), -1)  # there is one zero
         for n, start in enumerate(STARTS):
-            self._sums[n] += int(_mixed(words ^ start).sum(dtype=np.uint64))
+            mixed = np.full(len(words), start)
+            for column in words.T:
+                mixed = _mixed(column ^ mixed)
+            self._sums[n] += int(mixed.sum(dtype=np.uint64))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows were counted, under a fingerprint of their numbers in any order.
@@ -74,43 +80,71 @@ class NumberReader(Reader):
         prints = [f"{total % (1 << WORD):016x}" for total in self._sums]
         return {"".join(prints): self._total} if self._total else {}
 
-    def _numbers(self, cells: Cells) -> FloatArray:
-        """Return the number of each different text; NaN if its rows are left out."""
-        try:
-            numbers = np.asarray(pa.array(cells.texts, pa.string()).cast(pa.float64()))
-        except (pa.ArrowInvalid, UnicodeEncodeError):
-            pass
-        else:
-            if ((numbers >= self._low) & (numbers <= self._high) & np.isfinite(numbers)).all():
-                return numbers
+    def _of_texts(self, cells: Cells) -> FloatArray:
+        """Return the coordinates of each different text; NaN if its rows are left out."""
+        split = [self._parts(text or "") for text in cells.texts]
+        if all(len(parts) == len(self._low) for parts in split):
+            try:
+                columns = [pa.array(each, pa.string()) for each in zip(*split, strict=True)]
+                numbers = np.stack([each.cast(pa.float64()).to_numpy() for each in columns], axis=1)
+            except (pa.ArrowInvalid, UnicodeEncodeError, ValueError):
+                pass
+            else:
+                if all(map(self._holds, (numbers.min(axis=0), numbers.max(axis=0)))):
+                    return np.asarray(numbers)
         counts = np.bincount(cells.which, minlength=len(cells.texts))
-        found = np.zeros(len(cells.texts))  # of a text that no cell has, any
+        found = np.zeros((len(cells.texts), len(self._low)))  # of a text that no cell has, any
         for n in cells.as_they_occur():
-            found[n] = self._number(cells, n, int(counts[n]))
+            found[n] = self._of_text(cells, n, int(counts[n]))
         return found
 
-    def _number(self, cells: Cells, n: int, count: int) -> float:
+    def _of_text(self, cells: Cells, n: int, count: int) -> Sequence[float]:
         text = (cells.texts[n] or "").strip()
-        if NUMBER.fullmatch(text) is None:
-            policy, given = (self.unknown, OTHER) if text else (self.missing, EMPTY)
-            label = policy.settle(count, partial(self._refusal, cells, n, given))
-        elif self._low <= float(text) <= self._high and math.isfinite(float(text)):
-            return float(text)
+        given = self._numbers(text)
+        if given is None:
+            policy, why = (self.unknown, OTHER) if text else (self.missing, EMPTY)
+            label = policy.settle(count, partial(self._refusal, cells, n, why))
+        elif self._holds(given):
+            return given
         else:
-            nearest = repr(min(max(float(text), self._low), self._high))
-            refusal = partial(self._refusal, cells, n, OUTSIDE)
-            label = self.unknown.settle_outside(count, refusal, nearest)
-        return math.nan if label is None else float(label)
+            nearest = np.clip(given, self._low, self._high).tolist()
+            refusal = partial(self._refusal, cells, n, f"a {self._noun} outside")
+            label = self.unknown.settle_outside(count, refusal, self._text(nearest))
+        return list(map(float, ["nan"] * len(self._low) if label is None else self._parts(label)))
+
+    def _parts(self, text: str) -> list[str]:
+        """Return the coordinates in a text, whatever they are."""
+        if len(self._low) == 1:
+            return [text]
+        text = text.strip()
+        if text[:1] != "(" or text[-1:] != ")":
+            return []
+        return [part.strip() for part in text[1:-1].split(",")]
+
+    def _numbers(self, text: str) -> list[float] | None:
+        """Return the coordinates in a text; None if it is no decimal number or point."""
+        parts = [part.strip() for part in self._parts(text)]
+        if len(parts) != len(self._low) or not all(map(NUMBER.fullmatch, parts)):
+            return None
+        return list(map(float, parts))
+
+    def _holds(self, numbers: Sequence[float]) -> bool:
+        sides = zip(self._low, numbers, self._high, strict=True)
+        return all(low <= x <= high and math.isfinite(x) for low, x, high in sides)
+
+    def _text(self, numbers: Sequence[float]) -> str:
+        parts = ", ".join(map(repr, numbers))
+        return f"({parts})" if len(numbers) > 1 else parts
 
     def _refusal(self, cells: Cells, n: int, given: str) -> InputError:
         return InputError(cells.place(n), self._expected, given)
 
     def _known(self, label: str, key: str) -> str:
-        """Return the number that cells are taken as."""
-        number = float(label) if NUMBER.fullmatch(label.strip()) else math.nan
-        if not (self._low <= number <= self._high and math.isfinite(number)):
+        """Return the number or the point that cells are taken as."""
+        numbers = self._numbers(label)
+        if numbers is None or not self._holds(numbers):
             raise InputError(key, self._expected, shown(label))
-        return repr(number)
+        return self._text(numbers)
 
 
 STARTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))

@@ -17,6 +17,7 @@ from mechdesign.continuous.plane.laws import PlaneLaw
 from mechdesign.continuous.rounded import RoundedChannel
 from mechdesign.continuous.rounding import rounding_of
 from mechdesign.errors import InputError, listed, shown_kind
+from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
 
 __all__ = ["PlaneChannel"]
@@ -123,5 +124,11 @@ class PlaneChannel(RoundedChannel):
         return pair_of(x, "x")
 
     @property
-    def _within(self) -> str:
+    def span(self) -> str:
+        """The box as text."""
         return repr(self._box)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the box, the kind and the axes, as a file has them."""
+        axes = [list(map(fraction_text, axis)) for axis in self.axes]
+        return {**self._box.to_table(), "kind": self.kind, "axes": axes}

@@ -1,0 +1,139 @@
+"""Plots of a channel of points: where the reports of some points fall on the map."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign.continuous import Interval
+from mechdesign.continuous.plane import PlaneChannel
+from mechdesign.errors import InputError, shown
+from mechdesign.plots.style import GREY, VERMILION, axes_or_new, plain, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+
+__all__ = ["plot_reports", "save_reports_plot"]
+
+SIZE = (6.4, 5.2)
+SIZE_OF_FOUR = (8.4, 7.4)
+LARGEST = 420.0
+"""The area of the mark of the likeliest report, in square points."""
+
+SHARES = (Fraction(1, 4), Fraction(3, 4))
+"""Where the four points of a picture are, as shares of the sides."""
+
+PROBABILITY = "probability of the report"
+
+
+def plot_reports(
+    channel: PlaneChannel, point: Sequence[Any], ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """Draw the reports of a point on the map: the likelier, the larger and the darker.
+
+    Parameters
+    ----------
+    channel
+        What to draw; its outputs are points.
+    point
+        The truth, a cross in the picture.
+    ax
+        Where; default new axes.
+    title
+        What to write above.
+
+    Returns
+    -------
+    Axes
+        With the color scale beside them. The largest mark is that of the largest probability that
+        any point gives any report, so that pictures of two points compare.
+
+    Raises
+    ------
+    InputError
+        If the outputs are not points, or the point is not in the box.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from mechdesign.channel import Channel
+    >>> rows = [["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2
+    >>> nodes = Channel.from_matrix(rows, outputs=[(0, 1), (2, 1)])
+    >>> west_or_east = PlaneChannel([(0, 0), (2, 2)], [[0, 2], [0, 2]], nodes)
+    >>> plot_reports(west_or_east, (0.5, 1), Figure().subplots()).get_title()
+    'reports of the cross, (0.5, 1)'
+    """
+    ax = axes_or_new(ax, SIZE)
+    marks = _draw(channel, point, ax, title)
+    ax.figure.colorbar(marks, ax=ax, label=PROBABILITY)
+    return ax
+
+
+def save_reports_plot(channel: PlaneChannel, path: str | os.PathLike[str], title: str = "") -> None:
+    """Draw the reports of four points of a channel to a PNG, PDF or SVG file.
+
+    The points are a quarter of the sides away from the corners of the box; see
+    :func:`plot_reports`.
+
+    Raises
+    ------
+    InputError
+        If the outputs are not points, the name has no such ending, or the file cannot be written.
+    """
+
+    def draw(panels: Any) -> None:
+        first, second = channel.sides
+        shares = product(reversed(SHARES), SHARES)  # the upper row first
+        for ax, (v, u) in zip(panels.flat, shares, strict=True):
+            sides = ((u, first), (v, second))
+            point = [s.low + share * (s.high - s.low) for share, s in sides]
+            marks = _draw(channel, point, ax, "")
+        figure = panels.flat[0].figure
+        figure.colorbar(marks, ax=panels, label=PROBABILITY, shrink=0.7)
+        figure.suptitle(plain(title))
+
+    save(path, draw, SIZE_OF_FOUR, panels=(2, 2))
+
+
+def _draw(channel: PlaneChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:
+    """Draw one panel, without a color scale."""
+    try:
+        places = np.array(channel.outputs, dtype=float).reshape(-1, 2)
+        x, y = places.T
+    except (TypeError, ValueError):
+        raise InputError("outputs", "points as the outputs", shown(channel.outputs)) from None
+    if len(places) != len(channel.outputs):
+        raise InputError("outputs", "points as the outputs", shown(channel.outputs))
+    shares = np.array([float(share) for share in channel.density(point)])
+    largest = float(channel.nodes.matrix.max())
+    order = np.argsort(shares)  # the likeliest are on top
+    marks = ax.scatter(
+        x[order],
+        y[order],
+        c=shares[order],
+        s=LARGEST * shares[order] / largest,
+        cmap="Blues",
+        vmin=0.0,
+        vmax=largest,
+        edgecolors=GREY,
+        linewidths=0.5,
+    )
+    truth = tuple(map(float, point))
+    ax.plot(*truth, marker="x", color=VERMILION, markersize=11, markeredgewidth=2.5)
+    ax.set_title(plain(title) if title else "reports of the cross, ({:g}, {:g})".format(*truth))
+    (left, right), (bottom, top) = map(_ends, channel.sides)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
+    ax.set(xlabel="first", ylabel="second", aspect="equal")
+    return marks
+
+
+def _ends(side: Interval) -> tuple[float, float]:
+    """Return the ends of a side, a little apart."""
+    low, high = float(side.low), float(side.high)
+    return low - (high - low) / 20, high + (high - low) / 20
