@@ -868,12 +868,15 @@ def test_verify_says_what_holds_and_what_does_not(
     file.write_text(json.dumps(documents["lip"]), encoding="utf-8")
     assert main(["verify", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(line.startswith("verified  ") for line in lines)
+    stated = [line for line in lines if line.startswith("stated  ")]
+    claimed = [line for line in lines if line.startswith("verified  ")]
+    assert [*claimed, *stated] == lines  # what was proved, and then about what
+    assert any('"notion": "lip"' in line for line in stated)
     assert any("lip: private as stated, exactly" in line for line in lines)
     assert main(["verify", str(file), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["verified"] is True
-    assert [f"verified  {claim}" for claim in answer["claims"]] == lines
+    assert [f"verified  {claim}" for claim in answer["claims"]] == claimed
 
     document = copy.deepcopy(documents["lip"])
     document["value"] *= 0.9

@@ -126,12 +126,12 @@ def test_more_time_is_kept_where_the_proof_names_members_of_a_set_of_priors() ->
 
 def test_the_theorem_stays_where_the_dual_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a formula the dual variables are left out first."""
-    problem = Problem(range(4), LDP(1), HammingLoss())
+    problem = Problem(range(16), LDP(1), HammingLoss())
     whole = design(problem)
     assert whole.certificate["theorem"] is not None
     assert whole.certificate["dual"] is not None
     monkeypatch.setattr(resources, "STEPS_PER_ENTRY", 0)
-    with resources.allow(proof_steps=400):
+    with resources.allow(proof_steps=4800):
         short = design(problem)
     assert short.certificate["theorem"] is not None
     assert short.certificate["dual"] is None
