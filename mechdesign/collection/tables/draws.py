@@ -39,7 +39,7 @@ Drawer = Channel | Mechanism | RoundedChannel
 def as_mechanism(given: Any) -> Drawer:
     """Return a channel or a structured mechanism as it is, or raise InputError."""
     if not isinstance(given, Drawer):
-        expected = "a Channel, a Mechanism, a ContinuousChannel or a PlaneChannel"
+        expected = "a Channel or a Mechanism, for numbers or points a channel of those"
         raise InputError("mechanism", expected, shown_kind(given))
     return given
 
