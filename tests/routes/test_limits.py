@@ -147,7 +147,7 @@ def test_a_time_limit_leaves_a_private_channel_and_an_honest_bound(
 
 
 def test_the_limit_ends_a_search_that_would_take_minutes() -> None:
-    problem = Problem(range(60), MetricPrivacy("0.1", "absolute"), SCALAR, prior=uneven(60))
+    problem = Problem(range(200), MetricPrivacy("0.1", "absolute"), SCALAR, prior=uneven(200))
     solution = design(problem, time_limit=1)
     assert any("time limit" in note for note in solution.notes)
     assert solution.bound <= solution.value
