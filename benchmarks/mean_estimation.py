@@ -4,7 +4,7 @@
 
 One report of a number x is read as v(Y) with E[v(Y) | x] = x; the loss is the largest variance over
 x in [-1, 1]. The library designs a kernel for the interval, and proves a bound for all of them; its
-theorems are in `mechdesign/certify/continuous/unbiased.py`.
+theorems are in `mechdesign/kernel/rounding/`.
 
 Beside it: Duchi, Jordan and Wainwright 2018, ((e**eps + 1) / (e**eps - 1))**2; the piecewise and
 the hybrid mechanism of Wang et al. 2019 (ICDE, Collecting and analyzing multidimensional data with

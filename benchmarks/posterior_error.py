@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from mechdesign import LDP, LIP, PosteriorMeanSquaredError, Prior, Problem, design
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 
 

@@ -23,8 +23,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from benchmarks.speed_cases import SUITES, contenders
-from mechdesign.certify import verify
 from mechdesign.errors import CertificateError
+from mechdesign.kernel import verify
 from mechdesign.problem import Problem
 from solvers import FailedError, Solver, SolverResult, UnsuitableError
 from solvers.base import stopwatch

@@ -24,7 +24,7 @@ PATH = (
     ("closed_forms", "a formula is taken where its condition holds"),
     ("routes", "else a route finds a channel and dual variables, in floats"),
     ("repair", "the channel becomes integers that are private exactly"),
-    ("certify", "privacy and a bound on the optimum are proved"),
+    ("kernel", "privacy and a bound on the optimum are proved"),
     ("designs", "channel, value, bound and proof are reported"),
 )
 """What happens to one problem, and in which room; ``designs`` calls them in this order."""

@@ -1,116 +1,181 @@
-"""The tables of docs/certificates.md that state what a saved file may hold, and what proves what.
+"""The tables of docs/certificates.md: what a saved file may hold, and what each member proves.
 
-``python docs/schema.py`` prints them from the checker's own tables into the page.
+``python docs/schema.py`` prints them into the page from the dataclasses of the kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
-from mechdesign.certify import proof
-from mechdesign.certify.forms import AnyOf, Form, ListOf, MapOf, Row, Table, Variants
-from mechdesign.certify.schema.channel_files import BARE_CHANNEL_FILE, CHANNEL_FILE
-from mechdesign.certify.schema.continuous_files import CONTINUOUS_FILE, PLANE_FILE
-from mechdesign.certify.schema.mechanism_files import MECHANISM_FILE
+from mechdesign.kernel.documents import FILE_FORMS
+from mechdesign.kernel.generators import Cone
+from mechdesign.kernel.laws import DesignedLawFile, LawFile
+from mechdesign.kernel.limits import Limit
+from mechdesign.kernel.linearizations import Linearizations
+from mechdesign.kernel.oracles import Oracles
+from mechdesign.kernel.relaxations import Relaxations
+from mechdesign.kernel.rounding.files import RoundedFile
+from mechdesign.kernel.schema import describe, table_name
 
 PAGE = Path(__file__).resolve().parent / "certificates.md"
 
-GROUPS = {
-    "losses": proof.LOSSES,
-    "losses, worst case": proof.WORST_LOSSES,
-    "risks": proof.RISKS,
-    "risks, worst case": proof.WORST_RISKS,
-    "divergences": proof.DIVERGENCES,
+THEOREMS = {
+    "ratio": "q_x ≤ s_xz e^(a_xz) q_z. The exponent is a constant on blocks, a distance or a "
+    "matrix; the scale s_xz is 1, or P_z / P_x with `prior`.",
+    "lift": "e^(−lower) (p · q) ≤ q_x ≤ e^upper (p · q) for every prior p of a list, a ball or "
+    "a box. A missing end is no bound.",
+    "rows": "Listed rows, left · q ≤ e^exponent (right · q), with coefficients ≥ 0.",
+    "latent": "w = B q lies in an inner cone. Row s of B is P(x given s) for a sensitive "
+    "attribute S.",
+    "gauge": "Σ_y max_j A_j · q_y ≤ e^exponent limit, with parts A_j = e^(−exponent) left − "
+    "right. Multipliers of parts mix them: a mixture is at most the maximum.",
+    "information": "I(X; Y) ≤ limit, in nats, at `prior`.",
+    "average": "A worst case over inputs or priors is at least the mean with any weights.",
+    "cells": "A rectangle of outputs on a grid costs at every input what its nearest output "
+    "does. Rectangles that cover all outputs replace them.",
+    "members": "Bounds for a set of priors imply those for some of its members, each checked to "
+    "be one.",
+    "restrict": "Ratios between the kept inputs also hold for a private channel with the other "
+    "inputs removed. The removed inputs may not lower the objective.",
+    "implied": "q_x ≤ M q_z and q_z ≤ N q_w imply q_x ≤ M N q_w; two bounds on the lift imply "
+    "ratios. The implied ratios replace the cone (`alone`: one constant, their maximum) or are "
+    "added to it.",
+    "representatives": "q_x ≥ s_x q_r(x) moves the cost of x, times s_x, to its representative "
+    "r(x).",
+    "costs": "A mean loss as it is: one node for each output.",
+    "gain": "A sum of convex gains as it is.",
+    "decoders": "−(v · q)² / (p · q) ≤ s² (p · q) − 2 s (v · q) for every s, with equality at s "
+    "= (v · q) / (p · q). Between two nodes s² is its chord minus a parabola.",
+    "readings": "Σ_y v_y Q[x, y] = f_x makes the variance a sum of costs v² w − v m plus a "
+    "constant, for any slopes m. Beyond the last probe prices 0 must be safe.",
+    "boxes": "A convex function is at most its secant on an interval. A tree of cuts covers all "
+    "lifts, and each leaf is a node for the columns in its box.",
+    "estimator": "(M⁻¹)_xx ≥ 2 a_x − aᵀ M a for any vector a, with equality at a = M⁻¹ e_x; a "
+    "root is bounded by `tangents`. This leaves a gain of squares.",
+    "orthant": "On q ≥ 0 a cost is its own safe price.",
+    "line": "With ratios of neighbors bounded in both directions, the cost of all inputs beyond "
+    "x is at least R_x q_x. A walk from both ends computes R.",
+    "one-budget": "In a block an entry lies between the least entry t and M_x t, with M_x the "
+    "largest bound on q_x / q_z. So d · q ≥ t Σ_x (d_x + (M_x − 1) min(0, d_x)).",
+    "knapsack": "With the lift bounded at p, the cheapest column solves a fractional knapsack; "
+    "a gain that is a sum over inputs solves a 0-1 knapsack.",
+    "rays": "A convex, homogeneous gain is at most u · q on a cone if it is so on rays that "
+    "generate the cone.",
+    "products": "Products of rows are ≥ 0. If the rest of a quadratic form is positive "
+    "definite, the gain of squares is at most its price.",
+    "entropy": "Σ_x a_x ln(a_x / c_x) ≥ a ln(a / c) with a = Σ_x a_x and c = Σ_x c_x bounds "
+    "costs plus a multiple of the information.",
 }
-"""Objectives that the page names together."""
+"""The theorem of each member. The module of a member has the proof."""
+
+SLOTS = {
+    "generators": Cone,
+    "limits": Limit,
+    "relaxations": Relaxations,
+    "linearizations": Linearizations,
+    "oracles": Oracles,
+}
 
 
-def parts(form: Form) -> Iterator[Form]:
-    """Yield the forms that a form is made of."""
-    if isinstance(form, Table):
-        yield from form.keys.values()
-    elif isinstance(form, Variants):
-        yield from form.tables
-    elif isinstance(form, AnyOf):
-        yield from form.forms
-    elif isinstance(form, Row):
-        yield from form.parts
-    elif isinstance(form, ListOf | MapOf):
-        yield form.part
+FORMS = (*FILE_FORMS, LawFile, DesignedLawFile, RoundedFile)
+"""The tables of all files."""
 
 
-def named(form: Form) -> Iterator[Form]:
-    """Yield a form, if it has a name, and all forms with a name inside, in the order met."""
-    if isinstance(form, Table | Variants) or (isinstance(form, AnyOf) and form.name):
+def members(form: Any) -> list[Any]:
+    """Return the dataclasses of a union, or the one that an annotation is."""
+    return [part for part in get_args(form) or [form] if dataclasses.is_dataclass(part)]
+
+
+def inside(form: Any) -> Iterator[Any]:
+    """Yield unions and single dataclasses in an annotation, outermost first."""
+    if dataclasses.is_dataclass(form) or len(members(form)) > 1:
         yield form
-    for part in parts(form):
-        yield from named(part)
+        return
+    for part in get_args(form):
+        yield from inside(part)
 
 
-def keys(table: Table, optional: bool) -> str:
-    """Return the keys of a table, each with its form."""
-    chosen = table.optional if optional else table.required
-    return ", ".join(f"`{key}` {form.says}" for key, form in chosen.items())
+def tag_of(union: list[Any]) -> str:
+    """Return the key that names the member of a union."""
+    return str(getattr(union[0], "tag", "kind"))
+
+
+def keys(form: Any) -> str:
+    """Return the keys of a table with their forms; optional ones end in a question mark."""
+    hints, found = list(get_type_hints(form).values()), []
+    unions = [part for hint in hints for part in inside(hint) if len(members(part)) > 1]
+    short = {
+        " or ".join(map(table_name, members(u))): f"table by `{tag_of(members(u))}`" for u in unions
+    }
+    for key in describe(form):
+        if key.name == tag_of([form]) and hasattr(form, "kind"):
+            continue
+        words = key.form if key.required else key.form.removesuffix(" or null")
+        for listed, name in short.items():
+            words = words.replace(listed, name)
+        found.append(f"`{key.name}{'' if key.required else '?'}` {words}")
+    return ", ".join(found)
+
+
+def slot(form: Any) -> Iterator[str]:
+    """Yield the lines of a table of members."""
+    yield "| kind | keys | theorem |"
+    yield "|---|---|---|"
+    for member in members(form):
+        yield f"| `{member.kind}` | {keys(member)} | {THEOREMS[member.kind]} |"
 
 
 def file_tables() -> Iterator[str]:
-    """Yield the lines of the table of all tables."""
-    yield "| table | has | may have |"
-    yield "|---|---|---|"
-    seen: list[Form] = []
-    for file in (CHANNEL_FILE, BARE_CHANNEL_FILE, CONTINUOUS_FILE, PLANE_FILE, MECHANISM_FILE):
-        for form in named(file):
-            if form in seen:
-                continue
-            seen.append(form)
-            if isinstance(form, Table):
-                yield f"| {form.says} | {keys(form, False)} | {keys(form, True)} |"
-            elif isinstance(form, AnyOf):
-                yield f"| {form.says} | {form.choices} | |"
-            elif isinstance(form, Variants):
-                names = list(dict.fromkeys(table.says for table in form.tables))
-                if names != [form.says]:
-                    yield f"| {form.says} | one of: {'; '.join(names)} | |"
+    """Yield the lines of the table of all other tables, in the order in which a file holds them.
 
-
-def objectives(chosen: Collection[str]) -> str:
-    """Return objectives in words, those of a group together."""
-    left, found = list(chosen), []
-    for name, group in GROUPS.items():
-        if set(group) <= set(left):
-            found.append(name)
-            left = [each for each in left if each not in group]
-    return "; ".join([*found, *left])
-
-
-def kinds(known: dict[str, proof.Kind]) -> Iterator[str]:
-    """Yield the lines of a table of kinds of evidence."""
-    yield "| kind | objectives | notions |"
-    yield "|---|---|---|"
-    for kind in known.values():
-        notions = f"one of {', '.join(kind.notions)}" if kind.notions else "any"
-        alone = ", and no other" if kind.alone else ""
-        yield f"| {kind.name} | {objectives(kind.objectives)} | {notions}{alone} |"
-
-
-def sides() -> Iterator[str]:
-    """Yield the lines of the table of sides."""
-    yield "| side | notions |"
+    A member of several unions has its keys in the first one, and only its name in the others.
+    """
+    yield "| table | keys |"
     yield "|---|---|"
-    yield from (f"| {side} | {', '.join(names)} |" for side, names in proof.SIDES.items())
+    slots = {member for form in SLOTS.values() for member in members(form)}
+    seen: set[Any] = set()
+    known: set[Any] = set()
+    waiting = [("", form) for form in FORMS]
+    later = [("", form) for form in SLOTS.values()]
+    while waiting or later:
+        field, form = (waiting or later).pop(0)
+        union = members(form)
+        fresh = [member for member in union if member not in known]
+        known.update(fresh)
+        for member in fresh:
+            for name, hint in get_type_hints(member).items():
+                waiting += [(f"`{name}` of {called(member)}", part) for part in inside(hint)]
+        if form in seen or slots.intersection(union):
+            continue
+        seen.add(form)
+        if len(union) == 1:
+            yield f"| {table_name(form)} | {keys(form)} |"
+        else:
+            listed = "<br>".join(one_of(member, member in fresh) for member in union)
+            yield f"| {field}, by its `{tag_of(union)}` | {listed} |"
 
 
-TABLES = {
-    "tables of a file": file_tables,
-    "bounds by dual variables": lambda: kinds(proof.BOUNDS),
-    "bounds by theorems": lambda: kinds(proof.THEOREMS),
-    "sides": sides,
+def one_of(member: Any, in_full: bool) -> str:
+    """Return a member of a union, with its keys if they are to be listed."""
+    name = called(member)
+    return f"{name}: {keys(member)}" if in_full and keys(member) else name
+
+
+def called(member: Any) -> str:
+    """Return the kind of a table, or its name where it has none."""
+    return f"`{member.kind}`" if hasattr(member, "kind") else table_name(member)
+
+
+TABLES = {"file": file_tables} | {
+    name: (lambda form=form: slot(form)) for name, form in SLOTS.items()
 }
 
 
 def written(page: str) -> str:
-    """Return the page with its tables as the checker has them."""
+    """Return the page with its tables as the kernel has them."""
     for name, lines in TABLES.items():
         head, tail = f"<!-- {name}: python docs/schema.py -->\n", f"<!-- end of {name} -->"
         before, after = page.split(head)

@@ -50,22 +50,18 @@ from mechdesign.collection.transformer import (
 )
 from mechdesign.continuous import (
     KDE as KDE,
+    Box as Box,
     ContinuousChannel as ContinuousChannel,
     ContinuousProblem as ContinuousProblem,
     GaussianMixture as GaussianMixture,
     Histogram as Histogram,
     Interval as Interval,
     NamedLaw as NamedLaw,
-    Samples as Samples,
-)
-from mechdesign.continuous.plane import (
-    Box as Box,
-    PlaneChannel as PlaneChannel,
     PlaneHistogram as PlaneHistogram,
     PlaneMixture as PlaneMixture,
-    PlaneProblem as PlaneProblem,
     PlaneSamples as PlaneSamples,
     ProductLaw as ProductLaw,
+    Samples as Samples,
 )
 from mechdesign.designs.facade import (
     design as design,
@@ -146,7 +142,6 @@ from mechdesign.notions import (
     MutualInformationPrivacy as MutualInformationPrivacy,
     SensitiveAttribute as SensitiveAttribute,
     SensitiveAttributePrivacy as SensitiveAttributePrivacy,
-    UncertainAttribute as UncertainAttribute,
 )
 from mechdesign.plots import (
     plot_channel as plot_channel,

@@ -19,6 +19,8 @@ from mechdesign.errors import (
     shown,
     shown_kind,
 )
+from mechdesign.kernel.names import Compiled, ProblemTable, compile_problem
+from mechdesign.kernel.schema import read
 from mechdesign.labels import clean_labels
 from mechdesign.notions import Cone, MetricPrivacy, Notion
 from mechdesign.outside import called
@@ -290,9 +292,14 @@ class Problem:
             raise InputError("utility.objective", expected, given)
 
     def sole_notion(self, kind: type[N]) -> N | None:
-        """Return the notion of the problem if there is only one and it is of a kind."""
+        """Return the notion of the problem if there is only one and it is of a kind.
+
+        A class of one's own that is made from the kind may state other rows, and is not of it.
+        """
         notion = self.privacy[0]
-        return notion if len(self.privacy) == 1 and isinstance(notion, kind) else None
+        if len(self.privacy) > 1 or notion.states_generators:
+            return None
+        return notion if isinstance(notion, kind) else None
 
     @property
     def expected_loss(self) -> LinearUtility | None:
@@ -341,6 +348,15 @@ class Problem:
             source=self.source,
         )
 
+    @cached_property
+    def compiled(self) -> Compiled:
+        """What it means to the kernel: a statement of generators, limits and an objective."""
+        return compile_problem(read(ProblemTable, self.to_table()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is compiled when it is wanted."""
+        return {key: value for key, value in vars(self).items() if key != "compiled"}
+
     def to_table(self) -> dict[str, Any]:
         """Return what a saved file states: everything that the checker needs, exact."""
         outputs = self.outputs
@@ -348,7 +364,7 @@ class Problem:
         return {
             "domain": self.domain.to_table(),
             "prior": self.prior.to_table(),
-            "privacy": [n.stated(self.domain, self.prior).to_table() for n in self.privacy],
+            "privacy": [n.stated_table(self.domain, self.prior) for n in self.privacy],
             "utility": self.utility.to_table(self.domain),
             "outputs": outputs if outputs is None else [plain_label(y) for y in outputs],
             **own,

@@ -133,7 +133,7 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
         lack = _lack(columns)
         if lack.min() >= 0:
             _normalize(columns, lack, component, Q)
-            if _all_hold(cone, columns):
+            if cone.all_hold(columns):
                 return columns, kept
         # A row of Q that sums to too much asks for a cut of twice the excess, as raising may undo
         # a part of it; broken rows ask for a first cut, or for four times the last one.
@@ -206,14 +206,10 @@ def _on_equations(cone: Cone, Q: FloatArray) -> Int64Array | None:
     basis, share = cone.flat_basis(), FIRST_SHARE
     while basis is not None and share < 1:
         columns = on_grid(basis, (1 - share) * Q + share / Q.shape[1], WHOLE)
-        if columns is not None and _all_hold(cone, columns):
+        if columns is not None and cone.all_hold(columns):
             return columns
         share *= GROWTH
     return None
-
-
-def _all_hold(cone: Cone, columns: Int64Array) -> bool:
-    return all(family.all_hold(columns) for family in cone.families)
 
 
 def _cut(columns: Int64Array, cut: int) -> Int64Array:
@@ -238,7 +234,7 @@ def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array 
     for _ in range(BALANCE_ROUNDS):
         lack = _lack(trial)
         if not lack.any():
-            fits = np.abs(trial - columns).max() <= MOST_MOVED and _all_hold(cone, trial)
+            fits = np.abs(trial - columns).max() <= MOST_MOVED and cone.all_hold(trial)
             return trial if fits else None
         if np.abs(lack).max() > MOST_MOVED:
             return None

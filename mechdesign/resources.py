@@ -1,15 +1,16 @@
 """The limits of a reader: how much a file written by somebody else may cost.
 
 A file of a few kilobytes can state a problem whose proof takes hours, or a header of a billion
-columns. Every reader here counts what it reads, and the checker counts its work in steps, so that
-the same file is accepted or refused on every machine, however loaded. What is past a limit raises
+columns. Every reader here counts what it reads, and the kernel computes the steps of its work from
+sizes before it begins, so that the same file is accepted or refused on every machine, however
+loaded. What is past a limit raises
 :class:`~mechdesign.errors.LimitError`, which names the limit and says how to raise it.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -19,14 +20,10 @@ from mechdesign.errors import InputError, LimitError, did_you_mean, shown
 __all__ = [
     "STEPS_PER_ENTRY",
     "Resources",
-    "Work",
     "allow",
     "check_size",
-    "counted",
-    "counted_apart",
     "current",
     "entries_of",
-    "spend",
 ]
 
 
@@ -155,117 +152,6 @@ def check_size(name: str, size: int, key: str) -> None:
     if size > limit:
         hint = f"allow more with --allow {name}={size} or resources.allow({name}={size})"
         raise LimitError(key, f"at most {limit} {name}", size, hint)
-
-
-class Work:
-    """Steps of the checker, counted against a limit.
-
-    Parameters
-    ----------
-    entries
-        How many the file has: they allow more.
-    stop
-        Asked before each piece of work whether to give up, because of the time or an interrupt;
-        what it returns says why. For the designer only, whose limit is ``proof_steps``: for a
-        reader nothing depends on the clock.
-
-    Attributes
-    ----------
-    spent
-        Steps so far.
-    limit
-        The most.
-    apart
-        Steps of the blocks inside that were counted apart.
-
-    Examples
-    --------
-    >>> work = Work()
-    >>> work.spend(1000, "the chain bound")
-    >>> work.spent
-    1000
-    """
-
-    def __init__(self, entries: int = 0, stop: Callable[[], str] | None = None) -> None:
-        self.spent = self.apart = 0
-        self._name = "steps" if stop is None else "proof_steps"
-        self.limit = getattr(current(), self._name) + STEPS_PER_ENTRY * entries
-        self._entries, self._stop = entries, stop
-
-    def afresh(self) -> Work:
-        """Return a counter at 0 with the same limit."""
-        return Work(self._entries, self._stop)
-
-    def spend(self, steps: int, on: str) -> None:
-        """Count steps *before* they are done; past the limit raise LimitError.
-
-        Parameters
-        ----------
-        steps
-            How many more.
-        on
-            What they are spent on, for the message.
-        """
-        self.spent += steps
-        why = self._stop() if self._stop is not None else ""
-        if why:
-            raise LimitError(on, "an end in time", why)
-        if self.spent > self.limit:
-            more = 10 ** len(str(self.spent))
-            wanted = f"{self._name}={more}"
-            hint = f"allow more with --allow {wanted} or resources.allow({wanted})"
-            raise LimitError(on, f"at most {self.limit} steps", f"{self.spent} or more", hint)
-
-
-_work: ContextVar[Work | None] = ContextVar("work", default=None)
-
-
-@contextlib.contextmanager
-def counted(entries: int = 0, stop: Callable[[], str] | None = None) -> Iterator[Work]:
-    """Count the steps of the block, as :class:`Work` does.
-
-    Examples
-    --------
-    >>> with counted() as work:
-    ...     spend(1000, "the chain bound")
-    >>> work.spent
-    1000
-    """
-    work = Work(entries, stop)
-    before = _work.set(work)
-    try:
-        yield work
-    finally:
-        _work.reset(before)
-
-
-@contextlib.contextmanager
-def counted_apart() -> Iterator[None]:
-    """Count the steps of the block apart from those around it, against the same limit."""
-    around = _work.get()
-    if around is None:
-        yield
-        return
-    work = around.afresh()
-    before = _work.set(work)
-    try:
-        yield
-    finally:
-        around.apart += work.spent
-        _work.reset(before)
-
-
-def spend(steps: int, on: str) -> None:
-    """Count steps before they are done; outside of :func:`counted` there is no limit.
-
-    Parameters
-    ----------
-    steps, on
-        As in :meth:`Work.spend`.
-    """
-    work = _work.get()
-    if work is not None:
-        work.spend(steps, on)
 
 
 def entries_of(document: Any) -> int:

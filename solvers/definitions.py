@@ -32,9 +32,7 @@ from mechdesign.notions import (
     LinearNotion,
     MetricPrivacy,
     Notion,
-    SensitiveAttribute,
     SensitiveAttributePrivacy,
-    UncertainAttribute,
 )
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList
@@ -50,7 +48,7 @@ from mechdesign.utilities import (
 )
 from solvers.base import FloatArray, UnsuitableError
 
-__all__ = ["laws_at_the_ends", "loss", "posterior_values", "prior_vertices", "rows"]
+__all__ = ["loss", "posterior_values", "prior_vertices", "rows"]
 
 MOST_ORDERS = 20_000
 
@@ -178,47 +176,11 @@ def _bounded_prior_lift(notion: BoundedPriorLift, problem: Problem) -> ExactRows
 def _secret(notion: SensitiveAttributePrivacy, problem: Problem) -> ExactRows:
     """Return the rows on Pr(y|s) = Sum_x P(x|s) Q(y|x), the secrets in the place of the inputs."""
     attribute = notion.attribute
-    if isinstance(attribute, UncertainAttribute):
-        each = [
-            SensitiveAttribute(range(len(law[0])), given_input=law)
-            for law in laws_at_the_ends(attribute.to_table(), list(problem.prior))
-        ]
-        return np.vstack(
-            [_secret(SensitiveAttributePrivacy(notion.notion, one), problem) for one in each]
-        )
     given = np.array(attribute.given_input, dtype=object)
     joint = given.T * np.array(problem.prior.probabilities, dtype=object)
     masses = joint.sum(axis=1)
     secrets = Problem(notion.attribute.domain, notion.notion, HammingLoss(), prior=Prior(masses))
     found: ExactRows = ROWS[type(notion.notion)](notion.notion, secrets) @ (joint / masses[:, None])
-    return found
-
-
-def laws_at_the_ends(table: dict[str, Any], prior: list[Fraction]) -> list[list[list[Fraction]]]:
-    """Return the laws that are listed, or those of "s or not" with P(s|x) at an end for every x."""
-    if "laws" in table:
-        return [[[Fraction(p) for p in row] for row in law] for law in table["laws"]]
-    found = []
-    for s in range(len(table["values"])):
-        ends = []
-        for x in range(len(prior)):
-            if "radius" in table:
-                p, away = Fraction(table["given_input"][x][s]), Fraction(table["radius"][x])
-                ends.append({max(p - away, Fraction(0)), min(p + away, Fraction(1))})
-                continue
-            low, high = ([Fraction(p) for p in table[end][x]] for end in ("lower", "upper"))
-            rest = [z for z in range(len(low)) if z != s]
-            ends.append(
-                {
-                    max(low[s], 1 - sum(high[z] for z in rest)),
-                    min(high[s], 1 - sum(low[z] for z in rest)),
-                }
-            )
-        found += [
-            [[a, 1 - a] for a in row]
-            for row in itertools.product(*ends)
-            if 0 < sum(p * a for p, a in zip(prior, row, strict=True)) < 1
-        ]
     return found
 
 

@@ -13,15 +13,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.certify.privacy.check import check
-from mechdesign.certify.problem import read_statement
+from mechdesign.kernel.limits import Limit
 from mechdesign.notions import ChannelConstraint
+from mechdesign.notions.rows.least import decimal, least_float
 from mechdesign.problem import Problem
 
 __all__ = ["RawPrivacy", "exact_columns", "raw_privacy"]
@@ -76,11 +76,15 @@ def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy:
     (False, inf, 1)
     """
     Q = np.maximum(matrix, 0)
-    statement = read_statement(problem.to_table())
+    statement = problem.compiled.statement
     columns = exact_columns(Q)
     if not problem.is_conic:
         columns = _of_sum_one(columns)
-    broken = [check(statement, notion.to_table(), columns) for notion in problem.privacy]
+    tests = [part.test(statement.k) for part in statement.cone]
+    whole = sum(q[0] for q in columns)
+    holds = all(test(q) is None for test in tests for q in columns) and all(
+        limit.holds(columns, whole) for limit in statement.limits
+    )
     excesses = None
     if sum(family.matrix().shape[0] for family in problem.cone.families) * Q.shape[1] < MOST_RATIOS:
         excesses = _excesses(problem, Q.astype(np.longdouble))
@@ -88,7 +92,7 @@ def raw_privacy(problem: Problem, matrix: npt.NDArray[Any]) -> RawPrivacy:
         _rule_excess(rule, columns) for rule in problem.channel_constraints if rule is not None
     ]
     return RawPrivacy(
-        is_private=bool(matrix.min() >= 0) and not any(broken),
+        is_private=bool(matrix.min() >= 0) and holds,
         excess=None if excesses is None else max([float(excesses.max(initial=-np.inf)), *of_rules]),
         mixed=None if excesses is None else int(np.isposinf(excesses).sum()),
         least_entry=float(matrix.min()),
@@ -114,9 +118,16 @@ def _of_sum_one(columns: list[list[int]]) -> list[list[int]]:
 
 
 def _rule_excess(rule: ChannelConstraint, columns: list[list[int]]) -> float:
-    """Return by how much the least epsilon is above that of the rule."""
-    least = rule.min_epsilon(columns)
-    return math.inf if least is None else float(least - rule.epsilon)
+    """Return by how much the least epsilon, which is >= 0, is above that of the rule."""
+    whole, sums, least = sum(q[0] for q in columns), dict[int, Any](), 0.0
+
+    def holds(unit: Limit, epsilon: Fraction) -> bool:
+        return rule._at(unit, epsilon).holds(columns, whole, sums)
+
+    for unit in rule.units:  # most hold where those before them do
+        if math.isfinite(least) and not holds(unit, decimal(least)):
+            least = least_float(partial(holds, unit), max(least, float(rule.epsilon)))
+    return float(Fraction(least) - rule.epsilon) if math.isfinite(least) else math.inf
 
 
 def _excesses(problem: Problem, Q: Long) -> Long:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ import numpy as np
 
 from mechdesign.problem import Problem
 from solvers.base import FailedError, Solver, SolverResult, UnsuitableError, stopwatch
-from solvers.definitions import laws_at_the_ends
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -327,11 +326,6 @@ def least_expectation(table: Table, q: Any) -> tuple[Any, list[Any]]:
 def of_secret(Q: Any, given: Given) -> Statements:
     """State a notion of Pr(y|s) = Sum_x P(s, x) Q(y|x) / P(s), for a file that has P(s|x)."""
     secret = given.table["secret"]
-    if set(secret) != {"values", "given_input"}:
-        for law in laws_at_the_ends(secret, [Fraction(p) for p in given.P]):
-            one = {"values": list(range(len(law[0]))), "given_input": law}
-            yield from of_secret(Q, replace(given, table={**given.table, "secret": one}))
-        return
     values, P = secret["values"], given.P
     joint = [
         [exact(row[s]) * P[x] for x, row in enumerate(secret["given_input"])]

@@ -40,7 +40,6 @@ from mechdesign import (
     HammingLoss,
     HighLowLDP,
     Histogram,
-    Interval,
     KullbackLeibler,
     L2Risk,
     LinearNotion,
@@ -53,7 +52,6 @@ from mechdesign import (
     NamedLaw,
     PlaneHistogram,
     PlaneMixture,
-    PlaneProblem,
     PlaneSamples,
     PosteriorMeanSquaredError,
     Prior,
@@ -120,32 +118,6 @@ CONIC: dict[str, Notion] = {
     ),
     "linear": LinearNotion(OWN_ROWS, title="ours", epsilon="0.4"),
     "secret": SensitiveAttributePrivacy(LIP("0.5"), ILLNESS),
-    "ball of laws": SensitiveAttributePrivacy(
-        LIP("0.4"),
-        {
-            "values": ["ill", "well"],
-            "given_input": [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]],
-            "radius": ["0.05", 0, "0.1"],
-        },
-    ),
-    "bounds on laws": SensitiveAttributePrivacy(
-        AsymmetricLift("0.5", "0.4"),
-        {
-            "values": ["a", "b", "c"],
-            "lower": [[0.5, 0.1, 0.1], [0.2, 0.2, 0.2], [0, 0.3, 0.3]],
-            "upper": [[0.8, 0.2, 0.2], [0.2, 0.6, 0.6], [0.1, 0.6, 0.6]],
-        },
-    ),
-    "list of laws": SensitiveAttributePrivacy(
-        LDP("0.6"),
-        {
-            "values": ["ill", "well"],
-            "laws": [
-                [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]],
-                [[0.7, 0.3], [0.3, 0.7], [0.5, 0.5]],
-            ],
-        },
-    ),
 }
 WHOLE_CHANNEL: dict[str, Notion] = {
     "approximate-ldp": ApproximateLDP(1, "0.05"),
@@ -222,7 +194,7 @@ def _packed(
 
     def solve() -> Document:
         problem = Problem(domain, notion, utility or MeanAbsoluteError(), **keys)
-        with by_multipliers(), mock.patch("mechdesign.designs.multiplier_tables.PACKED_FROM", 1):
+        with by_multipliers(), mock.patch("mechdesign.kernel.packed.PACKED_FROM", 1):
             return design(problem, route=route).document()
 
     return solve
@@ -428,8 +400,6 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
 CASES: dict[str, Callable[[], Document]] = dict([*_mechanisms(), *_problems()])
 
 
-UNIT = Interval(0, 1, cuts=["1/4", "1/2"])
-LOW, MIDDLE, HIGH = UNIT.regions.labels
 BETA = NamedLaw("beta", [2, 3])
 BEST = PosteriorMeanSquaredError()
 ON_INTERVALS: dict[str, tuple[Any, Any, Utility, Any]] = {
@@ -446,22 +416,10 @@ ON_INTERVALS: dict[str, tuple[Any, Any, Utility, Any]] = {
     "approximate-lip": ([0, 1], ApproximateLIP("0.8", "0.02"), LOSSES["absolute"], BETA),
     "information": ([0, 1], MutualInformationPrivacy("0.1"), LOSSES["squared"], BETA),
     "leakage": ([0, 1], MaximalLeakage("0.3"), LOSSES["absolute"], BETA),
-    "high-low": (UNIT, HighLowLDP(1, [MIDDLE]), LOSSES["absolute"], BETA),
-    "block": (UNIT, BlockLDP(1, [[LOW, HIGH], [MIDDLE]]), LOSSES["squared"], BETA),
-    "matrix": (UNIT, ContextAwareLDP([[1, 2, "inf"], [1, 1, 1], [2, 1, 0]]), LOSSES["worst"], BETA),
-    "priors": (UNIT, TWO_PRIORS, LOSSES["squared"], BETA),
-    "box": (UNIT, CONIC["box"], LOSSES["absolute"], BETA),
-    "ball": (UNIT, CONIC["ball"], BEST, BETA),
     "reading": ([0, 1], LDP(1), UnbiasedVariance(), BETA),
     "reading lip": ([0, 1], LIP(1), UnbiasedVariance(), Histogram([0, "1/2", 1], ["1/3", "2/3"])),
     "reading worst": ([0, 1], LDP(1), UnbiasedVariance(worst_case=True), None),
     "reading lip worst": ([0, 1], LIP(1), UnbiasedVariance(worst_case=True), BETA),
-    "reading high-low worst": (
-        UNIT,
-        HighLowLDP(1, [MIDDLE]),
-        UnbiasedVariance(worst_case=True),
-        BETA,
-    ),
     "reading metric worst": (
         [0, 1],
         MetricPrivacy(3, "absolute"),
@@ -476,7 +434,7 @@ def _on_interval(domain: Any, notion: Any, utility: Utility, law: Any) -> Callab
     """Design on few nodes, so that the file is short."""
 
     def solve() -> Document:
-        with mock.patch("mechdesign.designs.continuous.search.FIRST", 6):
+        with mock.patch("mechdesign.designs.continuous.search.FIRST", (6, 3)):
             problem = ContinuousProblem(domain, notion, utility, prior=law)
             return design(problem, gap=9.0).document()
 
@@ -509,8 +467,8 @@ def _in_plane(notion: Any, utility: Utility, law: Any) -> Callable[[], Document]
     """Design on few nodes, so that the file is short."""
 
     def solve() -> Document:
-        with mock.patch("mechdesign.designs.continuous.plane.FIRST", 3):
-            problem = PlaneProblem([(0, 0), (1, 1)], notion, utility, prior=law)
+        with mock.patch("mechdesign.designs.continuous.search.FIRST", (6, 3)):
+            problem = ContinuousProblem([(0, 0), (1, 1)], notion, utility, prior=law)
             return design(problem, gap=9.0).document()
 
     return solve

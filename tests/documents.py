@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from mechdesign import CertificateError
-from mechdesign.certify import digest, verify
+from mechdesign.kernel import digest, verify
 
 Document = dict[str, Any]
 

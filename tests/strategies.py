@@ -39,7 +39,7 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.certify.problem import Statement, read_statement
+from mechdesign.kernel.statement import Statement, private
 from mechdesign.notions import Notion
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import Utility
@@ -338,7 +338,17 @@ def leakage(case: Case, channel: Channel) -> Decimal:
 
 
 def statement_of(problem: Problem) -> Statement:
-    return read_statement(problem.to_table())
+    return problem.compiled.statement
+
+
+def broken(
+    problem: Problem, channel: Channel, number: int = 0, leakage: Fraction | None = None
+) -> str | None:
+    """Return what breaks a notion, at another leakage perhaps, by the kernel; None if it holds."""
+    compiled = problem.compiled
+    notion = compiled.table.privacy[number]
+    statement = compiled.alone(notion if leakage is None else notion.at(leakage))
+    return private(statement, channel.columns(), channel.denominator)
 
 
 def bare_problem(case: Case, *more: Notion) -> Problem:
@@ -412,29 +422,6 @@ def lp_optimum(problem: Problem) -> Optimum:
         weight[n:] if worst else None,
         found.eqlin.marginals,
     )
-
-
-def dual_table(problem: Problem, row_weights: np.ndarray, mass: Any = None) -> dict[str, Any]:
-    """Write weights on the demands as a saved file has them."""
-    _, found = float_rows(problem)
-    blocks = []
-    for (n, d), weight in zip(found, row_weights, strict=True):
-        m = len(weight)
-        block: dict[str, Any] = {
-            "notion": n,
-            "side": d.side,
-            "output": list(range(m)),
-            "x": [d.x] * m,
-            "other": [d.other if d.side == "ratio" else 0] * m,
-            "weight": [float(w) for w in weight],
-        }
-        if d.side != "ratio":
-            block["priors"] = [[str(p) for p in d.other]]
-        elif isinstance(problem.privacy[n], DifferentialIdentifiability):
-            # the demand is P_x q_x <= ..., the row of the file is q_x <= e**eps P_x'/P_x q_x'
-            block["weight"] = [float(w) * float(problem.prior[d.x]) for w in weight]
-        blocks.append(block)
-    return {"weights": None if mass is None else [float(w) for w in mass], "rows": blocks}
 
 
 def rays(problem: Problem) -> list[np.ndarray]:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from mechdesign import design
-from mechdesign.certify import verify
 from mechdesign.cli import main
 from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.files import data_folder, load_channel, load_mechanism, load_problem, save
+from mechdesign.kernel import verify
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk, UnbiasedVariance
 from solvers import SOLVERS, UnsuitableError

@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 
 from mechdesign import resources
 from mechdesign.errors import InputError, LimitError
-from mechdesign.resources import Resources, Work
+from mechdesign.kernel.certificate import Steps
+from mechdesign.resources import Resources
 
 NAMES = [field.name for field in fields(Resources)]
 
@@ -44,17 +45,15 @@ def test_what_is_no_limit_is_refused(limits: dict[str, int]) -> None:
 
 @given(st.lists(st.integers(0, 100)))
 def test_steps_add_up_and_stop_at_the_first_that_is_too_many(spent: list[int]) -> None:
-    with resources.allow(steps=500):
-        work = Work()
-        total = 0
-        for steps in spent:
-            total += steps
-            if total > 500:
-                with pytest.raises(LimitError, match="the rays"):
-                    work.spend(steps, "the rays")
-                return
-            work.spend(steps, "the rays")
-        assert work.spent == total
+    work, total = Steps(500), 0
+    for steps in spent:
+        total += steps
+        if total > 500:
+            with pytest.raises(LimitError, match="the rays"):
+                work.take(steps, "the rays")
+            return
+        work.take(steps, "the rays")
+    assert work.spent == total
 
 
 def test_the_table_in_the_docs_has_every_limit_and_its_default() -> None:

@@ -19,8 +19,8 @@ const common = {
   absWorkingDir: here,
 };
 
-// The checker, as it stands in the library: the files that `mechdesign.certify` imports.
-const CHECKER = ["__init__.py", "__init__.pyi", "errors.py", "exact.py", "resources.py", "certify"];
+// The checker, as it stands in the library: the files that `mechdesign.kernel.verify` imports.
+const CHECKER = ["__init__.py", "__init__.pyi", "errors.py", "exact", "resources.py", "kernel"];
 
 async function sources(name) {
   const place = path.join(library, name);

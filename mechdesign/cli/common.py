@@ -20,7 +20,7 @@ from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning,
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
-    from mechdesign.continuous import RoundedChannel
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.files import SavedMechanism
     from mechdesign.mechanisms import Mechanism
 
@@ -216,7 +216,7 @@ class FileBar(ProgressBar):
         self._bar.refresh()
 
 
-def checked_mechanism(path: str) -> Channel | Mechanism | RoundedChannel:
+def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Return the channel or the structured mechanism of a file; see :func:`checked_file`."""
     return checked_file(path).mechanism
 

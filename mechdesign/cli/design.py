@@ -30,7 +30,6 @@ from mechdesign.errors import (
 if TYPE_CHECKING:
     from mechdesign.cli.common import Commands
     from mechdesign.continuous import ContinuousProblem
-    from mechdesign.continuous.plane import PlaneProblem
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
@@ -118,28 +117,26 @@ def _solve(options: argparse.Namespace) -> int:
 
 def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
     """Draw the channel, or the kernel."""
-    from mechdesign.designs.continuous.plane import PlaneSolution
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.plots.channels import save_channel_plot
     from mechdesign.plots.continuous import save_kernel_plot
     from mechdesign.plots.plane import save_reports_plot
 
     title = solution.problem.title
-    if isinstance(solution, PlaneSolution):
-        save_reports_plot(solution.channel, path, title=title)
-    elif isinstance(solution, ContinuousSolution):
-        save_kernel_plot(solution.channel, path, title=title)
+    if isinstance(solution, ContinuousSolution):
+        plot = save_kernel_plot if len(solution.channel.sides) == 1 else save_reports_plot
+        plot(solution.channel, path, title=title)
     else:
         save_channel_plot(solution.dense(), path, title=title)
 
 
 def _designed(
-    problem: Problem | ContinuousProblem | PlaneProblem, options: argparse.Namespace
+    problem: Problem | ContinuousProblem, options: argparse.Namespace
 ) -> Solution | ContinuousSolution:
     """Design the best channel; errors about the problem name its file."""
-    from mechdesign.certify.channel_file import OPTIMAL_GAP
     from mechdesign.designs.facade import design
     from mechdesign.designs.progress import GapBar
+    from mechdesign.kernel.documents import OPTIMAL_GAP
 
     try:
         with GapBar(options.gap or OPTIMAL_GAP) as bar:
@@ -178,12 +175,12 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what the proofs of a file are about; the law is that of a continuous input."""
+    """Return what the proofs of a file are about; the prior may be the law of a real input."""
     problem = document.get("problem")
     if problem is None:  # a mechanism, whose law is its integers, with a prior if it needs one
         law, design = document.get("law", {}), document.get("design", {})
-        problem = {**law, **document, **design, "law": None}
-    keys = ("domain", "prior", "law", "privacy", "utility")
+        problem = {**law, **document, **design}
+    keys = ("domain", "prior", "privacy", "utility")
     return {key: problem[key] for key in keys if problem.get(key) is not None}
 
 

@@ -13,7 +13,7 @@ from mechdesign.errors import InputError, shown
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
     from mechdesign.cli.common import Commands
-    from mechdesign.continuous import RoundedChannel
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.domain import Domain
     from mechdesign.mechanisms import Mechanism
     from mechdesign.prior import Prior
@@ -80,7 +80,7 @@ def _leakage(options: argparse.Namespace) -> int:
     return DONE
 
 
-def read_mechanism(path: str) -> Channel | Mechanism | RoundedChannel:
+def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Read a saved channel, whose claims are checked, or a matrix from a CSV file."""
     matrix = Path(path).suffix.lower() == ".csv"
     return _matrix(path) if matrix else checked_mechanism(path)

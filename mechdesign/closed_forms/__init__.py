@@ -1,7 +1,7 @@
 """Closed forms: formulas for the optimal channel, each with the condition that makes it so.
 
 To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`; if it is to be
-proved without a solver's dual, add its bound to :mod:`mechdesign.certify.bounds.theorems`.
+proved without a solver's dual, add its certificate to :mod:`mechdesign.designs.universal`.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class ClosedForm(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     theorem: ClassVar[str | None]
-    """The bound in :data:`mechdesign.certify.proof.THEOREMS` that proves it optimal.
+    """What proves it optimal, in :data:`mechdesign.designs.universal.THEOREMS`.
 
     None: only the data of a certificate do.
     """

@@ -2,7 +2,7 @@
 
 ``interval`` says where X lies, ``laws`` how it is distributed, ``problem`` what is asked, and
 ``channel`` is the answer: an exact channel of nodes, to which numbers are rounded. The search is in
-:mod:`mechdesign.designs.continuous`, the proof in :mod:`mechdesign.certify`.
+:mod:`mechdesign.designs.continuous`, the proof in :mod:`mechdesign.kernel.rounding`.
 
 Theorem (rounding). Let w_i(x) >= 0 with Sum_i w_i(x) = 1 send a number x to a node i at random, and
 let the node channel Q_i satisfy a notion for the law P_i = E w_i(X) of the node. Then the kernel
@@ -12,20 +12,34 @@ satisfies each notion that is convex in the row at a fixed output law, or obeys 
 
 from __future__ import annotations
 
+from mechdesign.continuous.box import Box
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.interval import Interval
-from mechdesign.continuous.laws import KDE, GaussianMixture, Histogram, NamedLaw, Samples
+from mechdesign.continuous.laws import (
+    KDE,
+    GaussianMixture,
+    Histogram,
+    NamedLaw,
+    PlaneHistogram,
+    PlaneMixture,
+    PlaneSamples,
+    ProductLaw,
+    Samples,
+)
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.continuous.rounded import RoundedChannel
 
 __all__ = [
     "KDE",
+    "Box",
     "ContinuousChannel",
     "ContinuousProblem",
     "GaussianMixture",
     "Histogram",
     "Interval",
     "NamedLaw",
-    "RoundedChannel",
+    "PlaneHistogram",
+    "PlaneMixture",
+    "PlaneSamples",
+    "ProductLaw",
     "Samples",
 ]

@@ -1,45 +1,58 @@
-"""The continuous channel: numbers of an interval in, exactly drawn reports out."""
+"""The continuous channel: numbers of an interval, or points of a box, in; exact reports out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.channel import Channel, as_channel
+from mechdesign.continuous.box import Box, domain_of, pair_of
 from mechdesign.continuous.doubles import doubles_of, within
 from mechdesign.continuous.interval import End, Interval, end_text
 from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.rounded import RoundedChannel
-from mechdesign.continuous.rounding import rounding_of
-from mechdesign.errors import InputError, shown, shown_kind
+from mechdesign.continuous.rounding import Cells, Rounding, rounding_of
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, listed, shown, shown_kind
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.names.losses import MeanSquaredDistance
+from mechdesign.kernel.rounding.moments import mass
+from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
+from mechdesign.reports import Labels, Reports, Tally, drawn
+from mechdesign.sampling import Randomness, Source, source_of
+from mechdesign.text import format_table, html_lines, html_matrix
 
 __all__ = ["ContinuousChannel"]
 
 
-class ContinuousChannel(RoundedChannel):
-    """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers x of an interval.
+class ContinuousChannel:
+    """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers of an interval or the points of a box.
 
-    A number is sent to a node i with probability w_i(x), exactly, and the node through an exact
+    An input is sent to a node i with probability w_i(x), exactly, and the node through an exact
     :class:`Channel`. So the kernel is known exactly at every x, and it has the privacy that the
-    nodes have (see :mod:`mechdesign.continuous`).
+    nodes have (see :mod:`mechdesign.continuous`). A point is rounded on each axis by itself.
 
     Parameters
     ----------
-    interval
-        What may be reported on: an :class:`Interval`, or ``[low, high]``.
+    domain
+        What may be reported on: an :class:`Interval` or ``[low, high]``; a :class:`Box` or its
+        corners.
     kind
         ``"cells"``: node i is the cell [e_i, e_(i+1)), the last one closed. ``"linear"``: x between
         the nodes t_i and t_(i+1) goes to node i + 1 with probability (x - t_i)/(t_(i+1) - t_i).
     points
         The edges e_0 < ... < e_m of the cells, the outer ones maybe infinite, or the nodes
         t_0 < ... < t_m; exact numbers, from one end of the interval to the other, which differ
-        as doubles.
+        as doubles. For a box a list of them for each axis.
     nodes
-        The channel of the nodes, one input for each, whatever its label.
+        The channel of the nodes, one input for each, whatever its label; the last coordinate runs
+        first.
 
     Raises
     ------
@@ -59,63 +72,215 @@ class ContinuousChannel(RoundedChannel):
     Reports(3: -1, -1, 3; simulation, not for release)
     >>> mean.density("1/2")
     (Fraction(5, 8), Fraction(3, 8))
+    >>> corners = Channel.from_matrix([["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2)
+    >>> west = ContinuousChannel([(0, 0), (2, 2)], "linear", [[0, 2], [0, 2]], corners)
+    >>> west.density((1, 0))
+    (Fraction(1, 2), Fraction(1, 2))
     """
 
-    noun = "number"
-
     def __init__(
-        self, interval: Interval | Sequence[Any], kind: str, points: Sequence[Any], nodes: Channel
+        self,
+        domain: Interval | Box | Sequence[Any],
+        kind: str,
+        points: Sequence[Any],
+        nodes: Channel,
     ) -> None:
-        self._interval = Interval.of(interval)
-        self._rounding = rounding_of(kind, points, self._interval)
-        super().__init__([self._interval], [self._rounding], nodes)
+        self._domain = domain_of(domain)
+        lists: Sequence[Any] = [points]
+        if len(self.sides) > 1:
+            lists = listed(points, "points", "a list of numbers for each axis")
+            if len(lists) != len(self.sides):
+                raise InputError("points", "a list of numbers for each axis", f"{len(lists)}")
+        pairs = zip(lists, self.sides, strict=True)
+        self._roundings = tuple(rounding_of(kind, own, side) for own, side in pairs)
+        given, axes = as_channel(nodes, "nodes"), [each.labels for each in self._roundings]
+        inputs = axes[0] if len(axes) == 1 else Domain(list(product(*axes)))
+        if len(given.inputs) != len(inputs):
+            expected = f"{len(inputs)} inputs: {self._rounded}"
+            raise InputError("nodes", expected, f"{len(given.inputs)}")
+        if given.inputs != inputs:
+            outputs, bits = given.outputs, given.bits
+            given = Channel(given.numerators, inputs=inputs, outputs=outputs, bits=bits)
+        self._nodes = given
 
     @property
-    def interval(self) -> Interval:
+    def domain(self) -> Interval | Box:
         """What may be reported on."""
-        return self._interval
+        return self._domain
+
+    @property
+    def sides(self) -> tuple[Interval, ...]:
+        """The interval of each coordinate."""
+        return self._domain.sides
+
+    @property
+    def noun(self) -> str:
+        """What an input is."""
+        return "number" if len(self.sides) == 1 else "point"
 
     @property
     def kind(self) -> str:
         """``"cells"`` or ``"linear"``."""
-        return self._rounding.kind
+        return self._roundings[0].kind
+
+    @property
+    def axes(self) -> tuple[tuple[End, ...], ...]:
+        """The edges of the cells of each axis, or its nodes: exact, but for infinite ends."""
+        return tuple(each.points for each in self._roundings)
 
     @property
     def points(self) -> tuple[End, ...]:
-        """The edges of the cells, or the nodes: exact, but for infinite ends."""
-        return self._rounding.points
+        """The edges of the cells of an interval, or its nodes."""
+        return self._line.points
 
     @property
     def positions(self) -> FloatArray:
-        """Where each node is, ``(n_nodes,)``: the middle of a cell, the finite end of a half-line.
+        """Where each node of an interval is, ``(n_nodes,)``.
 
-        Linear nodes are numbers themselves.
+        That of a cell is its middle, of a half-line its finite end.
         """
-        return self._rounding.positions
+        return self._line.positions
 
     @property
     def supports(self) -> FloatArray:
         """The least and the largest number that is sent to each node, ``(n_nodes, 2)``."""
-        return self._rounding.supports
+        return self._line.supports
 
-    def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
-        """Return numbers as doubles of the interval; those outside are refused or clipped.
+    @property
+    def _line(self) -> Rounding:
+        if len(self._roundings) > 1:
+            raise InputError("channel", "a channel of the numbers of an interval", self.span)
+        return self._roundings[0]
+
+    @property
+    def nodes(self) -> Channel:
+        """The exact channel of the nodes. Its inputs are cells as text, numbers, or pairs."""
+        return self._nodes
+
+    @property
+    def inputs(self) -> Domain:
+        """The nodes: cells as text, as ``"[0, 10)"``, numbers, or pairs of numbers."""
+        return self._nodes.inputs
+
+    @property
+    def outputs(self) -> tuple[Label, ...]:
+        """The labels of the outputs."""
+        return self._nodes.outputs
+
+    @property
+    def alphabet(self) -> Labels:
+        """The reports that it may send: its outputs."""
+        return self._nodes.alphabet
+
+    @property
+    def bits_per_report(self) -> float:
+        """The base-2 logarithm of the number of outputs: what a report costs to send."""
+        return self._nodes.bits_per_report
+
+    def privatize(self, values: Any, rng: Randomness = None, *, outside: str = "refuse") -> Reports:
+        """Draw one report for each input, with exactly the probabilities of the kernel.
 
         Parameters
         ----------
-        values, outside, key
-            As for :meth:`privatize`; the key names them in an error, which adds the place.
+        values
+            ``(n,)`` numbers or ``(n, 2)`` points: a NumPy array, a Series, or a list. They are
+            doubles, or are rounded to the nearest ones; a double is the rational that it holds.
+        rng
+            None for the cryptographic source of the operating system. A seed or a
+            ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.
+        outside
+            ``"refuse"`` numbers outside the interval, and infinities; or ``"clip"`` them to the
+            nearer end. NaN is refused always.
 
         Raises
         ------
         InputError
-            If one is refused, or is no number.
+            If one is refused, or is no number; the key names its place, counted from 0.
+
+        Notes
+        -----
+        Eight bytes a record are held beside the numbers themselves; the draws are made 65,536
+        records at a time. In chunks, with one generator, memory is constant.
         """
-        numbers = doubles_of(values, key)
-        return within(numbers, self._rounding.ends, outside, key, self._interval.span)
+        return drawn(self, self.held(values, outside=outside), source_of(rng))
+
+    def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
+        """Return inputs as doubles that lie inside; those outside are refused or clipped.
+
+        Parameters
+        ----------
+        values, outside
+            As for :meth:`privatize`.
+        key
+            How to name them in an error, which adds the place, counted from 0.
+
+        Raises
+        ------
+        InputError
+            If one is refused, or is no number, or no point.
+        """
+        columns = [values] if len(self.sides) == 1 else _coordinates_of(values, key)
+        sides = zip(columns, self._roundings, self.sides, strict=True)
+        parts = [
+            within(doubles_of(column, key), each.ends, outside, key, side.span)
+            for column, each, side in sides
+        ]
+        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+
+    def draw(self, held: FloatArray, source: Source) -> Int64Array:
+        """Return one output number for each input, which :meth:`held` has let pass."""
+        places = np.zeros(len(held), dtype=np.int64)
+        for each, numbers in zip(self._roundings, _columns(held), strict=True):
+            places = places * each.size + each.draw(numbers, source)
+        return self._nodes.draw(places, source)
+
+    def density(self, x: Any) -> tuple[Fraction, ...]:
+        """Return Q(.|x), the exact distribution of the report at an input, over the outputs.
+
+        Parameters
+        ----------
+        x
+            A number of the interval, or a point of the box. A float is the rational that it holds,
+            as for :meth:`privatize`; whole numbers, fractions and text are exact.
+
+        Raises
+        ------
+        InputError
+            If it is none.
+        """
+        weights = {0: Fraction(1)}
+        sides = zip(self._coordinates(x), self._roundings, self.sides, strict=True)
+        for entry, each, side in sides:
+            own = each.weights(_exactly(entry, each, side))
+            pairs = product(weights.items(), own.items())
+            weights = {i * each.size + j: v * w for (i, v), (j, w) in pairs}
+        total = [Fraction(0)] * len(self.outputs)
+        for i, weight in weights.items():
+            for y, q in enumerate(self._nodes.numerators[i].tolist()):
+                total[y] += weight * q
+        return tuple(entry / self._nodes.denominator for entry in total)
+
+    def matrix(self, values: Any) -> FloatArray:
+        """Return Q(y|x) at many inputs as floats, ``(n_values, n_outputs)``.
+
+        Raises
+        ------
+        InputError
+            If one is no input.
+        """
+        held = self.held(values)
+        shares = np.ones((len(held), 1))
+        for each, numbers in zip(self._roundings, _columns(held), strict=True):
+            own = each.shares(numbers)
+            shares = (shares[:, :, None] * own[:, None, :]).reshape(len(held), -1)
+        return np.asarray(shares @ self._nodes.matrix)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count how often each output was reported."""
+        return self._nodes.tally(reports)
 
     def node_prior(self, law: Law) -> Prior:
-        """Return the law of the node that a number with some law is sent to: P_i = E w_i(X).
+        """Return the law of the node that an input with some law is sent to: P_i = E w_i(X).
 
         It is the prior of :attr:`nodes`: what the nodes leak at it the kernel leaks at the law.
 
@@ -127,7 +292,7 @@ class ContinuousChannel(RoundedChannel):
         Raises
         ------
         InputError
-            If the law does not fit the interval.
+            If the law does not fit the interval or the box.
 
         Examples
         --------
@@ -137,11 +302,29 @@ class ContinuousChannel(RoundedChannel):
         >>> list(kernel.node_prior(Histogram([0, 1, 2], ["1/4", "3/4"])))
         [Fraction(3, 8), Fraction(5, 8)]
         """
-        if not isinstance(law, Law):
-            raise InputError("law", "a law, such as Samples(...)", shown_kind(law))
-        law.check(self._interval)
-        edges = [self._interval.low, *self.points, self._interval.high]
-        return Prior(self._rounding.masses(law.cells(list(dict.fromkeys(edges)))))
+        if getattr(law, "dimension", 0) != len(self.sides):
+            example = "Samples(...)" if len(self.sides) == 1 else "ProductLaw(...)"
+            raise InputError("law", f"a law, such as {example}", shown_kind(law))
+        law.check(self._domain)
+        return Prior(self._masses(law))
+
+    def _masses(self, law: Law) -> Sequence[Fraction]:
+        axes = tuple(tuple(t for t in axis if isinstance(t, Fraction)) for axis in self.axes)
+        if self.kind != Cells.kind:
+            return self._with(law, axes).prior
+        if len(axes) == 1 and not axes[0]:
+            return [Fraction(1)]
+        (*rest, last), ends = axes[0], self.axes[0]
+        short = not rest  # one edge between two half-lines: another one is added, and left out
+        found = self._with(law, ((last, last + 1),) if short else axes).moments
+        masses = [found.tails[0][0], *map(mass, found.cells), found.tails[1][0]]
+        if short:
+            masses[-2:] = [masses[-2] + masses[-1]]
+        return masses[ends[0] == axes[0][0] : len(masses) - (ends[-1] == axes[0][-1])]
+
+    def _with(self, law: Law, axes: tuple[tuple[Fraction, ...], ...]) -> Rounded:
+        found = law.moments(self._domain, axes)
+        return Rounded(axes, self._domain.is_bounded, found, (), MeanSquaredDistance())
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
         """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.
@@ -204,17 +387,94 @@ class ContinuousChannel(RoundedChannel):
         return np.array([float(label) for label in self.outputs])  # type: ignore[arg-type]
 
     def _coordinates(self, x: Any) -> Sequence[Any]:
-        return [x]
+        """Return the coordinates of one input."""
+        return [x] if len(self.sides) == 1 else pair_of(x, "x")
 
     @property
     def span(self) -> str:
-        """The interval as text."""
-        return self._interval.span
+        """The interval or the box as text."""
+        return self._domain.span
 
     def to_table(self) -> dict[str, Any]:
-        """Return the interval, the kind and the points, as a file has them."""
-        points = [end_text(point) for point in self.points]
-        return {**self._interval.to_table(), "kind": self.kind, "points": points}
+        """Return the domain, the kind and the points, as a file has them."""
+        axes = [[end_text(point) for point in axis] for axis in self.axes]
+        points = axes[0] if len(axes) == 1 else axes
+        return {**self._domain.to_table(), "kind": self.kind, "points": points}
+
+    @property
+    def _rounded(self) -> str:
+        """What a coordinate is rounded to, as text."""
+        sizes = " x ".join(str(each.size) for each in self._roundings)
+        return self._roundings[0].says.format(sizes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return (
+            self._domain,
+            tuple((each.kind, each.points) for each in self._roundings),
+            self._nodes,
+        )
+
+    def __array__(self, *given: Any, **named: Any) -> AnyArray:
+        """Refuse to be an array: a kernel has a row for each input."""
+        raise TypeError(f"a kernel is no matrix: matrix(values) is one, at some {self.noun}s")
+
+    def __repr__(self) -> str:
+        table = format_table(self._nodes.matrix, self.inputs.labels, self.outputs)
+        return f"{self._head()}\n{table}"
+
+    def _repr_html_(self) -> str:
+        table = html_matrix(self._nodes.matrix, self.inputs.labels, self.outputs)
+        return html_lines([("", self._head())], table)
+
+    def _head(self) -> str:
+        outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"
+        return (
+            f"{type(self).__name__}({self.span}, {self._rounded}, {outputs}, "
+            f"exact over 2**{self._nodes.bits})"
+        )
+
+
+def _columns(held: FloatArray) -> FloatArray:
+    """Return a row for each coordinate."""
+    return np.atleast_2d(held.T)
+
+
+def _exactly(given: Any, rounding: Rounding, side: Interval) -> Fraction:
+    """Return the exact position of a coordinate.
+
+    Raises
+    ------
+    InputError
+        If it is no number of its interval.
+    """
+    low, high = rounding.ends
+    if isinstance(given, float | np.floating) and math.isfinite(given) and low <= given <= high:
+        return rounding.exact(float(given))
+    position = as_fraction(given, "x")
+    if position not in side:
+        raise InputError("x", f"a number of {side.span}", shown(given))
+    return position
+
+
+def _coordinates_of(values: Any, key: str) -> Any:
+    """Return the two columns of points."""
+    if hasattr(values, "__array__"):
+        columns = np.asarray(values)
+        if columns.ndim != 2 or columns.shape[1] != 2:
+            raise InputError(key, "an array of shape (n, 2)", f"shape {columns.shape}")
+        return columns.T
+    points = [
+        pair_of(row, f"{key}[{n}]") for n, row in enumerate(listed(values, key, "a list of points"))
+    ]
+    return list(zip(*points, strict=True)) or [np.empty(0)] * 2
 
 
 ROUNDING = 1e-12

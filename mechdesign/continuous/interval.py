@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from mechdesign.domain import Domain
-from mechdesign.errors import InputError, listed, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.resources import check_size
 
 __all__ = [
     "End",
@@ -38,16 +36,11 @@ class Interval:
     low, high
         The ends, numbers or exact text; ``-inf`` and ``inf`` are ends too. A float stands for the
         decimal that it prints as.
-    cuts
-        Rising numbers inside, that divide the interval into regions: from one cut up to, but not
-        with, the next. Notions that tell inputs apart by label name regions, as ``"[0, 18)"``.
 
     Attributes
     ----------
     low, high
         The ends as exact rationals; infinite ones as floats.
-    cuts
-        Exact rationals.
 
     Raises
     ------
@@ -60,32 +53,24 @@ class Interval:
     Interval(0, 0.5)
     >>> Interval(0, "inf").is_bounded
     False
-    >>> Interval(0, 100, cuts=[18, 65]).regions.labels
-    ('[0, 18)', '[18, 65)', '[65, 100]')
     >>> Interval(1, 1)
     Traceback (most recent call last):
     mechdesign.errors.InputError: interval: expected low < high, given 1 and 1
     """
 
-    __slots__ = ("cuts", "high", "low")
+    __slots__ = ("high", "low")
 
     as_domain = "ContinuousProblem(...) is for an interval"
     """What to do where it is given as the domain of finitely many inputs."""
 
     low: End
     high: End
-    cuts: tuple[Fraction, ...]
 
-    def __init__(self, low: Exact, high: Exact, cuts: Iterable[Exact] = ()) -> None:
+    def __init__(self, low: Exact, high: Exact) -> None:
         self.low, self.high = read_end(low, "interval"), read_end(high, "interval")
         if not self.low < self.high:
             given = f"{end_text(self.low)} and {end_text(self.high)}"
             raise InputError("interval", "low < high", given)
-        inside = listed(cuts, "cuts", "a list of numbers")
-        check_size("entries", len(inside), "cuts")
-        self.cuts = tuple(as_fraction(cut, f"cuts[{n}]") for n, cut in enumerate(inside))
-        if self.cuts:
-            check_rising((self.low, *self.cuts, self.high), "cuts")
 
     @classmethod
     def of(cls, given: Any, key: str = "interval") -> Interval:
@@ -108,9 +93,9 @@ class Interval:
         return isinstance(self.low, Fraction) and isinstance(self.high, Fraction)
 
     @property
-    def regions(self) -> Domain:
-        """What the cuts divide the interval into, as text: ``"[0, 18)"``, ``"[18, 100]"``."""
-        return Domain(labels_between([end_text(end) for end in (self.low, *self.cuts, self.high)]))
+    def sides(self) -> tuple[Interval, ...]:
+        """The intervals that it is the product of: itself."""
+        return (self,)
 
     @property
     def span(self) -> str:
@@ -122,20 +107,18 @@ class Interval:
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[domain]`` table, numbers as exact text."""
-        cuts = {"cuts": [fraction_text(cut) for cut in self.cuts]} if self.cuts else {}
-        return {"interval": [end_text(self.low), end_text(self.high)], **cuts}
+        return {"interval": [end_text(self.low), end_text(self.high)]}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interval):
             return NotImplemented
-        return (self.low, self.high, self.cuts) == (other.low, other.high, other.cuts)
+        return (self.low, self.high) == (other.low, other.high)
 
     def __hash__(self) -> int:
-        return hash((self.low, self.high, self.cuts))
+        return hash((self.low, self.high))
 
     def __repr__(self) -> str:
-        cuts = f", cuts=[{', '.join(map(fraction_text, self.cuts))}]" if self.cuts else ""
-        return f"Interval({end_text(self.low)}, {end_text(self.high)}{cuts})"
+        return f"Interval({end_text(self.low)}, {end_text(self.high)})"
 
 
 def read_end(value: Any, key: str) -> End:

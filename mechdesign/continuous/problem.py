@@ -1,37 +1,41 @@
-"""The problem of a continuous input: an interval, its law, notions of privacy and a loss."""
+"""The problem of a continuous input: an interval or a box, its law, notions and a loss."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from fractions import Fraction
+from typing import Any, Self
 
+from mechdesign.continuous.box import Box, domain_of
 from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.laws.empirical import Histogram
-from mechdesign.continuous.real_problem import RealProblem
-from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.notions import Notion
-from mechdesign.problem import Expected
-from mechdesign.utilities import Utility
+from mechdesign.continuous.laws.plane import uniform_on
+from mechdesign.errors import InputError, UnsupportedError, shown_kind
+from mechdesign.kernel.rounding.tables import RoundedProblem
+from mechdesign.kernel.schema import read, write
+from mechdesign.notions import NOTIONS, Notion
+from mechdesign.problem import Expected, notions_at, notions_of, utility_of
+from mechdesign.utilities import UTILITIES, Utility
 
 __all__ = ["ContinuousProblem"]
 
 
-class ContinuousProblem(RealProblem):
-    """What to keep secret of a number on an interval, and what to keep useful.
+class ContinuousProblem:
+    """What to keep secret of a number or of a point, and what to keep useful.
 
     Parameters
     ----------
-    interval
-        Where the number lies: an :class:`Interval`, or its ends as ``[low, high]``.
+    domain
+        Where it lies: an :class:`Interval` or its ends as ``[low, high]``; a :class:`Box` or its
+        corners as ``[[low, low], [high, high]]``.
     privacy
         A notion, or several: their intersection.
     utility
         The loss to minimize.
     prior
-        The law of the number; default uniform where the interval is bounded, unless a notion is
-        defined by the law. Bounded priors are sets of laws of the region, each with this law within
-        the regions.
+        The law of the input; default uniform where the domain is bounded, unless a notion is
+        defined by the law.
     title, source
         Free text.
     expected
@@ -42,23 +46,21 @@ class ContinuousProblem(RealProblem):
     InputError
         If the parts do not fit each other.
     UnsupportedError
-        If a notion or the loss has no meaning on an interval here.
+        If a notion or the loss has no meaning here.
 
     Examples
     --------
     >>> from mechdesign.notions import LDP
-    >>> from mechdesign.utilities import MeanAbsoluteError
+    >>> from mechdesign.utilities import EuclideanDistance, MeanAbsoluteError
     >>> ContinuousProblem([0, 1], LDP(1), MeanAbsoluteError(worst_case=True))
     ContinuousProblem(Interval(0, 1), LDP(epsilon=1), MeanAbsoluteError(worst_case=True))
+    >>> ContinuousProblem([(0, 0), (1, 1)], LDP(1), EuclideanDistance())
+    ContinuousProblem(Box((0, 0), (1, 1)), LDP(epsilon=1), EuclideanDistance())
     """
-
-    utility_mark = "on_interval"
-    law_kind = Law
-    examples = ("MeanAbsoluteError()", "Samples(...)")
 
     def __init__(
         self,
-        interval: Interval | Sequence[Any],
+        domain: Interval | Box | Sequence[Any],
         privacy: Notion | Sequence[Notion],
         utility: Utility,
         *,
@@ -67,27 +69,37 @@ class ContinuousProblem(RealProblem):
         source: str = "",
         expected: Expected | None = None,
     ) -> None:
-        super().__init__(Interval.of(interval), privacy, utility, prior, (title, source, expected))
+        self.domain, self.privacy = domain_of(domain), notions_of(privacy)
+        sides = len(self.domain.sides)
+        takes = ("mixture", "distance") if sides == 1 else ("mixture",)
         for notion in self.privacy:
-            if notion.on_interval == "masses":
-                self._check_masses(notion.name)
-
-    @property
-    def interval(self) -> Interval:
-        """Where the number lies."""
-        found: Interval = self.domain
-        return found
-
-    @staticmethod
-    def takes(on_interval: Any) -> bool:
-        """Return whether a notion that carries over to an interval so has a meaning here."""
-        return bool(on_interval)
+            if notion.on_interval not in takes:
+                able = [name for name, kind in NOTIONS.items() if kind.on_interval in takes]
+                raise UnsupportedError("privacy", f"one of {', '.join(able)}", notion.name)
+        loss, mark = ("MeanAbsoluteError()", "on_interval") if sides == 1 else PLANE
+        self.utility = utility_of(utility, loss)
+        if not (getattr(utility, mark) and utility.exact):
+            able = [name for name, kind in UTILITIES.items() if getattr(kind, mark)]
+            raise UnsupportedError("utility", f"one of {', '.join(able)}", repr(utility))
+        self._check_parts()
+        self.title, self.source, self.expected = title, source, expected
+        self.prior_given = prior is not None
+        if prior is not None and getattr(prior, "dimension", 0) != sides:
+            law = "Samples(...)" if sides == 1 else "ProductLaw(...)"
+            raise InputError("prior", f"a law, such as {law}", shown_kind(prior))
+        if prior is None and (needy := self._needing_law()):
+            raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
+        self.prior = self._uniform() if prior is None else prior
+        self.prior.check(self.domain)
 
     def _check_parts(self) -> None:
-        utility = self.utility
-        for notion in self.privacy:
-            if notion.on_interval in ("regions", "masses"):
-                notion.family(self.interval.regions, None)  # refuses what is not about the regions
+        """Raise unless there is a bound for such notions, such a loss and such a domain."""
+        utility, domain = self.utility, self.domain
+        if isinstance(domain, Box):
+            if (needy := self._needing_law()) and utility.worst_case:
+                expected = f"an error on average, for {needy[0]}"
+                raise UnsupportedError("utility", expected, repr(utility))
+            return
         names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
         if len(names) > 1:
             raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
@@ -97,40 +109,70 @@ class ContinuousProblem(RealProblem):
                 expected = f"a notion on the columns of a channel, for {utility.name}"
                 raise UnsupportedError("privacy", expected, notion.name)
         estimates = utility.on_interval == "estimate" or (read and not utility.worst_case)
-        if names and self.interval.cuts:
-            expected = f"an interval without cuts, for {names[0]}"
-            raise UnsupportedError("interval", expected, repr(self.interval))
         if names and estimates:
             expected = f"an error of the released number, or a worst case, for {names[0]}"
             raise UnsupportedError("utility", expected, repr(utility))
-        if names and utility.worst_case and any(notion.needs_prior for notion in self.privacy):
+        if names and utility.worst_case and self._needing_law():
             expected = f"an error on average, for {names[0]} and a notion that depends on the law"
             raise UnsupportedError("utility", expected, repr(utility))
         for reason in (*names, *([repr(utility)] if utility.worst_case or estimates else [])):
-            if not self.interval.is_bounded:
+            if not domain.is_bounded:
                 expected = f"an interval with two ends, for {reason}"
-                raise UnsupportedError("interval", expected, repr(self.interval))
-
-    def _check_masses(self, name: str) -> None:
-        """Raise unless there is a law within each region, and not too many regions."""
-        interval, regions = self.interval, self.interval.regions.labels
-        if len(regions) > MOST_REGIONS:
-            expected = f"at most {MOST_REGIONS} regions, for {name}"
-            raise UnsupportedError("cuts", expected, f"{len(regions)}")
-        masses = self.prior.cells([interval.low, *interval.cuts, interval.high]).masses
-        for region, mass in zip(regions, masses, strict=True):
-            if not mass:
-                expected = f"a law with mass on every region, for {name}"
-                raise InputError("prior", expected, f"none on {region}")
+                raise UnsupportedError("interval", expected, repr(domain))
 
     def _needing_law(self) -> list[str]:
-        return [n.name for n in self.privacy if n.needs_prior or n.on_interval == "masses"]
+        """Return the names of the notions that are defined by the law."""
+        return [notion.name for notion in self.privacy if notion.needs_prior]
 
     def _uniform(self) -> Law:
-        if not self.interval.is_bounded:
+        """Return the uniform law of the domain."""
+        if isinstance(self.domain, Box):
+            return uniform_on(self.domain)
+        if not self.domain.is_bounded:
             raise InputError("prior", "a law, as no law is uniform without end", "none")
-        return Histogram([self.interval.low, self.interval.high], [1])
+        return Histogram([self.domain.low, self.domain.high], [1])
+
+    def stated(self, axes: tuple[tuple[Fraction, ...], ...]) -> RoundedProblem:
+        """Return the problem as files state it, with nodes on each axis."""
+        utility: dict[str, Any] = {"objective": self.utility.name}
+        if self.utility.on_interval != "estimate":
+            utility["worst_case"] = self.utility.worst_case
+        table = {
+            "domain": [side.to_table() for side in self.domain.sides],
+            "prior": write(self.prior.stated(self.domain, axes)),
+            "privacy": [notion.to_table() for notion in self.privacy],
+            "utility": utility,
+        }
+        found: RoundedProblem = read(RoundedProblem, table, "problem")
+        return found
+
+    def at(self, epsilon: Any) -> Self:
+        """Return the problem with another budget.
+
+        Parameters
+        ----------
+        epsilon
+            In nats.
+
+        Raises
+        ------
+        InputError
+            If it is no budget, or not just one notion of the problem has an epsilon.
+        """
+        return type(self)(
+            self.domain,
+            notions_at(self.privacy, epsilon),
+            self.utility,
+            prior=self.prior if self.prior_given else None,
+            title=self.title,
+            source=self.source,
+        )
+
+    def __repr__(self) -> str:
+        notions = " and ".join(repr(notion) for notion in self.privacy)
+        law = f", prior={self.prior!r}" if self.prior_given else ""
+        return f"{type(self).__name__}({self.domain!r}, {notions}, {self.utility!r}{law})"
 
 
-MOST_REGIONS = 6
-"""Regions that laws of the region are on: a proof tries all orders of them."""
+PLANE = ("EuclideanDistance()", "on_plane")
+"""A loss of points, and the attribute of losses that says whether they are one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -21,10 +21,9 @@ from mechdesign.continuous.interval import (
     point_text,
     read_end,
 )
-from mechdesign.continuous.laws.base import CellMoments
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, listed
-from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.exact import as_fraction
 from mechdesign.sampling import Source, rational_coin
 
 __all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "rounding_of"]
@@ -38,8 +37,7 @@ class Rounding(ABC):
     Parameters
     ----------
     points
-        Increasing, the ends of the interval included; no two have the same nearest double. Linear
-        nodes stand twice at the cuts of the interval: for the region below, and for that above.
+        Increasing, the ends of the interval included; no two have the same nearest double.
     ends
         The doubles nearest to the ends of the interval; default those of the points.
     """
@@ -75,16 +73,6 @@ class Rounding(ABC):
     @abstractmethod
     def weights(self, x: Fraction) -> dict[int, Fraction]:
         """Return the weights w_i(x) that are not 0, by the number of the node."""
-
-    @abstractmethod
-    def masses(self, cells: CellMoments) -> list[Fraction]:
-        """Return the mean of w_i(X) for each node, from the moments of the cells of a law.
-
-        Parameters
-        ----------
-        cells
-            Those between the points, and between them and the ends of the interval.
-        """
 
     @abstractmethod
     def shares(self, numbers: FloatArray) -> FloatArray:
@@ -153,10 +141,6 @@ class Cells(Rounding):
         """Return 1 for the cell that a number lies in."""
         return {bisect_right(self.points[1:-1], x): Fraction(1)}
 
-    def masses(self, cells: CellMoments) -> list[Fraction]:
-        """Return the masses of the cells."""
-        return list(cells.masses)
-
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return a 1 in each row."""
         return np.asarray(np.eye(self.size)[self._places(numbers)])
@@ -187,9 +171,7 @@ class Linear(Rounding):
     """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
 
     So the node has the mean x, and each probability of the kernel is linear between nodes. Where
-    the interval has no end, what lies beyond the nodes goes to the last one there. A cut of the
-    interval is two nodes, of the regions below and above it; a double that is the nearest one to a
-    cut counts as the cut, which is in the region above.
+    the interval has no end, what lies beyond the nodes goes to the last one there.
 
     Notes
     -----
@@ -211,9 +193,7 @@ class Linear(Rounding):
         super().__init__(points, ends)
         nodes = [Fraction(point) for point in self.points]
         self._nodes = nodes
-        cuts = {node for node, after in pairwise(nodes) if node == after}
-        self._cuts = {float(cut): cut for cut in cuts}
-        self._from = np.array([float(t) if t in cuts else _ceiling(t) for t in nodes])
+        self._from = np.array(list(map(_ceiling, nodes)))
         self._scales, self._margins = np.zeros(len(nodes) - 1), np.full(len(nodes) - 1, np.inf)
         for n, (low, high) in enumerate(pairwise(nodes)):
             width = high - low
@@ -228,15 +208,10 @@ class Linear(Rounding):
     def labels(self) -> Domain:
         """The nodes as numbers."""
         whole = all(node.denominator == 1 for node in self._nodes)
-        numbers = [int(node) if whole else float(node) for node in self._nodes]
-        twice = [low == high for low, high in pairwise(self._nodes)]
-        below = zip(numbers, [*twice, False], strict=True)
-        return Domain([f"below {number!r}" if is_cut else number for number, is_cut in below])
+        return Domain([int(node) if whole else float(node) for node in self._nodes])
 
     def exact(self, number: float) -> Fraction:
-        """Return the cut that a double is nearest to, the end that it is beyond, or what it is."""
-        if number in self._cuts:
-            return self._cuts[number]
+        """Return the end that a double is beyond, or what it is."""
         return min(max(Fraction(number), self._nodes[0]), self._nodes[-1])
 
     def weights(self, x: Fraction) -> dict[int, Fraction]:
@@ -245,27 +220,13 @@ class Linear(Rounding):
         up = (x - self._nodes[n]) / (self._nodes[n + 1] - self._nodes[n])
         return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}
 
-    def masses(self, cells: CellMoments) -> list[Fraction]:
-        """Return the integrals of the weights: those of (x - t)/(t' - t), and the rest."""
-        found = [ZERO] * len(self._nodes)
-        rows = zip(pairwise(cells.edges), cells.masses, cells.first, strict=True)
-        for (start, end), mass, first in rows:
-            if start < self._nodes[0] or end > self._nodes[-1]:  # beyond the nodes
-                found[0 if start < self._nodes[0] else -1] += mass
-                continue
-            low, high = bisect_right(self._nodes, start) - 1, bisect_left(self._nodes, end)
-            up = (first - Fraction(start) * mass) / Fraction(end - start)
-            found[low] += mass - up
-            found[high] += up
-        return found
-
     def shares(self, numbers: FloatArray) -> FloatArray:
         """Return at most two weights in each row."""
         numbers = np.clip(numbers, self._doubles[0], self._doubles[-1])
         low = np.searchsorted(self._from, numbers, side="right") - 1
         np.clip(low, 0, len(self._nodes) - 2, out=low)
         width = self._doubles[low + 1] - self._doubles[low]
-        up = np.clip((numbers - self._doubles[low]) / np.where(width, width, 1.0), 0.0, 1.0)
+        up = np.clip((numbers - self._doubles[low]) / width, 0.0, 1.0)
         found, rows = np.zeros((len(numbers), len(self._nodes))), np.arange(len(numbers))
         found[rows, low], found[rows, low + 1] = 1 - up, up
         return found
@@ -333,10 +294,8 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
         raise InputError("points", "at least two", len(given))
     read = read_end if made is Cells else as_fraction
     found = [read(point, f"points[{n}]") for n, point in enumerate(given)]
-    _check_cuts(made, found, interval)
-    twice = set() if made is Cells else set(interval.cuts)
     for n, (low, high) in enumerate(pairwise(found)):
-        if float(low) >= float(high) and not (low == high and low in twice):
+        if float(low) >= float(high):
             expected = "points that rise, as doubles too"
             raise InputError(f"points[{n + 1}]", expected, f"{end_text(low)}, {end_text(high)}")
     ends = (interval.low, interval.high)
@@ -345,12 +304,3 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
             expected = f"points from end to end of {interval!r}"
             raise InputError("points", expected, f"{end_text(found[0])} to {end_text(found[-1])}")
     return made(found, (float(ends[0]), float(ends[1])))
-
-
-def _check_cuts(kind: type[Rounding], points: list[End], interval: Interval) -> None:
-    """Raise InputError unless points are at the cuts, linear nodes twice: no two regions mix."""
-    times = 1 if kind is Cells else 2
-    for cut in interval.cuts:
-        if points.count(cut) != times:
-            expected = f"the cut {fraction_text(cut)} {'once' if times == 1 else 'twice'}"
-            raise InputError("points", expected, f"{points.count(cut)} times")

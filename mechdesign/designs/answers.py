@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mechdesign.certify.problem import read_statement
 from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.errors import MechdesignError, SolverError, UnsupportedError
@@ -56,7 +55,7 @@ class Answers:
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._stopwatch.phase("compile"):
-            self._statement = read_statement(problem.to_table())
+            self._compiled = problem.compiled
         self.best: Candidate | None = None
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
@@ -155,7 +154,7 @@ class Answers:
         bare = replace(better, dual=None, theorem=None, theorem_data={})
         for answer in (better, bare):
             try:
-                found = Candidate(self._problem, self._statement, answer, why, self._limits)
+                found = Candidate(self._problem, self._compiled, answer, why, self._limits)
                 self.best = found if self.best is None else self.best.merged(found)
             except Exception as error:
                 if not self._fails(better.route, error):

@@ -16,17 +16,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.certify.packed import unpacked
-from mechdesign.certify.proof import PARALLEL
 from mechdesign.channel import Channel
+from mechdesign.designs.evidence import ceiling_of, limit_rows
 from mechdesign.domain import Domain, Label, plain_label
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
+from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
+from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
+from mechdesign.kernel.relaxations import Average, Members, Representatives
 from mechdesign.notions.base import Notion
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.family import Family
-from mechdesign.notions.rows.row import Multipliers, Row
+from mechdesign.notions.rows.row import LATENT, NUMBERED, Multipliers, Row
 from mechdesign.prior_sets import Weights
+from mechdesign.problem import Problem
 
-__all__ = ["BindingRow", "Block", "Columns", "binding_rows", "blocks_of"]
+__all__ = ["BindingRow", "Columns", "binding_of", "binding_rows"]
 
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
@@ -39,6 +44,12 @@ ROUNDING = 1e-12
 """The share that floating point may be off by."""
 
 INFORMATION = "information"
+
+PRICED = (Line, OneBudget, Knapsack)
+"""Oracles that make prices of the inputs safe, without multipliers of rows."""
+
+MOST_PRICED = 30_000
+"""Entries of the columns up to which binding rows are found from prices."""
 
 Block: TypeAlias = tuple[int, Multipliers, tuple[Weights, ...]]
 """The number of a notion, multipliers on its rows, and the priors that they refer to."""
@@ -143,27 +154,137 @@ def binding_rows(
     return tuple(sorted(found, key=lambda row: -row.multiplier))
 
 
-def blocks_of(dual: Mapping[str, Any], own_prior: Weights) -> Iterator[Block]:
-    """Yield the multipliers of a certificate.
+def binding_of(
+    problem: Problem,
+    certificate: Certificate,
+    channel: Channel,
+    decoder: Sequence[Any] | None,
+) -> tuple[BindingRow, ...]:
+    """Return the rows that bind at a channel, by the multipliers or prices of its certificate."""
+    is_priced = isinstance(certificate.oracle, PRICED) and isinstance(
+        certificate.linearization, Costs
+    )
+    is_priced = is_priced and problem.utility.linear_form is not None
+    has_rows = certificate.multipliers and not isinstance(certificate.linearization, Boxes)
+    if not (is_priced or has_rows or isinstance(certificate.oracle, Entropy)):
+        return ()
+    asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
+    for part in _columns(problem, certificate, channel, decoder).divided():
+        columns, blocks = part, _blocks_of(problem, certificate)
+        if is_priced and not certificate.multipliers:
+            columns, blocks = _priced(problem, certificate, part)
+        found = binding_rows(*asked, problem.domain, channel, blocks, columns)
+        if found:
+            return found
+    return ()
 
-    Parameters
-    ----------
-    dual
-        The dual variables, as a certificate has them.
-    own_prior
-        The prior of the problem, to which blocks on lifts refer that name no other.
+
+def _columns(
+    problem: Problem,
+    certificate: Certificate,
+    channel: Channel,
+    decoder: Sequence[Any] | None,
+) -> Columns:
+    """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
+
+    A certificate with decoders or probes has multipliers at them. Those at an output are
+    interpolated between the nodes next to what is read from it, as in the proof.
     """
-    for block in dual["rows"]:
-        lists = [unpacked(block[key]) for key in PARALLEL]
-        output, x, other = (np.array(numbers, dtype=np.intp) for numbers in lists[:3])
-        weight = np.array(lists[3], dtype=np.float64)
-        named = tuple(tuple(map(Fraction, prior)) for prior in block.get("priors", ()))
-        priors = named or (own_prior,)
-        yield block["notion"], Multipliers(block["side"], output, x, other, weight), priors
-    zero = np.zeros(1, dtype=np.intp)
-    for n, weight in dual.get("information", {}).get("multipliers", {}).items():
-        multipliers = Multipliers(INFORMATION, zero, zero, zero, np.array([weight]))
-        yield int(n), multipliers, ()
+    line = certificate.linearization
+    if isinstance(line, Decoders | Readings):
+        nodes = line.nodes if isinstance(line, Decoders) else line.probes
+        points = np.array([float(s) for s in nodes])
+        read = np.array([float(reading) for reading in decoder or ()])
+        places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
+        return Columns(channel.outputs, channel.matrix, places)
+    allowed, form = problem.guesses, problem.utility.linear_form
+    matrix = np.zeros((len(problem.domain), len(allowed)))
+    if form is None or form is problem.utility:
+        outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
+        used = [allowed.index(label) for label in channel.outputs]
+    else:
+        outputs = [None] * len(allowed)
+        joint = problem.prior.array[:, None] * channel.matrix
+        used = (joint.T @ form.loss(problem.domain, allowed).array).argmin(axis=1).tolist()
+    for y, place in enumerate(used):
+        matrix[:, place] += channel.matrix[:, y]
+        outputs[place] = channel.outputs[y]
+    return Columns(outputs, matrix, np.eye(len(allowed)))
+
+
+def _priced(
+    problem: Problem, certificate: Certificate, part: Columns
+) -> tuple[Columns, Iterator[Block]]:
+    """Return some columns, and the multipliers that prices imply at them."""
+    from mechdesign.routes.column_generation.feasible_prices import row_multipliers  # scipy
+
+    allowed = part.places.argmax(axis=0).tolist()
+    columns = replace(part, places=np.eye(len(allowed)))
+    if not 0 < part.matrix.size <= MOST_PRICED:
+        return columns, iter(())
+    weights = next(
+        (
+            np.array(r.weights, dtype=float)
+            for r in certificate.relaxations
+            if isinstance(r, Average)
+        ),
+        None,
+    )
+    prices = np.array(list(map(float, certificate.prices or [0.0] * len(problem.domain))))
+    prices += ceiling_of(problem) * problem.prior.array
+    found = row_multipliers(problem, prices, weights, allowed)
+    return columns, ((d.notion, m, d.priors) for d in found for m in d.multipliers)
+
+
+def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
+    """Yield the multipliers of a certificate, by notion."""
+    compiled, statement = problem.compiled, problem.compiled.statement
+    n_nodes = None
+    if isinstance(certificate.linearization, Readings):
+        n_nodes = len(certificate.linearization.probes)  # not those of the tails
+    listed: dict[int, tuple[Weights, ...]] = {}
+    stands: list[int] | None = None
+    for relaxation in certificate.relaxations:
+        if isinstance(relaxation, Members):
+            listed[relaxation.place] = relaxation.priors
+        if isinstance(relaxation, Representatives):
+            stands = sorted(set(relaxation.stands))
+    for block in certificate.multipliers:
+        cones = block.of == "cone"
+        n = next(
+            n
+            for n, parts in enumerate(compiled.parts)
+            if block.place in (parts.cone if cones else parts.limits)
+        )
+        node, x = (np.array(numbers, dtype=np.intp) for numbers in (block.node, block.x))
+        other = np.array(block.other or [0] * len(block.x), dtype=np.intp)
+        weight = np.array([float(w) for w in block.weight])
+        kept = node < (node.max(initial=0) + 1 if n_nodes is None else n_nodes)
+        node, x, other, weight = node[kept], x[kept], other[kept], weight[kept]
+        if not cones:
+            rows = {at: row for row, at in limit_rows(problem, compiled, n).items()}
+            named = [
+                rows[block.place + n, part]
+                for n, part in zip(other.tolist(), x.tolist(), strict=True)
+            ]
+            side = named[0][0] if named else ""
+            x, other = (np.array([row[i] for row in named], dtype=np.intp) for i in (1, 2))
+            yield n, Multipliers(side, node, x, other, weight), ()
+            continue
+        if stands is not None:
+            x, other = (np.array(stands, dtype=np.intp)[part] for part in (x, other))
+        part = statement.cone[block.place]
+        inner, latent = (part.inner, LATENT) if isinstance(part, Latent) else (part, "")
+        side = block.side or ("ratio" if isinstance(inner, Ratio) else NUMBERED)
+        priors = listed.get(block.place, ())
+        if isinstance(inner, Lift) and not priors and isinstance(inner.priors, Listed):
+            priors = inner.priors.priors
+        yield n, Multipliers(latent + side, node, x, other, weight), priors
+    if isinstance(certificate.oracle, Entropy):
+        zero = np.zeros(1, dtype=np.intp)
+        for place, value in certificate.oracle.multipliers:
+            n = next(n for n, parts in enumerate(compiled.parts) if place in parts.limits)
+            yield n, Multipliers(INFORMATION, zero, zero, zero, np.array([float(value)])), ()
 
 
 def _tight_rows(

@@ -6,28 +6,27 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from fractions import Fraction
+from functools import partial
 
-import numpy as np
-
-from mechdesign._typing import FloatArray
-from mechdesign.certify.bounds.duality import value
-from mechdesign.certify.bounds.readings import Readings
-from mechdesign.certify.channel_file import OPTIMAL_GAP, relative_gap
-from mechdesign.certify.privacy.check import check
-from mechdesign.certify.problem import Statement
-from mechdesign.certify.proof import prove
 from mechdesign.channel import Channel
-from mechdesign.designs.multiplier_tables import multiplier_tables
-from mechdesign.designs.solution import PrivacyClaim, Solution
+from mechdesign.designs.evidence import certificate_of
+from mechdesign.designs.solution import PrivacyClaim, Solution, reference_of
+from mechdesign.designs.universal import THEOREMS, nothing_constrained
 from mechdesign.errors import CertificateError, LimitError
-from mechdesign.exact import fraction_text
+from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
+from mechdesign.kernel.names import Compiled
+from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.schema import write
+from mechdesign.kernel.statement import private
+from mechdesign.kernel.value import value, value_steps
+from mechdesign.kernel.claims import privacy_steps
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
-from mechdesign.resources import STEPS_PER_ENTRY, Resources, allow, counted, entries_of
+from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
 from mechdesign.routes import Considered, Dual, RawSolution
-from mechdesign.routes.base import EstimationData
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.starts.remapping import remapped, without_rare
 
@@ -42,16 +41,8 @@ RARE = 0.3
 ROUNDING = 1e-8
 """A share of a value that rounding and the repair may change."""
 
-LEAST_NUMBER = 1e-290
-"""Smaller numbers are written as 0: a bound holds for any dual variables."""
-
-
-UNLIMITED = 10**18
-READINGS = 4
-"""How often a reader checks each notion, and one more time for what reading takes."""
-
-NO_DATA: dict[str, Any] = {"theorem": None, "dual": None}
-"""The certificate of the bound that needs none: that of the channel that tells everything."""
+STEPS_A_SECOND = 4_000_000
+"""Steps of a proof that are taken in a second, at least."""
 
 
 class Candidate:
@@ -59,8 +50,8 @@ class Candidate:
 
     Parameters
     ----------
-    problem, statement
-        What was asked, and the same as the checker reads it.
+    problem, compiled
+        What was asked, and the same as the kernel reads it.
     raw, why
         The answer of a route, and the reason for the route.
     limits
@@ -75,16 +66,16 @@ class Candidate:
     def __init__(
         self,
         problem: Problem,
-        statement: Statement,
+        compiled: Compiled,
         raw: RawSolution,
         why: str,
         limits: Limits,
     ) -> None:
         self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
-        self.problem, self.statement, self.limits = problem, statement, limits
-        self.notes: list[str] = []
-        self.steps = self.entries = 0
-        self.readings: Readings | None = None
+        self.problem, self.compiled, self.limits = problem, compiled, limits
+        self.statement, self.notes = compiled.statement, list[str]()
+        self.certificate: Certificate | None = None
+        self._steps = 0
         with limits.stopwatch.phase("repair"):
             matrix, outputs = remapped(problem, raw.matrix, raw.outputs)
             share = RARE * min(limits.gap, OPTIMAL)
@@ -96,25 +87,70 @@ class Candidate:
         if problem.outputs is None:
             labels = list(range(len(kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
+        self._sign = -1 if self.maximized else 1
         if raw.numeric_bound is not None:
-            self.certificate: dict[str, Any] = {**NO_DATA, "numeric": True}
             self.value = problem.utility.value(self.channel, problem.prior, problem.outputs)
-            sign = -1 if self.maximized else 1
+            sign = self._sign
             self.bound = sign * min(sign * raw.numeric_bound, sign * self.value)
             return
-        allowed = problem.outputs or labels
-        used = [list(allowed).index(label) for label in labels]
-        columns = self.channel.columns()
-        self._columns, self._used = columns, used
-        if problem.utility.states_decoder:
-            self.readings = Readings.of(problem.utility.decoder(self.channel, problem.prior) or ())
+        allowed = list(problem.outputs or labels)
+        self._columns = self.channel.columns()
+        self._used = [allowed.index(label) for label in labels]
+        self._readings: tuple[Fraction, ...] | None = None
+        if isinstance(self.statement.objective, Reading):
+            self._readings = tuple(problem.utility.decoder(self.channel, problem.prior) or ())
         with limits.stopwatch.phase("certify"):
-            dual = None if raw.dual is None else self._dual(raw.dual)
-        self.certificate = {"theorem": raw.theorem, **raw.theorem_data, "dual": dual}
-        self._prove()
+            self._prove()
 
-    def _dual(self, given: Dual) -> dict[str, Any]:
-        """Return dual variables as a file has them: feasible prices, and no needless multipliers.
+    def _value(self, certificate: Certificate | None) -> Fraction:
+        """Return the objective, exactly; an estimator is made for the prior of the certificate."""
+        reference = None if certificate is None else reference_of(certificate)
+        whole = 1 << self.channel.bits
+        found = value(self.statement, self._columns, whole, self._used, self._readings, reference)
+        return self._sign * found
+
+    def _prove(self) -> None:
+        """Take the certificate of the best bound that is proved in time.
+
+        Raises
+        ------
+        CertificateError
+            If there is none: every one is refused, and without any the objective is unbounded.
+        """
+        best, refused = None, list[str]()
+        for is_evidence, make in self._proofs():
+            if best is not None and self.is_within(0.0):
+                break
+            try:
+                certificate = make()
+                if certificate is None:
+                    continue
+                steps = Steps(self._allowed() if is_evidence else None)
+                with self.limits.proof():
+                    found = certificate.bound(self.statement, steps)
+            except LimitError as error:
+                self.notes.append(f"a closer bound is not proved: {error}")
+            except (CertificateError, ArithmeticError, ValueError) as error:
+                refused.append(str(error))
+            else:
+                if best is None or found > best:
+                    best, self.certificate, evident = found, certificate, is_evidence
+                    self._steps = steps.spent
+                    self.value, self.bound = self._value(certificate), self._sign * found
+        if best is None or (refused and not evident):
+            raise CertificateError(refused[0] if refused else "no bound is proved")
+
+    def _proofs(self) -> Iterator[tuple[bool, Callable[[], Certificate | None]]]:
+        """Yield what makes certificates: a theorem and dual variables, which are evidence; none."""
+        raw, compiled = self.raw, self.compiled
+        if raw.theorem is not None:
+            yield True, partial(THEOREMS[raw.theorem], compiled, *raw.theorem_data.values())
+        if raw.dual is not None:
+            yield True, partial(self._of_dual, compiled, raw.dual)
+        yield False, partial(nothing_constrained, compiled)
+
+    def _of_dual(self, compiled: Compiled, given: Dual) -> Certificate:
+        """Return dual variables as the kernel has them: feasible prices, no needless multipliers.
 
         What multipliers may take off the bound is a share of the gap that was aimed at, or of that
         which the search left.
@@ -127,73 +163,35 @@ class Candidate:
         problem, dual = self.problem, feasible_prices(self.problem, given)
 
         def spare() -> float:
-            exact = value(
-                self.statement,
-                self._columns,
-                self._used,
-                self.channel.bits,
-                readings=self.readings,
-            )
-            found = float(exact)
+            found = float(self._value(None))
             loss = float(problem.utility.ceiling) - found if self.maximized else found
             bound = multiplier_bound(problem, dual)
             return SPARE * max(self.limits.gap * loss, 0.0 if bound is None else loss - bound)
 
-        return _dual_table(problem, dual, spare)
+        return certificate_of(problem, compiled, dual, spare)
 
-    def _prove(self) -> None:
-        """Compute the value, and the bound of the first certificate that is proved in time.
+    def _allowed(self) -> int:
+        """Return how many steps the proof of one bound may take, in the time that is left."""
+        allowed, left = current().proof_steps, self.limits.proof_seconds()
+        return allowed if left is None else min(allowed, int(STEPS_A_SECOND * max(left, 0.1)))
 
-        A proof that takes more steps than `resources` allows, or more time than there is, is left
-        for a cheaper one. The cheapest needs no data: it is that of the channel that tells
-        everything.
-        """
-        self.steps = self.entries = 0
-        stop = self.limits.proof_stop()
-        with self.limits.stopwatch.phase("certify"):
-            for certificate in list(self._certificates()):
-                entries = entries_of(certificate)
-                try:
-                    with counted(self._in_file(entries), stop) as work:
-                        self._take(certificate)
-                except LimitError as error:
-                    self.notes.append(f"a closer bound is not proved: {error}")
-                else:
-                    self.steps, self.entries = work.apart, entries
-                    return
-            self._take(NO_DATA)
-
-    def _in_file(self, entries: int) -> int:
-        """Return how many entries a file has at least: those of both matrices and of the proof."""
-        return 2 * self.channel.numerators.size + entries
-
-    def _most_steps(self) -> int:
-        """Return how many steps a reader allows for the bound."""
-        return Resources().steps + STEPS_PER_ENTRY * self._in_file(self.entries)
-
-    def _certificates(self) -> Iterator[dict[str, Any]]:
-        """Yield the certificate, and then its parts."""
-        given = self.certificate
-        yield given
-        if given["theorem"] is not None and given["dual"] is not None:
-            yield {**given, "dual": None}
-            yield {"theorem": None, "dual": given["dual"]}
-
-    def _take(self, certificate: dict[str, Any]) -> None:
-        self.value, self.bound = prove(
-            self.statement,
-            certificate,
-            self._columns,
-            self._used,
-            self.channel.bits,
-            self.readings,
-        )
-        self.certificate = certificate
+    def _asked_of_readers(self) -> list[str]:
+        """Return what a reader must allow, where the file asks for more work than usual."""
+        n = len(self.channel.outputs)
+        others, entries = privacy_steps(self.compiled, n), 2 * self.channel.numerators.size
+        if self.certificate is not None:
+            others += value_steps(self.statement, n)
+            entries += entries_of(write(self.certificate))
+        needed = max(self._steps, others)
+        if needed <= Resources().steps + STEPS_PER_ENTRY * entries:
+            return []
+        more = 10 ** len(str(needed))
+        return [f"a reader must allow more work: verify with --allow steps={more}"]
 
     @property
     def reference(self) -> Prior:
         """The prior that estimators are made for: the problem's, or that of the certificate."""
-        named = (self.certificate["dual"] or {}).get("prior")
+        named = None if self.certificate is None else reference_of(self.certificate)
         if named is not None:
             return Prior(named)
         return self.problem.utility.reference(self.problem.prior)
@@ -215,10 +213,9 @@ class Candidate:
         strongest = self if sign * self.bound >= sign * other.bound else other
         made_for = best.reference
         best.bound, best.certificate = strongest.bound, strongest.certificate
-        best.notes, best.steps = strongest.notes, strongest.steps
-        best.entries = strongest.entries
+        best.notes, best._steps = strongest.notes, strongest._steps
         if best.reference != made_for:  # an estimator for another prior has another risk
-            best._prove()
+            best.value = best._value(best.certificate)
         return best
 
     def solution(
@@ -236,19 +233,14 @@ class Candidate:
         Raises
         ------
         CertificateError
-            If the checker does not confirm a notion.
+            If the kernel does not confirm a notion.
         """
         unused = _unused(self.problem, self.channel)
-        with (
-            self.limits.stopwatch.phase("certify"),
-            allow(steps=UNLIMITED),
-            counted() as work,
-        ):
-            privacy = _claims(self.problem, self.statement, self.channel)
-        needed = max(self.steps, READINGS * work.spent)
-        if needed > self._most_steps():
-            more = 10 ** len(str(needed))
-            notes = [*notes, f"a reader must allow more work: verify with --allow steps={more}"]
+        with self.limits.stopwatch.phase("certify"):
+            privacy = _claims(self.problem, self.compiled, self.channel)
+        decoder = self.problem.utility.decoder(self.channel, self.reference)
+        if isinstance(self.statement.objective, Reading) and self.certificate is not None:
+            decoder = self._readings
         return Solution(
             problem=self.problem,
             channel=self.channel,
@@ -258,76 +250,27 @@ class Candidate:
             route=self.raw.route,
             why=self.why,
             considered=tuple(considered),
-            notes=(*self.raw.notes, *unused, *self.notes, *notes),
+            notes=(*self.raw.notes, *unused, *self.notes, *self._asked_of_readers(), *notes),
             certificate=self.certificate,
-            decoder=(
-                self.problem.utility.decoder(self.channel, self.reference)
-                if self.readings is None
-                else tuple(self.readings.numbers)
-            ),
+            decoder=decoder,
             seconds=self.limits.stopwatch.seconds,
             timings=dict(self.limits.stopwatch.timings),
         )
 
 
-def _dual_table(problem: Problem, dual: Dual, spare: Callable[[], float]) -> dict[str, Any]:
-    """Return dual variables as a saved file has them; `spare` is for `multiplier_tables`."""
-    counted_by = dual.decoders or problem.guesses
-    rows = multiplier_tables(problem, dual.families, len(counted_by), spare)
-    on_inputs = dual.input_multipliers
-    weights = None if on_inputs is None else (on_inputs / on_inputs.sum()).tolist()
-    table: dict[str, Any] = {"weights": weights, "rows": rows, **dual.evidence}
-    if dual.information is not None:
-        multipliers = {str(n): value for n, value in dual.information.multipliers.items()}
-        levels = _listed(dual.information.potentials)
-        table["information"] = {"multipliers": multipliers, "levels": levels}
-    if dual.decoders is not None:
-        table["decoders"] = [fraction_text(s) for s in dual.decoders]
-    if dual.potentials is not None and dual.search:
-        table |= {"potential": _listed(dual.potentials), "search": dual.search}
-        if dual.decoder_potentials is not None:
-            table["levels"] = _listed(dual.decoder_potentials)
-        if dual.tree is not None:
-            table["tree"] = dual.tree.to_list()
-        if dual.estimation is not None:
-            table |= _estimation_table(dual.estimation)
-        if dual.priors:
-            table["priors"] = {
-                str(n): [[fraction_text(p) for p in prior] for prior in priors]
-                for n, priors in dual.priors.items()
-            }
-    return table
-
-
-def _listed(numbers: FloatArray) -> list[Any]:
-    """Return dual variables as lists; those that the checker would not read as numbers as 0."""
-    found: list[Any] = np.where(np.abs(numbers) < LEAST_NUMBER, 0.0, numbers).tolist()
-    return found
-
-
-def _estimation_table(data: EstimationData) -> dict[str, Any]:
-    """Return the evidence for a risk of estimation as a saved file has it."""
-    table: dict[str, Any] = {"estimator": _listed(data.rows)}
-    if data.tangents is not None:
-        table["tangents"] = data.tangents.tolist()
-    if data.prior is not None:
-        table["prior"] = [fraction_text(p) for p in data.prior]
-    return table
-
-
-def _claims(problem: Problem, statement: Statement, channel: Channel) -> tuple[PrivacyClaim, ...]:
-    """Let the checker confirm every notion, and measure the leakage of each."""
-    columns = channel.columns()
+def _claims(problem: Problem, compiled: Compiled, channel: Channel) -> tuple[PrivacyClaim, ...]:
+    """Let the kernel confirm every notion, and measure the leakage of each."""
+    columns, whole = channel.columns(), 1 << channel.bits
     claims = []
     asked = zip(
         problem.privacy,
-        statement.privacy,
+        compiled.table.privacy,
         problem.cone.families,
         problem.channel_constraints,
         strict=True,
     )
     for notion, table, family, constraint in asked:
-        broken = check(statement, table, columns)
+        broken = private(compiled.alone(table), columns, whole)
         if broken is not None:
             raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
         claims.append(PrivacyClaim(notion, (constraint or family).leakage(channel)))

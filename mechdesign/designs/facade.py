@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, overload
 
-from mechdesign.continuous.plane.problem import PlaneProblem
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
@@ -46,7 +45,7 @@ def design(
 
 @overload
 def design(
-    problem: ContinuousProblem | PlaneProblem,
+    problem: ContinuousProblem,
     *,
     route: str = ...,
     gap: float | None = ...,
@@ -57,7 +56,7 @@ def design(
 
 
 def design(
-    problem: Problem | ContinuousProblem | PlaneProblem,
+    problem: Problem | ContinuousProblem,
     *,
     route: str = "auto",
     gap: float | None = None,
@@ -141,7 +140,7 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
-    if isinstance(problem, ContinuousProblem | PlaneProblem):
+    if isinstance(problem, ContinuousProblem):
         own_terms = {"constraints": tuple(constraints), "objective": objective}
         others = {"symmetries": symmetries, **own_terms}
         with _limits(gap, time_limit, memory_limit, progress) as limits:
@@ -173,14 +172,13 @@ def _asks_for_noise(problem: Problem, route: Any) -> bool:
 
 
 def _continuous(
-    problem: ContinuousProblem | PlaneProblem,
+    problem: ContinuousProblem,
     route: str,
     gap: float | None,
     limits: Limits,
     others: dict[str, Any],
 ) -> ContinuousSolution:
     """Design for a continuous input: finite programs are designed as any other problem."""
-    from mechdesign.designs.continuous.plane import design_plane
     from mechdesign.designs.continuous.search import design_continuous
 
     for key, given in others.items():
@@ -192,8 +190,6 @@ def _continuous(
         memory = limits.memory if math.isfinite(limits.memory) else None
         return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory)
 
-    if isinstance(problem, PlaneProblem):
-        return design_plane(problem, limits, gap, finite)
     return design_continuous(problem, limits, gap, finite)
 
 

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from mechdesign._typing import FloatArray
-from mechdesign.certify.bounds.readings import Readings
-from mechdesign.certify.channel_file import FORMAT, OPTIMAL_GAP, digest, relative_gap
-from mechdesign.certify.packed import unpacked
-from mechdesign.certify.proof import PRICES
 from mechdesign.channel import Channel
-from mechdesign.designs.binding import BindingRow, Block, Columns, binding_rows, blocks_of
-from mechdesign.domain import Label, plain_label
+from mechdesign.designs.binding import BindingRow, binding_of
+from mechdesign.domain import plain_label
 from mechdesign.errors import shown
 from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
+from mechdesign.kernel.arithmetic import over_one_denominator
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
+from mechdesign.kernel.relaxations import Average
+from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import format_table, html_lines, html_matrix, printable
 
-__all__ = ["EARLY", "PrivacyClaim", "Solution", "float_below", "privacy_line"]
+__all__ = [
+    "EARLY",
+    "PrivacyClaim",
+    "Solution",
+    "float_below",
+    "privacy_line",
+    "reference_of",
+]
 
 EARLY = "ended early"
 """How the note begins that says what limit ended the search."""
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
-
-MOST_PRICED = 30_000
-"""Entries of the columns up to which binding rows are found from prices."""
 
 SHORTEST = 0.005
 """Seconds from which on the report names a phase."""
@@ -92,7 +93,7 @@ class Solution:
     notes
         Anything else that a reader should know.
     certificate
-        What the checker needs to prove the bound again.
+        What the kernel needs to prove the bound again; None for a bound that is not proved.
     decoder
         What the aggregator reads from each output, where the objective comes with it.
     seconds
@@ -111,7 +112,7 @@ class Solution:
     why: str
     considered: tuple[Considered, ...]
     notes: tuple[str, ...]
-    certificate: dict[str, Any] = field(repr=False)
+    certificate: Certificate | None = field(repr=False)
     decoder: tuple[Any, ...] | None
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
@@ -120,72 +121,15 @@ class Solution:
     def binding(self) -> tuple[BindingRow, ...]:
         """The rows of the notions that bind, with their multipliers, the largest first.
 
-        They are read from the dual variables of the certificate: rows with a multiplier > 0 that
-        hold with equality; or, where prices of the inputs prove the bound of a linear loss, from
-        these. Empty where it is proved otherwise, and where prices leave more than
-        :data:`MOST_PRICED` entries to go through. At an output that is allowed and never sent every
-        row is 0 <= 0: such rows are named only where no other row binds, as they then are the
-        reason why it is not sent.
+        They are read from the certificate: rows with a multiplier > 0 that hold with equality; or,
+        where prices of the inputs prove the bound of a linear loss, from these. Empty where it is
+        proved otherwise, and where prices leave too many entries to go through. At an output that
+        is allowed and never sent every row is 0 <= 0: such rows are named only where no other row
+        binds, as they then are the reason why it is not sent.
         """
-        dual = self.certificate.get("dual")
-        if dual is None:
+        if self.certificate is None:
             return ()
-        is_priced = dual.get("search") in PRICES
-        if not (is_priced or dual["rows"] or dual.get("information")):
-            return ()
-        problem = self.problem
-        asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
-        for part in self._columns(dual).divided():
-            columns, blocks = part, blocks_of(dual, problem.prior.probabilities)
-            if is_priced:
-                columns, blocks = self._priced(dual, part)
-            found = binding_rows(*asked, problem.domain, self.channel, blocks, columns)
-            if found:
-                return found
-        return ()
-
-    def _priced(self, dual: dict[str, Any], part: Columns) -> tuple[Columns, Iterator[Block]]:
-        """Return some columns, and the multipliers that prices imply at them."""
-        from mechdesign.routes.column_generation.feasible_prices import row_multipliers  # scipy
-
-        allowed = part.places.argmax(axis=0).tolist()
-        columns = replace(part, places=np.eye(len(allowed)))
-        if not 0 < part.matrix.size <= MOST_PRICED:
-            return columns, iter(())
-        weights = None if dual["weights"] is None else np.array(dual["weights"])
-        found = row_multipliers(self.problem, np.array(dual["potential"]), weights, allowed)
-        return columns, ((d.notion, m, d.priors) for d in found for m in d.multipliers)
-
-    def _columns(self, dual: Mapping[str, Any]) -> Columns:
-        """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
-
-        A certificate with decoders has multipliers at them. Those at an output are interpolated
-        between the decoders next to what is read from it, as in the proof
-        (:func:`mechdesign.certify.bounds.duality.decoder_bound`). One with representatives has
-        multipliers in columns, of which it names a mixture for each output.
-        """
-        channel, problem = self.channel, self.problem
-        if "decoders" in dual:
-            points = np.array([float(Fraction(s)) for s in dual["decoders"]])
-            read = np.array([float(reading) for reading in self.decoder or ()])
-            places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
-            return Columns(channel.outputs, channel.matrix, places)
-        allowed, form = problem.guesses, problem.utility.linear_form
-        matrix = np.zeros((len(problem.domain), len(allowed)))
-        if form is None or form is problem.utility:
-            outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
-            used = [allowed.index(label) for label in channel.outputs]
-        else:
-            outputs = [None] * len(allowed)
-            joint = problem.prior.array[:, None] * channel.matrix
-            used = (joint.T @ form.loss(problem.domain, allowed).array).argmin(axis=1).tolist()
-        for y, place in enumerate(used):
-            matrix[:, place] += channel.matrix[:, y]
-            outputs[place] = channel.outputs[y]
-        places = np.eye(len(allowed))
-        if "mixtures" in dual:
-            places = _mixing(dual["mixtures"], dual["rows"])
-        return Columns(outputs, matrix, places)
+        return binding_of(self.problem, self.certificate, self.channel, self.decoder)
 
     @property
     def gap(self) -> float:
@@ -195,7 +139,7 @@ class Solution:
     @property
     def bound_proved(self) -> bool:
         """Whether the saved file proves the bound: not for an objective of your own."""
-        return not self.certificate.get("numeric", False)
+        return self.certificate is not None
 
     @property
     def status(self) -> str:
@@ -255,7 +199,8 @@ class Solution:
         The integers are text, since many readers of JSON keep 53 bits only.
         """
         document = {
-            **FORMAT,
+            "format": FORMAT,
+            "version": VERSION,
             "title": self.problem.title,
             "source": self.problem.source,
             **self._answer(),
@@ -264,9 +209,13 @@ class Solution:
         rows = self.channel.numerators.tolist()
         document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         if self.problem.utility.states_decoder and self.decoder is not None:
-            document["channel"]["readings"] = Readings.of(self.decoder).table
+            tops, bottom = over_one_denominator(self.decoder)
+            document["channel"]["readings"] = {
+                "numerators": list(map(str, tops)),
+                "denominator": str(bottom),
+            }
         document["problem"] = self.problem.to_table()
-        document["certificate"] = self.certificate
+        document["certificate"] = None if self.certificate is None else write(self.certificate)
         document["digest"] = digest(document)
         return document
 
@@ -385,12 +334,10 @@ def privacy_line(claim: PrivacyClaim) -> str:
     return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"
 
 
-def _mixing(mixtures: list[list[list[Any]]], blocks: list[dict[str, Any]]) -> FloatArray:
-    """Return the weight of each column in each output, ``(n_columns, n_outputs)``."""
-    numbers = [column for block in blocks for column in unpacked(block["output"])]
-    numbers += [column for mixture in mixtures for column, _ in mixture]
-    found: FloatArray = np.zeros((1 + max(numbers, default=0), len(mixtures)))
-    for y, mixture in enumerate(mixtures):
-        for column, weight in mixture:
-            found[column, y] += weight
-    return found
+def reference_of(certificate: Certificate) -> tuple[Fraction, ...] | None:
+    """Return the weights that a certificate puts in the place of a worst case."""
+    for relaxation in certificate.relaxations:
+        if isinstance(relaxation, Average):
+            weights = list(map(Fraction, relaxation.weights))
+            return tuple(w / sum(weights) for w in weights)
+    return None

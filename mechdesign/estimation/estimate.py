@@ -95,8 +95,8 @@ def estimate(
     Parameters
     ----------
     mechanism
-        The Channel, the Mechanism, the ContinuousChannel or the PlaneChannel that they were drawn
-        from. For a PlaneChannel the estimate is of its nodes; for a ContinuousChannel it is a
+        The Channel, the Mechanism or the ContinuousChannel that they were drawn from. For a channel
+        of points the estimate is of its nodes; for one of numbers it is a
         :class:`~mechdesign.estimation.ContinuousEstimate`, over its cells or nodes.
     reports
         Reports, a Tally of them, or what else holds a report for each record: a list, a NumPy
@@ -150,7 +150,7 @@ def estimate(
         reports = model.read_counts(counts)
     task = SourceTask(model.inputs, prior, target, tolerance, progress, model, reports)
     found = estimator(task)
-    if isinstance(mechanism, ContinuousChannel):
+    if isinstance(mechanism, ContinuousChannel) and len(mechanism.sides) == 1:
         return ContinuousEstimate.of(found, mechanism)
     return found
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.estimation.estimands import Moments, check_target
@@ -117,7 +117,7 @@ def mean(
         return _WeightedSum(model, reports, weights, prior, target).estimate("mean")
     v = _readings(mechanism, readings, weights)
     check_target(target)
-    target = "population" if isinstance(mechanism, RoundedChannel) else target
+    target = "population" if isinstance(mechanism, ContinuousChannel) else target
     asked = _WeightedSum(model, reports, weights, prior, target)
     h = asked.tally.counts / asked.tally.total
     return asked.from_scores("mean", float(h @ v), float(h @ v**2))
@@ -288,7 +288,7 @@ class _WeightedSum:
 
 def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
     """Return the readings of the outputs of a channel as floats, if they have the right means."""
-    channel = mechanism.nodes if isinstance(mechanism, RoundedChannel) else mechanism
+    channel = mechanism.nodes if isinstance(mechanism, ContinuousChannel) else mechanism
     if not isinstance(channel, Channel):
         raise InputError("readings", "a Channel that they belong to", type(mechanism).__name__)
     v = _numbers("readings", readings, len(channel.outputs), "output")

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.scores import MechanismScores, Scores
@@ -299,7 +299,7 @@ def model_of(source: Any) -> ReportModel:
     >>> round(value, 12), round(square, 12)
     (0.7, 1.45)
     """
-    if isinstance(source, RoundedChannel):
+    if isinstance(source, ContinuousChannel):
         return ChannelModel(source.nodes)
     if isinstance(source, Channel):
         return ChannelModel(source)

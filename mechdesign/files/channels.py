@@ -9,9 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mechdesign.certify import Verified, digest, parse, verify
-from mechdesign.certify.bare_channel import FORMAT as BARE
-from mechdesign.certify.channel_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import plain_label
@@ -19,11 +16,13 @@ from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
 from mechdesign.files.signatures import check_signature
+from mechdesign.kernel import Verified, digest, parse, verify
+from mechdesign.kernel.documents import FORMAT, VERSION
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from mechdesign.continuous import RoundedChannel
+    from mechdesign.continuous import ContinuousChannel
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
@@ -56,7 +55,7 @@ class SavedMechanism:
         The claims that hold.
     """
 
-    mechanism: Channel | Mechanism | RoundedChannel
+    mechanism: Channel | Mechanism | ContinuousChannel
     prior: Prior | None
     document: dict[str, Any] = field(repr=False)
     verified: Verified
@@ -109,7 +108,8 @@ def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> dict[st
 
 def bare_document(channel: Channel) -> dict[str, Any]:
     """Return what a file of a channel holds that claims nothing."""
-    document: dict[str, Any] = {**BARE, "domain": channel.inputs.to_table()}
+    document: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    document["problem"] = {"domain": channel.inputs.to_table()}
     document["channel"] = {
         "inputs": [plain_label(x) for x in channel.inputs],
         "outputs": [plain_label(y) for y in channel.outputs],
@@ -208,7 +208,7 @@ def checked_channel(document: Any) -> SavedChannel:
     verified = verify(document)
     if not is_channel_file(document):
         raise CertificateError("this is no file of a channel on labels: load_mechanism reads it")
-    stated, saved = document.get("problem", document), document["channel"]
+    stated, saved = document["problem"], document["channel"]
     try:
         channel = Channel(
             [[int(entry) for entry in row] for row in saved["numerators"]],
@@ -225,6 +225,6 @@ def checked_channel(document: Any) -> SavedChannel:
 
 
 def is_channel_file(document: Any) -> bool:
-    """Return whether a document says that it holds a channel, with or without a problem."""
-    formats = (FORMAT["format"], BARE["format"])
-    return isinstance(document, dict) and document.get("format") in formats
+    """Return whether a document says that it holds a channel on labels, with or without a claim."""
+    is_one = isinstance(document, dict) and document.get("format") == FORMAT
+    return is_one and "channel" in document and "rounding" not in document

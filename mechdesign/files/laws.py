@@ -6,10 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mechdesign.continuous import KDE, GaussianMixture, Histogram, NamedLaw, Samples
-from mechdesign.continuous.laws import Law
-from mechdesign.continuous.plane import PlaneHistogram, PlaneMixture, PlaneSamples, ProductLaw
-from mechdesign.continuous.plane.laws import PlaneLaw
+from mechdesign.continuous.laws import (
+    KDE,
+    GaussianMixture,
+    Histogram,
+    Law,
+    NamedLaw,
+    PlaneHistogram,
+    PlaneMixture,
+    PlaneSamples,
+    ProductLaw,
+    Samples,
+)
 from mechdesign.errors import InputError, check_keys, inside, shown
 from mechdesign.files.data_files import number_column
 from mechdesign.files.folders import find_data
@@ -18,9 +26,9 @@ from mechdesign.files.sections import Table, a_list, one_form
 __all__ = ["read_law", "read_plane_law"]
 
 
-def read_plane_law(section: Table, folder: Path) -> PlaneLaw | None:
+def read_plane_law(section: Table, folder: Path) -> Law | None:
     """Read the ``[prior]`` table of a point."""
-    forms: dict[str, Callable[[Any], PlaneLaw | None]] = {
+    forms: dict[str, Callable[[Any], Law | None]] = {
         "samples": lambda given: PlaneSamples(_sample_points(given, folder)),
         "histogram": lambda given: PlaneHistogram(
             **_keys_of(given, "histogram", ("edges", "masses"))

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.certify import digest, verify
-from mechdesign.certify.continuous.continuous_file import (
-    FORMAT as CONTINUOUS,
-    PLANE_FORMAT as PLANE,
-)
-from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
-from mechdesign.continuous import ContinuousChannel, Interval, RoundedChannel
-from mechdesign.continuous.plane import Box, PlaneChannel
+from mechdesign.continuous import Box, ContinuousChannel, Interval
 from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
@@ -24,13 +17,14 @@ from mechdesign.files.channels import (
     SavedMechanism,
     bare_document,
     checked_channel,
-    is_channel_file,
     save_bare_channel,
     save_solution,
     signed_by,
 )
 from mechdesign.files.problems import read_domain
 from mechdesign.files.signatures import private_key, sign
+from mechdesign.kernel import digest, verify
+from mechdesign.kernel.documents import FORMAT, VERSION
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
@@ -106,15 +100,15 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[s
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what a mechanism file holds: the inputs, the notion, the integer parameters."""
-    document = {**FORMAT, **mechanism.to_table()}
+    """Return what a mechanism file holds: the notion, the integer parameters, the inputs."""
+    document = {"format": FORMAT, "version": VERSION, **mechanism.to_table()}
     document["digest"] = digest(document)
     return document
 
 
-def mechanism_digest(mechanism: Channel | Mechanism | RoundedChannel) -> str:
+def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
     """Return the SHA-256 of what draws reports, in hexadecimal: the same whoever designed it."""
-    if isinstance(mechanism, RoundedChannel):
+    if isinstance(mechanism, ContinuousChannel):
         nodes = bare_document(mechanism.nodes)
         document = {"digest": digest({**mechanism.to_table(), "nodes": nodes})}
     elif isinstance(mechanism, Channel):
@@ -146,26 +140,22 @@ def load_mechanism(path: str | os.PathLike[str], *, key: PublicKey | None = None
 
 def _checked(document: Any) -> SavedMechanism:
     """Return the mechanism of a document, once every claim in it is checked."""
-    if is_channel_file(document):
-        return checked_channel(document)
-    if isinstance(document, dict) and str(document.get("format")) in RESTORED:
+    if isinstance(document, dict) and "rounding" in document:
         return _continuous(document)
+    if not isinstance(document, dict) or "law" not in document:
+        return checked_channel(document)
     from mechdesign.mechanisms.registry import restored
 
-    verified = verify(document)
-    table = dict(document["privacy"])
+    verified, problem = verify(document), document["problem"]
+    (table,), law = problem["privacy"], _as_numbers(document["law"])
     try:
-        notion = NOTIONS[table.pop("notion")](**table)
-        domain = read_domain(document["domain"])
-        parameters = _as_numbers(document["law"])
-        mechanism = restored(document["mechanism"], domain, notion, parameters)
+        prior = Prior(problem["prior"]) if "prior" in problem else None
+        notion = NOTIONS[table["notion"]](**{k: v for k, v in table.items() if k != "notion"})
+        mechanism = restored(law.pop("kind"), read_domain(problem["domain"]), notion, law, prior)
     except LimitError:
         raise
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
-    prior = getattr(mechanism, "prior", None)
-    if "design" in document:
-        prior = Prior(document["design"]["prior"])
     return SavedMechanism(mechanism, prior, document, verified)
 
 
@@ -179,7 +169,7 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
             outputs=saved["outputs"],
             bits=saved["bits"],
         )
-        channel = RESTORED[document["format"]](document["problem"]["domain"], saved, nodes)
+        channel = _on_nodes(document, nodes)
     except LimitError:
         raise
     except InputError as error:
@@ -187,24 +177,15 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
     return SavedMechanism(channel, None, document, verified)
 
 
-def _on_interval(domain: dict[str, Any], saved: Any, nodes: Channel) -> ContinuousChannel:
-    low, high = domain["interval"]
-    interval = Interval(low, high, cuts=domain.get("cuts", ()))
-    return ContinuousChannel(interval, saved["kind"], saved["points"], nodes)
+def _on_nodes(document: dict[str, Any], nodes: Channel) -> ContinuousChannel:
+    rounding, ends = document["rounding"], [s["interval"] for s in document["problem"]["domain"]]
+    if len(ends) == 1:
+        return ContinuousChannel(Interval(*ends[0]), rounding["kind"], rounding["axes"][0], nodes)
+    low, high = zip(*ends, strict=True)
+    return ContinuousChannel(Box(low, high), rounding["kind"], rounding["axes"], nodes)
 
 
-def _on_box(domain: dict[str, Any], saved: Any, nodes: Channel) -> PlaneChannel:
-    low, high = zip(*domain["box"], strict=True)
-    return PlaneChannel(Box(low, high), saved["axes"], nodes)
-
-
-RESTORED: dict[str, Callable[[dict[str, Any], Any, Channel], RoundedChannel]] = {
-    str(CONTINUOUS["format"]): _on_interval,
-    str(PLANE["format"]): _on_box,
-}
-"""What makes the channel of a file, by its format."""
-
-TEXTS = ("mechanism", "epsilon", "prior")
+TEXTS = ("kind", "epsilon")
 """Parameters that are text themselves, not integers."""
 
 

@@ -9,8 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mechdesign.continuous import ContinuousProblem, Interval
-from mechdesign.continuous.plane import Box, PlaneProblem
+from mechdesign.continuous import Box, ContinuousProblem, Interval
 from mechdesign.domain import Domain
 from mechdesign.errors import (
     InputError,
@@ -81,7 +80,7 @@ class Setting:
 AnyPath = str | os.PathLike[str]
 
 
-AnyProblem = Problem | ContinuousProblem | PlaneProblem
+AnyProblem = Problem | ContinuousProblem
 
 
 def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyProblem:
@@ -164,25 +163,9 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
 def _any_problem(table: Table, folder: Path) -> AnyProblem:
     """Read a problem, on an interval or a box if its domain is one."""
     domain = table.get("domain")
-    if isinstance(domain, dict) and "interval" in domain:
+    if isinstance(domain, dict) and {"interval", "box"} & set(domain):
         return _continuous(table, folder)
-    if isinstance(domain, dict) and "box" in domain:
-        return _in_plane(table, folder)
     return _problem(table, folder)
-
-
-def _real_problem(
-    table: Table, regions: Domain, law: Callable[[Table, Path], Any], folder: Path
-) -> dict[str, Any]:
-    """Read what problems of numbers and of points state alike."""
-    known = [key for key in TABLES if key != "outputs"]
-    check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    return {
-        "privacy": _privacy(table["privacy"], regions, folder),
-        "utility": _utility(section_of(table, "utility"), regions, None, folder),
-        "prior": law(section_of(table, "prior"), folder) if "prior" in table else None,
-        **_about(table),
-    }
 
 
 def _about(table: Table) -> dict[str, Any]:
@@ -195,20 +178,22 @@ def _about(table: Table) -> dict[str, Any]:
 
 
 def _continuous(table: Table, folder: Path) -> ContinuousProblem:
-    domain = section_of(table, "domain")
-    check_keys(domain, "domain", ("interval", "cuts"))
+    """Read the problem of a number of an interval, or of a point of a box."""
+    section, nothing = section_of(table, "domain"), Domain.range(1)
+    form = one_form(section, "domain", ("interval", "box"))
     with inside("domain"):
-        ends = Interval.of(domain["interval"])
-        interval = Interval(ends.low, ends.high, domain.get("cuts", ()))
-    return ContinuousProblem(interval, **_real_problem(table, interval.regions, read_law, folder))
-
-
-def _in_plane(table: Table, folder: Path) -> PlaneProblem:
-    domain, nothing = section_of(table, "domain"), Domain.range(1)
-    check_keys(domain, "domain", ("box",))
-    with inside("domain"):
-        box = Box.of(domain["box"])
-    return PlaneProblem(box, **_real_problem(table, nothing, read_plane_law, folder))
+        of = Interval.of if form == "interval" else Box.of
+        domain = of(section[form])
+    known = [key for key in TABLES if key != "outputs"]
+    check_keys(table, "", known, required=("domain", "privacy", "utility"))
+    law = read_law if form == "interval" else read_plane_law
+    return ContinuousProblem(
+        domain,
+        _privacy(table["privacy"], nothing, folder),
+        _utility(section_of(table, "utility"), nothing, None, folder),
+        prior=law(section_of(table, "prior"), folder) if "prior" in table else None,
+        **_about(table),
+    )
 
 
 def _problem(table: Table, folder: Path) -> Problem:
@@ -333,7 +318,7 @@ def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     if isinstance(attribute, dict):
         with inside(f"{where}.{keys[0]}"):
             attribute = attribute_of(attribute)
-        labels = attribute.values
+        labels = attribute.domain
     with inside(where):
         own = _with_files(own, folder, labels)
     notion: Notion = _build(own, where, "notion", NOTIONS, ATTRIBUTE_KEYS)

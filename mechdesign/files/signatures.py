@@ -12,13 +12,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from mechdesign.certify import canonical, parse
-from mechdesign.certify.forms import TEXT, Fixed, Table
 from mechdesign.errors import CertificateError, InputError, shown_kind
 from mechdesign.files.reading import open_plain
+from mechdesign.kernel import canonical, parse
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.schema import read
 from mechdesign.writing.atomic import check_different, write_atomically
 
 if TYPE_CHECKING:
@@ -33,10 +35,18 @@ if TYPE_CHECKING:
 __all__ = ["check_signature", "private_key", "sign", "signature_path"]
 
 FORMAT = {"format": "mechdesign-signature", "version": 1, "algorithm": "ed25519"}
-SIGNATURE = Table(
-    "signature",
-    {**{key: Fixed(entry) for key, entry in FORMAT.items()}, "key": TEXT, "signature": TEXT},
-)
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """What the file of a signature holds."""
+
+    format: Literal["mechdesign-signature"]
+    version: int
+    algorithm: Literal["ed25519"]
+    key: str
+    signature: str
+
 
 MEANING = b"mechdesign signature of a file, version 1\n"
 """What stands before the content, so that a signature for another purpose is none here."""
@@ -195,7 +205,7 @@ def _read_signature(place: Path) -> dict[str, str]:
         raise CertificateError(f"it is not signed: {place.name} cannot be read") from None
     try:
         found = parse(text)
-        SIGNATURE.check(found, "")
+        need(read(_Signature, found).version == FORMAT["version"], "another version")
     except (ValueError, RecursionError, CertificateError):
         words = f"{place.name} is no signature by Ed25519 of version 1"
         raise CertificateError(words) from None

@@ -64,7 +64,6 @@ title = "An example of a continuous input"
 
 [domain]
 interval = [0, 100]         # where the number lies; an end may be "-inf" or "inf"
-# cuts = [18, 65]           # regions "[0, 18)", "[18, 65)" and "[65, 100]", which notions may name
 
 [prior]                     # the law of the number; exactly one of the forms, default uniform
 law = { name = "normal", parameters = [40, 15] }   # as scipy.stats has it, truncated

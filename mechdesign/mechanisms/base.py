@@ -17,6 +17,8 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
+from mechdesign.kernel.documents import Claim
+from mechdesign.kernel.schema import write
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
@@ -79,6 +81,9 @@ class Mechanism(ABC):
     alphabet: Alphabet
     """The reports that it may send."""
 
+    prior: Prior | None = None
+    """The prior that it was made for; None where its notion needs none."""
+
     _notion: Notion
 
     @property
@@ -91,17 +96,21 @@ class Mechanism(ABC):
         """Return the exact parameters, as they are saved: whole numbers and lists of them."""
 
     def to_table(self) -> dict[str, Any]:
-        """Return what a mechanism file says of it: the inputs, the notion, the integer parameters.
+        """Return what a mechanism file says of it: the notion, the integer parameters, the inputs.
 
         Integers are written as text, since many readers of JSON keep 53 bits only.
         """
+        notion = self.privacy.to_table()
+        epsilon = float(as_fraction(notion["epsilon"]))
+        problem = {"domain": self.inputs.to_table(), "privacy": [notion]}
+        if self.prior is not None:
+            problem["prior"] = self.prior.to_table()
+        claim = Claim(self.privacy.name, self.leakage, certified=True, epsilon=epsilon)
         return {
-            "mechanism": self.name,
             "source": self.source,
-            "domain": self.inputs.to_table(),
-            "privacy": self.privacy.to_table(),
-            "leakage": self.leakage,
-            "law": _as_text(self.parameters()),
+            "privacy": [write(claim)],
+            "law": {"kind": self.name, **_as_text(self.parameters())},
+            "problem": problem,
         }
 
     @abstractmethod
@@ -333,6 +342,7 @@ class Mechanism(ABC):
             type(self) is type(other)
             and self.inputs == other.inputs
             and self.privacy == other.privacy
+            and self.prior == other.prior
             and self.parameters() == other.parameters()
         )
 

@@ -77,6 +77,7 @@ class LIPRandomizedResponse(TwoScoreMechanism):
 
     name = "lip-randomized-response"
     source = "Jiang et al. 2018 (CNS), Theorem 2"
+    prior: Prior
     _notion: LIP
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
@@ -93,12 +94,8 @@ class LIPRandomizedResponse(TwoScoreMechanism):
         self.alphabet = Labels(self.inputs)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the prior, the mass of the truth, and that of each report by a fresh draw."""
-        return {
-            "prior": self.prior.to_table(),
-            "truth": self._truth,
-            "fresh": self._fresh.tolist(),
-        }
+        """Return the mass of the truth, and that of each report by a fresh draw."""
+        return {"truth": self._truth, "fresh": self._fresh.tolist()}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: input numbers."""

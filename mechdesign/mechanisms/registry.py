@@ -202,7 +202,9 @@ def mechanism_for(
     return forms[kind](MechanismRequest(kind, domain, notion, prior, options, remap))
 
 
-def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> Mechanism:
+def restored(
+    name: str, domain: Domain, notion: Any, parameters: Parameters, prior: Prior | None = None
+) -> Mechanism:
     """Return the mechanism of saved parameters.
 
     Parameters
@@ -211,13 +213,16 @@ def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> 
         The name of the class.
     domain, notion, parameters
         As saved; numbers among the parameters are integers.
+    prior
+        That of the problem in the file, if it has one.
 
     Raises
     ------
     InputError
         If the name is unknown, or the parameters are not those of a mechanism of the library.
     """
-    found = choose(RESTORED, name, "mechanism")(domain, notion, parameters)
+    make = choose(RESTORED, name, "mechanism")
+    found = make(domain, notion, {**parameters, "prior": prior})
     if found.parameters() != parameters:
         hint = "it was made by another version of the library"
         raise InputError("law", f"the parameters of {found!r}", "other integers", hint)
@@ -226,9 +231,10 @@ def restored(name: str, domain: Domain, notion: Any, parameters: Parameters) -> 
 
 def _restore_inner(table: Parameters, size: int) -> Mechanism | None:
     """Return an inner mechanism on ``size`` inputs; None for the identity."""
-    if table["mechanism"] == IdentityMechanism.name:
+    law = dict(table["law"])
+    if (kind := law.pop("kind")) == IdentityMechanism.name:
         return None
-    return restored(table["mechanism"], Domain.range(size), LDP(table["epsilon"]), table["law"])
+    return restored(kind, Domain.range(size), LDP(table["epsilon"]), law)
 
 
 def _restore_by_component(domain: Domain, notion: BlockLDP, parameters: Parameters) -> Mechanism:
@@ -248,7 +254,7 @@ def _restore_high_low(domain: Domain, notion: HighLowLDP, parameters: Parameters
 
 
 def _restore_lip(domain: Domain, notion: LIP, parameters: Parameters) -> Mechanism:
-    return LIPRandomizedResponse(domain, notion.epsilon, Prior(parameters["prior"]))
+    return LIPRandomizedResponse(domain, notion.epsilon, parameters["prior"])
 
 
 RESTORED: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {

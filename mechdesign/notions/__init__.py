@@ -5,6 +5,10 @@ To add one, write its class in a file of its own and name it in :data:`NOTIONS`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from mechdesign.errors import choose
 from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
@@ -15,7 +19,6 @@ from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
-from mechdesign.notions.joint_laws.attribute import UncertainAttribute
 from mechdesign.notions.ldp import LDP
 from mechdesign.notions.linear import LinearNotion
 from mechdesign.notions.lip import LIP
@@ -57,8 +60,8 @@ __all__ = [
     "Row",
     "SensitiveAttribute",
     "SensitiveAttributePrivacy",
-    "UncertainAttribute",
     "cone_of",
+    "restored",
 ]
 
 NOTIONS: dict[str, type[Notion]] = {
@@ -86,3 +89,18 @@ NOTIONS: dict[str, type[Notion]] = {
     )
 }
 """Every notion by its word in problem files."""
+
+
+def restored(table: Mapping[str, Any]) -> Notion:
+    """Return the notion of a saved file; that of one's own if it is registered.
+
+    Raises
+    ------
+    InputError
+        If no notion has its name.
+    """
+    keys = {k: v for k, v in table.items() if k not in ("notion", "cone", "limits", "parameters")}
+    keys |= table.get("parameters", {})
+    attribute = keys.pop("secret", None)
+    notion: Notion = choose(NOTIONS, table.get("notion"), "notion")(**keys)
+    return notion if attribute is None else SensitiveAttributePrivacy(notion, attribute)

@@ -6,14 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from mechdesign.exact import fraction_text
-from mechdesign.notions.base import budget, is_infinite
-from mechdesign.notions.lift_notion import LiftNotion
-from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.base import Notion, budget, is_infinite
 
 __all__ = ["AsymmetricLift"]
 
 
-class AsymmetricLift(LiftNotion):
+class AsymmetricLift(Notion):
     """Asymmetric LIP: e**-lower <= P(x|y) / P(x) <= e**upper for every x and y.
 
     Parameters
@@ -37,6 +35,8 @@ class AsymmetricLift(LiftNotion):
     """
 
     name = "lift"
+    on_interval = "mixture"
+    needs_prior = True
     title = "lift bounds, LIP with a budget for each side"
     example = """
 lower = 1.0                 # nats; P(x|y)/P(x) >= e^-lower; may be inf
@@ -46,13 +46,7 @@ upper = 0.5                 # nats; P(x|y)/P(x) <= e^upper; may be inf
     def __init__(self, lower: Any, upper: Any) -> None:
         self.lower = _side(lower, "lower")
         self.upper = _side(upper, "upper")
-
-    @property
-    def bounds(self) -> tuple[Bound | None, Bound | None]:
-        """A bound on each side that has a finite budget."""
-        upper = None if self.upper is None else Bound(base=self.upper)
-        lower = None if self.lower is None else Bound(base=self.lower)
-        return upper, lower
+        self.bounds_lift_from_below = self.needs_prior and self.lower is not None
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import inspect
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError
+from mechdesign.errors import CertificateError, InputError
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.kernel.generators import Cone as KernelCone
+from mechdesign.kernel.limits import Gauge, Information, Limit
+from mechdesign.kernel.names import Domain as KernelDomain, Notion as Words, Notions
+from mechdesign.kernel.schema import read, write
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
+from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.prior import Prior, prior_on
 
 if TYPE_CHECKING:
@@ -23,13 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_for"]
 
 
-class Notion(ABC):
+class Notion:
     """A privacy notion: what outputs may reveal.
 
-    A subclass takes the keys of its ``[privacy]`` table as constructor arguments and compiles to
-    one family of rows. Everything else, the cvxpy constraints, the exact check and the exact
-    leakage, follows from the rows. What rows on columns cannot say is a constraint on the whole
-    channel: see :class:`~mechdesign.notions.non_conic.base.NonConicNotion`.
+    A subclass takes the keys of its ``[privacy]`` table as constructor arguments, keeps them as
+    attributes, and states its rows as generators of the kernel (:meth:`generators`). Everything
+    else follows from these: the cvxpy constraints, the exact check and the exact leakage, saved
+    files and their proofs. See ``tests/notions/test_own_notion.py`` for a whole one. What rows on
+    columns cannot say is a constraint on the whole channel: see
+    :class:`~mechdesign.notions.non_conic.base.NonConicNotion`.
     """
 
     name: str
@@ -40,6 +46,9 @@ class Notion(ABC):
 
     allows_sensitive_attribute: ClassVar[bool] = True
     """Whether it may be about a sensitive attribute in the place of the input."""
+
+    bounds_lift_from_below: bool = False
+    """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
 
     on_interval: str = ""
     """How it carries over to an interval, if it does: ``"mixture"`` where rows may be mixed: then
@@ -54,9 +63,51 @@ class Notion(ABC):
     example: ClassVar[str] = ""
     """The other keys of an example table, on the inputs 0, 1, 2, 3, with comments."""
 
-    @abstractmethod
-    def family(self, domain: Domain, prior: Prior | None) -> Family:
-        """Compile to rows.
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[KernelCone | Limit, ...]:
+        """Return the generators of the cone, and the limits, that the notion states.
+
+        The default is what the kernel makes of the notion, for those whose names it knows. A notion
+        of one's own states them here; a file states them beside its keys.
+        """
+        prior = prior_for(self.name, domain, prior) if self.needs_prior else None
+        masses = None if prior is None else prior.probabilities
+        inputs = read(KernelDomain, domain.to_table()).inputs(masses)
+        cone, limits = self.aligned(domain).words(domain, prior).asked(inputs)
+        return (*cone, *limits)
+
+    def words(self, domain: Domain, prior: Prior | None) -> Words:
+        """Return the notion as the kernel knows it by its name: what its table says."""
+        found: Words = read(Notions, self.stated(domain, prior).to_table())
+        return found
+
+    def check(self, domain: Domain, prior: Prior | None) -> None:
+        """Raise InfeasibleError if no channel on the domain satisfies the notion."""
+
+    def _parts(self, domain: Domain, prior: Prior | None) -> tuple[list[KernelCone], list[Limit]]:
+        """Return the generators of the cone, and the limits, once they fit the domain.
+
+        Raises
+        ------
+        InputError
+            If they do not.
+        """
+        try:
+            parts = self.generators(domain, prior)
+            for part in parts:
+                part.check(len(domain))
+        except CertificateError as error:
+            raise InputError("generators", "parts that fit the domain", str(error)) from None
+        limits = [part for part in parts if isinstance(part, Gauge | Information)]
+        cones = [part for part in parts if not isinstance(part, Gauge | Information)]
+        return cones, limits
+
+    @property
+    def states_generators(self) -> bool:
+        """Whether it is a notion of one's own, whose generators a file has to state."""
+        return type(self).generators is not Notion.generators
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> Family:
+        """Compile to the rows that every column obeys: none, unless :attr:`is_conic`.
 
         Raises
         ------
@@ -65,10 +116,44 @@ class Notion(ABC):
         InfeasibleError
             If no channel satisfies them.
         """
+        self.check(domain, prior)
+        if not self.is_conic:
+            return family_of((), self.name, len(domain), Fraction(0), moves=False)
+        unit = self.at(1) if self.has_epsilon else self
+        moves = self.has_epsilon and unit.is_conic
+        cones, limits = (unit if moves else self)._parts(domain, prior)
+        if limits:
+            expected = "a channel_constraint for what columns alone cannot say"
+            raise InputError("generators", expected, "a limit on the whole channel")
+        epsilon = budget(getattr(self, "epsilon", 0)) if moves else Fraction(0)
+        if moves and self.states_generators:
+            stretched = [part.stretched(epsilon) for part in cones]
+            if stretched != self._parts(domain, prior)[0]:
+                expected = "bounds e**(epsilon times a number) from generators(...)"
+                raise InputError("epsilon", expected, f"other exponents of {self.name}")
+        return family_of(cones, self.name, len(domain), epsilon, moves=moves)
 
-    @abstractmethod
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table, numbers as exact text."""
+        """Return the ``[privacy]`` table: the attributes that its keys name, as exact text."""
+        found = {key: getattr(self, key, None) for key in self.keys()}
+        return {"notion": self.name, **{k: _plain(v) for k, v in found.items() if v is not None}}
+
+    def stated_table(self, domain: Domain, prior: Prior | None) -> dict[str, Any]:
+        """Return the table of a saved file: with the generators, where they are one's own.
+
+        Keys that the kernel does not know are ``parameters``.
+        """
+        table = self.stated(domain, prior).to_table()
+        if not self.states_generators:
+            return table
+        cones, limits = self._parts(domain, prior)
+        own = ("notion", "epsilon", "title")
+        known: dict[str, Any] = {key: table[key] for key in own if key in table}
+        if others := {key: value for key, value in table.items() if key not in known}:
+            known["parameters"] = others
+        if limits:
+            known["limits"] = [write(part) for part in limits]
+        return {**known, "cone": [write(part) for part in cones]}
 
     def aligned(self, domain: Domain) -> Notion:
         """Return the notion with numbers that carry labels in the order of the domain.
@@ -89,26 +174,6 @@ class Notion(ABC):
             What the rows of a notion that is defined by code are made from.
         """
         return self
-
-    @property
-    def bounds_lift_from_below(self) -> bool:
-        """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
-        return False
-
-    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Notion | None:
-        """Return what it asks of a sensitive attribute S under each of some laws, as one notion.
-
-        It is about the attribute (t, S) with t the number of the law; None if that is not known.
-
-        Parameters
-        ----------
-        blocks
-            The values (t, s) of each law.
-        every_law
-            Whether these are all laws, with all values; else the laws that matter for bounds on the
-            lift, with the values that are not s taken together.
-        """
-        return None
 
     def protected(self, domain: Domain) -> Domain:
         """Return what the notion protects: the inputs, or the values of a sensitive attribute."""
@@ -214,10 +279,6 @@ class BudgetNotion(Notion):
     def __init__(self, epsilon: Exact) -> None:
         self.epsilon = budget(epsilon)
 
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table, numbers as exact text."""
-        return {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
-
 
 def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> Cone:
     """Return the cone of an intersection of notions, one family for each, in order."""
@@ -255,6 +316,15 @@ def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
     if prior is None:
         raise InputError("prior", f"a prior, since {notion} is defined by one", "none")
     return prior_on(prior, domain)
+
+
+def _plain(value: Any) -> Any:
+    """Return what a table holds for the value of an attribute."""
+    if isinstance(value, Fraction):
+        return fraction_text(value)
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value
 
 
 def _shown(value: Any) -> str:

@@ -12,8 +12,6 @@ from mechdesign.domain import Domain, Label, clean_label, plain_label, whole_num
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior import Prior
 
 __all__ = ["BlockLDP"]
 
@@ -112,10 +110,10 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         member: IntArray = rows // shape[0] * across + columns // shape[1]
         return member
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
-        """Compile to one bound on every pair inside a block."""
-        member = self.membership(domain)
-        return PairRows.on(member[:, None] == member, self.name, self.epsilon)
+    def aligned(self, domain: Domain) -> BlockLDP:
+        """Return the notion, once its blocks are found to divide the domain."""
+        self.membership(domain)
+        return self
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -13,13 +13,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
-from mechdesign.exact import as_fraction
+from mechdesign.kernel.limits import Limit
+from mechdesign.notions.rows.least import LOWEST, decimal, least_float, reported
 from mechdesign.notions.rows.row import Multipliers
 
 if TYPE_CHECKING:
@@ -53,31 +55,66 @@ class Stated:
 class ChannelConstraint(ABC):
     """What one notion asks of all columns together, on ``size`` inputs.
 
-    Attributes
+    Parameters
     ----------
     name
         The notion, for messages.
     size
         The number of inputs.
+    units
+        The limits of the kernel, which decides what holds: at epsilon = 1 where they move with it.
     epsilon
-        The budget.
+        The budget; None where there is none: then the leakage is added to the limits.
     """
 
-    name: str
-    size: int
-    epsilon: Fraction
+    def __init__(
+        self, name: str, size: int, units: Sequence[Limit], epsilon: Fraction | None
+    ) -> None:
+        self.name, self.size, self.units = name, size, tuple(units)
+        self.epsilon, self._moves = epsilon or Fraction(0), epsilon is not None
 
-    @abstractmethod
-    def at(self, epsilon: Fraction) -> ChannelConstraint:
-        """Return the same constraint at another epsilon."""
+    def _at(self, unit: Limit, epsilon: Fraction) -> Limit:
+        """Return a limit at an epsilon."""
+        if self._moves:
+            return unit.moved(epsilon, Fraction(0))
+        return replace(unit, limit=unit.limit + epsilon)
 
-    @abstractmethod
     def violation(self, columns: Columns) -> str | None:
-        """Return what integer columns break, exactly; None if nothing."""
+        """Return which limit integer columns break, exactly; None if none."""
+        whole, sums = sum(column[0] for column in columns), dict[int, Any]()
+        for n, unit in enumerate(self.units):
+            if not self._at(unit, self.epsilon).holds(columns, whole, sums):
+                return f"{self.name} limit {n}"
+        return None
 
-    @abstractmethod
-    def min_epsilon(self, columns: Columns) -> Fraction | None:
-        """Return the least epsilon at which it holds, to 150 bits; None if there is none."""
+    def holds(self, channel: Channel) -> bool:
+        """Return whether the exact channel satisfies the constraint, exactly."""
+        return self.violation(channel.columns()) is None
+
+    def binds(self) -> bool:
+        """Return whether any channel breaks it, exactly: if any does, the identity does."""
+        identity = [[int(x == y) for x in range(self.size)] for y in range(self.size)]
+        return self.violation(identity) is not None
+
+    def near(self, _channel: Channel) -> float:
+        """Return a guess of the leakage, from floats."""
+        return 0.0
+
+    def leakage(self, channel: Channel) -> float:
+        """Return the least float epsilon at which the exact channel satisfies the constraint.
+
+        Most limits hold where those before them do.
+        """
+        columns, whole, sums = channel.columns(), 1 << channel.bits, dict[int, Any]()
+
+        def holds(unit: Limit, epsilon: Fraction) -> bool:
+            return self._at(unit, epsilon).holds(columns, whole, sums)
+
+        found = 0.0 if self._moves else LOWEST
+        for unit in self.units:
+            if math.isfinite(found) and not holds(unit, decimal(found)):
+                found = least_float(partial(holds, unit), max(found, self.near(channel)))
+        return reported(found, self.epsilon)
 
     @abstractmethod
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
@@ -98,32 +135,3 @@ class ChannelConstraint(ABC):
         labels
             What the numbers of inputs stand for.
         """
-
-    def holds(self, channel: Channel) -> bool:
-        """Return whether the exact channel satisfies the constraint, exactly."""
-        return self.violation(channel.columns()) is None
-
-    @abstractmethod
-    def binds(self) -> bool:
-        """Return whether any channel breaks it, exactly: if any does, the identity does."""
-
-    def leakage(self, channel: Channel) -> float:
-        """Return the smallest float epsilon at which the exact channel satisfies the constraint."""
-        columns = channel.columns()
-
-        def holds(epsilon: Fraction) -> bool:
-            return self.at(epsilon).violation(columns) is None
-
-        if holds(Fraction(0)):
-            return 0.0
-        least = self.min_epsilon(columns)
-        if least is None:
-            return math.inf
-        guess = float(least)
-        while not holds(as_fraction(guess)):
-            guess = math.nextafter(guess, math.inf)
-        asked = float(self.epsilon)
-        for wanted in (asked, math.nextafter(asked, 2 * asked)):
-            if guess > wanted and holds(as_fraction(wanted)):
-                return wanted  # the rounding up went past what was asked for, which holds
-        return guess

@@ -9,10 +9,9 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
+from mechdesign.kernel.names.ratios import ContextAware as Words
 from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, budget, is_infinite
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["ContextAwareLDP"]
@@ -72,11 +71,10 @@ matrix = [
                 expected = f"a row of {len(self.matrix)} numbers, the matrix being square"
                 raise InputError(f"matrix[{x}]", expected, f"{len(row)} numbers")
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
-        """Compile to one bound on every pair with a finite entry."""
-        return PairRows.of_levels(
-            self._ordered(domain), lambda e: Bound(base=e), self.name, Fraction(0)
-        )
+    def words(self, domain: Domain, prior: Prior | None) -> Words:
+        """Return the matrix in the order of the domain, without the way over text."""
+        rows = self._ordered(domain)
+        return Words(tuple(tuple("inf" if e is None else e for e in row) for row in rows))
 
     def _ordered(self, domain: Domain) -> list[list[Fraction | None]]:
         """Return the matrix in the order of the domain."""

@@ -8,8 +8,6 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InfeasibleError
 from mechdesign.exact import exp_lower, fraction_text
 from mechdesign.notions.base import BudgetNotion, prior_for
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
 __all__ = ["DifferentialIdentifiability"]
@@ -45,8 +43,8 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
 """
     needs_prior = True
 
-    def family(self, domain: Domain, prior: Prior | None) -> PairRows:
-        """Compile to one bound for each ratio of two prior probabilities."""
+    def check(self, domain: Domain, prior: Prior | None) -> None:
+        """Refuse an epsilon below the largest ratio that the prior alone gives."""
         prior = prior_for(self.name, domain, prior)
         least, most = prior.minimum, max(prior)
         if least == 0 and len(domain) > 1:
@@ -61,8 +59,3 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
                 f"max ln(P_x / P_x') = {math.log(most / least):.6g}, the ratio that the prior "
                 "alone gives; no channel can hide it"
             )
-        factors = [
-            [prior[other] / prior[x] if prior[x] else None for other in range(len(prior))]
-            for x in range(len(prior))
-        ]
-        return PairRows.of_levels(factors, lambda f: Bound(factor=f), self.name, self.epsilon)

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from mechdesign.domain import Domain, plain_label
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.labels import clean_labels
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior import Prior
 
 __all__ = ["HighLowLDP"]
 
@@ -55,11 +51,11 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
         if not self.sensitive:
             raise InputError("sensitive", "at least one label of the domain", "an empty list")
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
-        """Compile to one bound on every pair that starts at a sensitive input."""
-        pairs = np.zeros((len(domain), len(domain)), dtype=bool)
-        pairs[[domain.index(label, "sensitive") for label in self.sensitive]] = True
-        return PairRows.on(pairs, self.name, self.epsilon)
+    def aligned(self, domain: Domain) -> HighLowLDP:
+        """Return the notion, once its labels are found to be of the domain."""
+        for label in self.sensitive:
+            domain.index(label, "sensitive")
+        return self
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

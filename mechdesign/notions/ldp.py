@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from mechdesign.domain import Domain
-from mechdesign.notions.base import BudgetNotion, Notion
-from mechdesign.notions.block import BlockLDP
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior import Prior
+from mechdesign.notions.base import BudgetNotion
 
 __all__ = ["LDP"]
 
@@ -45,11 +36,3 @@ class LDP(BudgetNotion):
     example = """
 epsilon = 1.0               # nats; Q(y|x) <= e^epsilon Q(y|x') for every y, x, x'
 """
-
-    def of_each_law(self, blocks: Sequence[Sequence[Any]], *, every_law: bool) -> Notion | None:
-        """Return LDP inside each law, where all laws are given."""
-        return BlockLDP(self.epsilon, blocks) if every_law else None
-
-    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
-        """Compile to one bound on every ordered pair."""
-        return PairRows.on(np.ones((len(domain), len(domain))), self.name, self.epsilon)

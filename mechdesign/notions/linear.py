@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from mechdesign.domain import Domain, clean_label, plain_label
 from mechdesign.errors import InfeasibleError, InputError, check_keys, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, fraction_text
+from mechdesign.kernel.generators import Rows
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.row import Row
@@ -172,34 +173,33 @@ rows = [
             raise InputError("rows", "as many rows at every epsilon", "a number that changes")
         return found
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> LinearRows:
-        """Compile to the rows, one by one.
+    def check(self, domain: Domain, prior: Prior | None) -> None:
+        """Refuse a row that no channel satisfies.
 
-        Raises
-        ------
-        InputError
-            If a row is none, or names an input that there is not.
-        InfeasibleError
-            If no channel satisfies a row: as rows of Q sum to 1, the columns of a channel add up to
-            ones, so that what holds for all of them holds for the column of ones.
+        As rows of Q sum to 1, the columns of a channel add up to ones, so that what holds for all
+        of them holds for the column of ones.
         """
-        found = []
-        for n, row in enumerate(self._compiled(domain, prior)):
-            left, right = (
-                _placed(side, domain, f"rows[{n}].{key}")
-                for side, key in ((row.left, "left"), (row.right, "right"))
-            )
-            one, other = (sum(side.values(), Fraction(0)) for side in (left, right))
+        for row in self._compiled(domain, prior):
+            one, other = (sum(side.values(), Fraction(0)) for side in (row.left, row.right))
             if one > exp_lower(row.exponent) * other:
                 raise InfeasibleError(
                     f"{self.name}: no channel satisfies row {row.name!r}: its coefficients sum to "
                     f"{float(one):.6g} on the left, and to {float(other):.6g} times "
                     f"e**{float(row.exponent):.6g} on the right"
                 )
-            found.append(row._replace(left=left, right=right))
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> LinearRows:
+        """Compile to the rows, one by one, by their names and slopes."""
+        stated, slope = self.stated(domain, prior), Fraction(not self.has_epsilon)
+        self.check(domain, prior)
+        (part,) = stated.generators(domain, prior)
+        rows = [
+            Row(given.name, dict(row.left), row.exponent, dict(row.right), given.slope + slope)
+            for given, row in zip(stated._given, cast(Rows, part).rows, strict=True)
+        ]
         if not self.has_epsilon:
-            return LinearRows(found, len(domain), Fraction(0))
-        return LinearRows(found, len(domain), budget(self.epsilon), floor=0.0)
+            return LinearRows(rows, len(domain), Fraction(0))
+        return LinearRows(rows, len(domain), budget(self.epsilon), floor=0.0)
 
     def stated(self, domain: Domain, prior: Prior | None) -> LinearNotion:
         """Return the same notion with its rows as data."""
@@ -209,13 +209,12 @@ rows = [
         else:
             epsilon = budget(self.epsilon)
             rows = [row._replace(exponent=row.exponent - row.slope * epsilon) for row in rows]
-        labels = domain.labels
         placed = [
             row._replace(
-                left={labels[x]: v for x, v in _placed(row.left, domain, "left").items()},
-                right={labels[x]: v for x, v in _placed(row.right, domain, "right").items()},
+                left=_relabeled(row.left, domain, f"rows[{n}].left"),
+                right=_relabeled(row.right, domain, f"rows[{n}].right"),
             )
-            for row in rows
+            for n, row in enumerate(rows)
         ]
         return LinearNotion(placed, self.epsilon, self.called)
 
@@ -299,12 +298,12 @@ def _coefficients(given: Any, key: str) -> dict[Any, Fraction]:
     return {label: number for label, number in found.items() if number}
 
 
-def _placed(side: Mapping[Any, Fraction], domain: Domain, key: str) -> dict[int, Fraction]:
-    """Return coefficients by the number of the input; a label may be given as text."""
-    found: dict[int, Fraction] = {}
+def _relabeled(side: Mapping[Any, Fraction], domain: Domain, key: str) -> dict[Any, Fraction]:
+    """Return coefficients by the labels of the domain; one may be given as text."""
+    found: dict[Any, Fraction] = {}
     for label, value in side.items():
         x = (domain.index_of_text if isinstance(label, str) else domain.index)(label, key)
-        if x in found:
+        if (own := domain.labels[x]) in found:
             raise InputError(key, "labels that all differ", f"{shown(label)} twice")
-        found[x] = value
+        found[own] = value
     return found

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.lift_notion import LiftNotion
-from mechdesign.notions.rows.cone import Bound
 
 __all__ = ["LIP"]
 
 
-class LIP(BudgetNotion, LiftNotion):
+class LIP(BudgetNotion):
     """Local information privacy: e**-epsilon <= P(x|y) / P(x) <= e**epsilon for every x and y.
 
     With the output probability lambda = P . q of a column q: q_x <= e**epsilon lambda and
@@ -38,4 +36,6 @@ class LIP(BudgetNotion, LiftNotion):
     example = """
 epsilon = 1.0               # nats; P(x|y)/P(x) stays between e^-epsilon and e^epsilon
 """
-    bounds = Bound(), Bound()
+    on_interval = "mixture"
+    needs_prior = True
+    bounds_lift_from_below = True

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import gcd
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact
+from mechdesign.kernel.names import Notion as Words
+from mechdesign.kernel.names.ratios import Metric
 from mechdesign.notions.base import BudgetNotion, budget
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable, Points
 
@@ -87,11 +82,15 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
             return self.distance.aligned(labels, labels, "distance", "input")
         if not isinstance(self.distance, str):
             return ExactTable.of_function(self.distance, labels, labels, "distance")
+        points = self._points(domain)
+        return ExactTable.distances(points, points, self.distance)
+
+    def _points(self, domain: Domain) -> Points:
         points = domain.coordinates
         if points is None or (self.distance == "absolute" and len(points[0]) != 1):
             need = "numbers" if self.distance == "absolute" else "numbers or a grid"
             raise InputError("distance", f"{need} as the domain for {self.distance!r}", domain)
-        return ExactTable.distances(points, points, self.distance)
+        return points
 
     def aligned(self, domain: Domain) -> MetricPrivacy:
         """Return the notion with its distances written out, unless they have a name."""
@@ -107,43 +106,15 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         notion.epsilon, notion.distance = epsilon, distance
         return notion
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> PairRows:
-        """Compile to one bound for each distance that occurs."""
-        table = self.distances(domain)  # refuses labels without coordinates
-        named = isinstance(self.distance, str) and domain.positions is None
-        return self._rows(table, self._near(domain) if named else None)
-
-    def on_points(self, points: Points) -> PairRows:
-        """Compile for some points, by a distance with a name."""
-        return self._rows(ExactTable.distances(points, points, str(self.distance)), None)
-
-    def _rows(self, table: ExactTable, near: BoolArray | None) -> PairRows:
-        levels, index = _levels(table.numerators)
-        bounds = [Bound(slope=table.bound(int(level), up=False)) for level in levels]
-        return PairRows(self.name, bounds, index, self.epsilon, near)
-
-    def _near(self, domain: Domain) -> BoolArray:
-        """Return the pairs that have no other input on a shortest path between them.
-
-        Distances add up along such paths, so that the bounds at these pairs imply all others:
-        neighbors on a line, steps on a grid, and for Euclidean distances on it pairs whose steps
-        along the two sides have no common factor.
-        """
-        place = np.arange(len(domain)).reshape(domain.grid_shape or (1, -1))
-        if domain.grid_shape is None:
-            place[0] = sorted(range(len(domain)), key=(domain.numbers or ()).__getitem__)
-        rows, columns = place.shape
-        near = np.zeros((len(domain), len(domain)), dtype=bool)
-        for down in range(rows):
-            for right in range(columns):
-                if down + right == 1 if self.distance != "euclidean" else gcd(down, right) == 1:
-                    from_left, from_right = (
-                        place[: rows - down, : columns - right],
-                        place[: rows - down, right:],
-                    )
-                    near[from_left, place[down:, right:]] = True
-                    near[from_right, place[down:, : columns - right]] = True
-        return near | near.T
+    def words(self, domain: Domain, prior: Prior | None) -> Words:
+        """Return the distance by its name, or its numbers, without the way over text."""
+        if isinstance(self.distance, str):
+            self._points(domain)
+            return super().words(domain, prior)
+        table = self.distances(domain)
+        rows = table.numerators.tolist()
+        known = {n: table.bound(n, up=False) for n in {n for row in rows for n in row}}
+        return Metric(self.epsilon, tuple(tuple(known[n] for n in row) for row in rows))
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
@@ -151,14 +122,3 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         if isinstance(distance, ExactTable):
             distance = distance.to_table()
         return {**super().to_table(), "distance": distance}
-
-
-def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
-    """Return the numbers that occur, in rising order, and the place of each entry among them."""
-    if numerators.dtype != object and int(numerators.max()) <= numerators.size:
-        occurs = np.zeros(int(numerators.max()) + 1, dtype=bool)
-        occurs[numerators] = True
-        places: IntArray = np.cumsum(occurs, dtype=np.intp) - 1
-        return np.flatnonzero(occurs).tolist(), places[numerators]
-    levels, index = np.unique(numerators, return_inverse=True)
-    return levels.tolist(), index.reshape(numerators.shape).astype(np.intp)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.lift_notion import LiftNotion
-from mechdesign.notions.rows.cone import Bound
 
 __all__ = ["PML"]
 
 
-class PML(BudgetNotion, LiftNotion):
+class PML(BudgetNotion):
     """Pointwise maximal leakage: P(x|y) / P(x) <= e**epsilon for every x and y.
 
     Parameters
@@ -36,4 +34,5 @@ class PML(BudgetNotion, LiftNotion):
     example = """
 epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon
 """
-    bounds = Bound(), None
+    on_interval = "mixture"
+    needs_prior = True

@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mechdesign.domain import Domain, plain_label
-from mechdesign.errors import InputError, inside, shown, shown_kind
+from mechdesign.errors import InputError, check_keys, inside, shown, shown_kind
 from mechdesign.exact import Exact, fraction_text, short_text
-from mechdesign.labels import aligned, by_label, places
+from mechdesign.kernel.generators import Cone as KernelCone, Latent, Lift, Ratio, Rows
+from mechdesign.kernel.limits import Limit
+from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
-from mechdesign.notions.joint_laws.attribute import UncertainAttribute
-from mechdesign.notions.joint_laws.base import Attribute, check_rows, matrix_of
 from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, distribution, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
@@ -25,7 +25,7 @@ from mechdesign.prior_sets import Weights
 __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
 
 
-class SensitiveAttribute(Attribute):
+class SensitiveAttribute:
     """What is to be protected, where it is not the input: its values, and its joint distribution.
 
     The joint distribution with the input is given in one of two ways, each number exactly
@@ -77,7 +77,7 @@ class SensitiveAttribute(Attribute):
         self._marginal: Weights | None = None
         size, labels = len(self.domain), self.domain.labels
         if given_input is not None:
-            rows, self.input_labels, columns = matrix_of(given_input, "given_input")
+            rows, self.input_labels, columns = _matrix(given_input, "given_input")
             if columns is not None:
                 order = places(columns, labels, "given_input, columns", "value")
                 rows = [[row[s] for s in order] for row in rows]
@@ -85,7 +85,7 @@ class SensitiveAttribute(Attribute):
                 _distribution(row, f"given_input[{x}]", size) for x, row in enumerate(rows)
             )
         else:
-            rows, row_labels, self.input_labels = matrix_of(joint, "joint")
+            rows, row_labels, self.input_labels = _matrix(joint, "joint")
             if row_labels is not None:
                 rows = aligned(rows, row_labels, labels, "joint, rows", "value")
             self._marginal, self.given_input = _conditional(rows, size)
@@ -112,7 +112,9 @@ class SensitiveAttribute(Attribute):
         InputError
             If they do not fit the prior of the input, or a value has probability 0.
         """
-        check_rows("given_input", len(self.given_input), prior)
+        if len(self.given_input) != len(prior):
+            expected = f"{len(prior)} rows, one for each input"
+            raise InputError("given_input", expected, f"{len(self.given_input)} rows")
         for x, (p, q) in enumerate(zip(self._marginal or (), prior, strict=False)):
             if abs(p - q) > SUM_TOLERANCE:
                 raise InputError(
@@ -121,16 +123,16 @@ class SensitiveAttribute(Attribute):
                     f"sum {short_text(p)}",
                     "given_input states P(s|x) alone",
                 )
-        return self._given_value(self.given_input, prior, "values[{}]")
-
-    @property
-    def values(self) -> Domain:  # type: ignore[override]
-        """The values as a domain."""
-        return self.domain
-
-    def spread(self, notion: Notion) -> Notion:
-        """Return what a notion asks of the attribute: itself, as its joint law is known."""
-        return notion
+        columns = list(zip(*self.given_input, strict=True))
+        joint = [tuple(a * p for a, p in zip(column, prior, strict=True)) for column in columns]
+        masses = [sum(row, Fraction(0)) for row in joint]
+        if not all(masses):
+            s = masses.index(Fraction(0))
+            given = f"{shown(self.domain.labels[s])} with 0"
+            expected = "values of positive probability"
+            raise InputError(f"values[{s}]", expected, given, "leave it out")
+        rows = zip(joint, masses, strict=True)
+        return Prior(masses), [tuple(p / mass for p in row) for row, mass in rows]
 
     def to_table(self) -> dict[str, Any]:
         """Return the table of a problem file, numbers as exact text, as P(s|x) in either case."""
@@ -141,8 +143,18 @@ class SensitiveAttribute(Attribute):
             ),
         }
 
-    def _extent(self) -> str:
-        return f"{len(self.given_input)} inputs"
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SensitiveAttribute):
+            return NotImplemented
+        return self.to_table() == other.to_table()
+
+    def __hash__(self) -> int:
+        return hash(str(self.to_table()))
+
+    def __repr__(self) -> str:
+        labels = [shown(label) for label in self.domain.labels]
+        names = ", ".join(labels if len(labels) <= 4 else [*labels[:3], "..."])
+        return f"{type(self).__name__}({names}; {len(self.given_input)} inputs)"
 
 
 class SensitiveAttributePrivacy(Notion):
@@ -161,8 +173,7 @@ class SensitiveAttributePrivacy(Notion):
         lift bounds, pointwise maximal leakage, differential identifiability. Inputs that it names
         are values of S.
     attribute
-        The sensitive attribute, whose joint law with the input is known, or known up to a set
-        (:class:`~mechdesign.UncertainAttribute`); or a table of its keys.
+        The sensitive attribute; or a table of its keys.
 
     Raises
     ------
@@ -189,37 +200,55 @@ class SensitiveAttributePrivacy(Notion):
     allows_sensitive_attribute = False
     needs_prior = True
 
-    def __init__(self, notion: Notion, attribute: Attribute | Any) -> None:
+    def __init__(self, notion: Notion, attribute: SensitiveAttribute | Any) -> None:
         expected = "a notion about single outputs and one prior, to be about a sensitive attribute"
         if not isinstance(notion, Notion):
             raise InputError("notion", expected, shown_kind(notion))
         if not notion.allows_sensitive_attribute:
             raise InputError("notion", expected, notion.name)
         self.notion, self.name = notion, notion.name
-        if not isinstance(attribute, Attribute | Mapping):
+        if not isinstance(attribute, SensitiveAttribute | Mapping):
             expected = "a table { values, given_input } or { values, joint }"
             raise InputError("secret", expected, shown(attribute))
         with inside("secret"):
             self.attribute = attribute_of(attribute)
-        self._spread = self.attribute.spread(notion)
 
     @property
     def epsilon(self) -> Fraction:
         """The budget in nats; 0 for a notion that has none."""
         return getattr(self.notion, "epsilon", None) or Fraction(0)
 
-    def family(self, domain: Domain, prior: Prior | None) -> LatentRows:
-        """Compile the rows of the notion on the values of S, and state them for the inputs."""
+    def _behind(self, domain: Domain, prior: Prior | None) -> tuple[Prior, list[Weights]]:
+        """Return P(s), and P(x|s), a row for each value."""
         given = prior_for(f"{self.name} of a sensitive attribute", domain, prior)
         with inside("secret"):
-            masses, given_value = self.attribute.aligned(domain).distributions(given)
-        return LatentRows(self._spread.family(self.attribute.domain, masses), given_value)
+            return self.attribute.aligned(domain).distributions(given)
+
+    def family(self, domain: Domain, prior: Prior | None = None) -> LatentRows:
+        """Compile the rows of the notion on the values of S, and state them for the inputs."""
+        masses, given_value = self._behind(domain, prior)
+        return LatentRows(self.notion.family(self.attribute.domain, masses), given_value)
+
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[KernelCone | Limit, ...]:
+        """Return the generators of the notion on the values of S, behind P(x|s)."""
+        masses, given_value = self._behind(domain, prior)
+        found = []
+        for part in self.notion.generators(self.attribute.domain, masses):
+            if not isinstance(part, Ratio | Lift | Rows):
+                raise InputError("notion", "rows on the values of the attribute", part.kind)
+            found.append(Latent(tuple(given_value), part))
+        return tuple(found)
+
+    @property
+    def states_generators(self) -> bool:
+        """Whether the notion is one's own."""
+        return self.notion.states_generators
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
         """Return the notion with its numbers in the order of the values and of the domain."""
         with inside("secret"):
             attribute = self.attribute.aligned(domain)
-        return SensitiveAttributePrivacy(self.notion.aligned(attribute.values), attribute)
+        return SensitiveAttributePrivacy(self.notion.aligned(attribute.domain), attribute)
 
     def at(self, epsilon: Exact) -> SensitiveAttributePrivacy:
         """Return the same notion of the same attribute with another budget."""
@@ -231,7 +260,7 @@ class SensitiveAttributePrivacy(Notion):
         return self.notion.has_epsilon
 
     def protected(self, _domain: Domain) -> Domain:
-        """Return the values of the sensitive attribute; with the number of the law, if unknown."""
+        """Return the values of the sensitive attribute."""
         return self.attribute.domain
 
     @property
@@ -241,10 +270,7 @@ class SensitiveAttributePrivacy(Notion):
 
     def stated(self, domain: Domain, prior: Prior | None) -> SensitiveAttributePrivacy:
         """Return the same with the notion as a file states it, for the values of the attribute."""
-        masses, _ = self.attribute.distributions(
-            prior_for(f"{self.name} of a sensitive attribute", domain, prior)
-        )
-        inner = self.notion.stated(self.attribute.values, masses)
+        inner = self.notion.stated(self.attribute.domain, self._behind(domain, prior)[0])
         return SensitiveAttributePrivacy(inner, self.attribute)
 
     def to_table(self) -> dict[str, Any]:
@@ -255,19 +281,26 @@ class SensitiveAttributePrivacy(Notion):
         return f"SensitiveAttributePrivacy({self.notion!r}, {self.attribute!r})"
 
 
-def attribute_of(given: Attribute | Mapping[str, Any]) -> Attribute:
-    """Return the attribute that a table states, with one joint law or a set; or itself.
+def attribute_of(given: SensitiveAttribute | Mapping[str, Any]) -> SensitiveAttribute:
+    """Return the attribute that a table states; or itself.
 
     Raises
     ------
     InputError
         If it is none.
     """
-    if isinstance(given, Attribute):
+    if isinstance(given, SensitiveAttribute):
         return given
-    if set(given) & {"laws", "radius", "lower", "upper"}:
-        return UncertainAttribute.from_table(given)
-    return SensitiveAttribute.from_table(given)
+    check_keys(given, "", SensitiveAttribute.KEYS, required=("values",))
+    return SensitiveAttribute(**given)
+
+
+def _matrix(given: Any, key: str) -> tuple[list[list[Any]], Labels | None, Labels | None]:
+    """Return the rows of a matrix, at least one, with the labels of its rows and columns."""
+    found = split_matrix(given, key, "a list of lists of numbers", "a list of numbers >= 0")
+    if not found[0]:
+        raise InputError(key, "at least one row", "an empty list")
+    return found
 
 
 def _distribution(given: Any, key: str, size: int) -> Weights:

@@ -180,7 +180,7 @@ def plot_loss(
 
 def _numbers(channel: ContinuousChannel, span: tuple[Any, Any] | None) -> FloatArray:
     """Return the numbers at which to draw, both ends included."""
-    ends = float(channel.interval.low), float(channel.interval.high)
+    ends = float(channel.sides[0].low), float(channel.sides[0].high)
     if span is None:
         finite = [float(p) for p in channel.points if np.isfinite(float(p))] or [0.0]
         tail = TAIL * (finite[-1] - finite[0]) or 1.0

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.continuous import Interval
-from mechdesign.continuous.plane import PlaneChannel
+from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.errors import InputError, shown
 from mechdesign.plots.style import GREY, VERMILION, axes_or_new, plain, save
 
@@ -33,7 +32,7 @@ PROBABILITY = "probability of the report"
 
 
 def plot_reports(
-    channel: PlaneChannel, point: Sequence[Any], ax: Axes | None = None, title: str = ""
+    channel: ContinuousChannel, point: Sequence[Any], ax: Axes | None = None, title: str = ""
 ) -> Axes:
     """Draw the reports of a point on the map: the likelier, the larger and the darker.
 
@@ -65,7 +64,7 @@ def plot_reports(
     >>> from mechdesign.channel import Channel
     >>> rows = [["3/4", "1/4"]] * 2 + [["1/4", "3/4"]] * 2
     >>> nodes = Channel.from_matrix(rows, outputs=[(0, 1), (2, 1)])
-    >>> west_or_east = PlaneChannel([(0, 0), (2, 2)], [[0, 2], [0, 2]], nodes)
+    >>> west_or_east = ContinuousChannel([(0, 0), (2, 2)], "linear", [[0, 2], [0, 2]], nodes)
     >>> plot_reports(west_or_east, (0.5, 1), Figure().subplots()).get_title()
     'reports of the cross, (0.5, 1)'
     """
@@ -75,7 +74,9 @@ def plot_reports(
     return ax
 
 
-def save_reports_plot(channel: PlaneChannel, path: str | os.PathLike[str], title: str = "") -> None:
+def save_reports_plot(
+    channel: ContinuousChannel, path: str | os.PathLike[str], title: str = ""
+) -> None:
     """Draw the reports of four points of a channel to a PNG, PDF or SVG file.
 
     The points are a quarter of the sides away from the corners of the box; see
@@ -101,7 +102,7 @@ def save_reports_plot(channel: PlaneChannel, path: str | os.PathLike[str], title
     save(path, draw, SIZE_OF_FOUR, panels=(2, 2))
 
 
-def _draw(channel: PlaneChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:
+def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:
     """Draw one panel, without a color scale."""
     try:
         places = np.array(channel.outputs, dtype=float).reshape(-1, 2)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from mechdesign import outside
-from mechdesign.errors import InfeasibleError, MechdesignError
+from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.stopwatch import Stopwatch
 
@@ -107,6 +107,7 @@ class Limits:
     """The best bound on the loss that was told so far."""
     _start: float = field(default=0.0, init=False)
     _told: float = field(default=math.nan, init=False)
+    _proving: bool = field(default=False, init=False)
     _closed: bool = field(default=False, init=False)
     _whole: Limits | None = field(default=None, init=False)
     _unit: float = field(default=0.0, init=False)
@@ -165,24 +166,18 @@ class Limits:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
 
-    def proof_stop(self) -> Callable[[], str]:
-        """Return what a proof that begins now asks, again and again, whether and why to give up.
+    def proof_seconds(self) -> float | None:
+        """Return the time that is left for a proof; None without a limit.
 
-        It gives up where it would be late by a second and a twentieth of the time limit; at an
-        interrupt; and, if the search was ended by one, after :data:`AFTER_INTERRUPT` seconds.
+        It may be late by a second and a twentieth of the time limit; where the search was
+        interrupted it has :data:`AFTER_INTERRUPT` seconds.
         """
         if self._whole is not None:
-            return self._whole.proof_stop()
-        latest, before = LATE * self.seconds + 1, self.interrupted
-        if before:
+            return self._whole.proof_seconds()
+        latest = LATE * self.seconds + 1
+        if self.interrupted:
             latest = min(latest, self.elapsed + AFTER_INTERRUPT)
-
-        def stop() -> str:
-            if self.interrupted and not before:
-                return "an interrupt"
-            return "none, as time is over" if self.elapsed >= latest else ""
-
-        return stop
+        return latest - self.elapsed if math.isfinite(latest) else None
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
@@ -224,6 +219,15 @@ class Limits:
         return not final and isinstance(error, (MechdesignError, *outside.NUMERICAL))
 
     @contextmanager
+    def proof(self) -> Iterator[None]:
+        """Let the first Ctrl-C end a proof, by a LimitError in it, and not the search."""
+        self._proving = True
+        try:
+            yield
+        finally:
+            self._proving = False
+
+    @contextmanager
     def interruptible(self) -> Iterator[Limits]:
         """Let the first Ctrl-C stop the search and keep its answer; a second one acts as usual.
 
@@ -237,6 +241,8 @@ class Limits:
         def stop(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
             signal.signal(signal.SIGINT, before)
+            if self._proving:
+                raise LimitError("the proof", "an end in time", "an interrupt")
 
         if before is None:  # a handler that was not installed from Python cannot be restored
             yield self

@@ -9,10 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from mechdesign.certify import canonical
-from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution, reference_of
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files import SavedChannel, load_channel, write_atomically
+from mechdesign.kernel import canonical
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.schema import read
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
@@ -77,11 +79,11 @@ class Finished:
         except (CertificateError, InputError):
             return None
         document, verified = saved.document, saved.verified
-        if verified.value is None or verified.bound is None or "numeric" in document["certificate"]:
+        if verified.value is None or verified.bound is None or document["certificate"] is None:
             return None
         if canonical(document["problem"]) != canonical(problem.to_table()):
             return None
-        certificate = document["certificate"]
+        certificate = read(Certificate, document["certificate"])
         return Solution(
             problem=problem,
             channel=saved.channel,
@@ -96,7 +98,7 @@ class Finished:
             considered=tuple(Considered(**each) for each in document["considered"]),
             notes=tuple(document["notes"]),
             certificate=certificate,
-            decoder=_decoder(problem, saved),
+            decoder=_decoder(problem, saved, certificate),
             seconds=document["seconds"],
             timings=document["timings"],
         )
@@ -124,12 +126,14 @@ class Finished:
         write_atomically(path, json.dumps(solution.document()), durable=False)
 
 
-def _decoder(problem: Problem, saved: SavedChannel) -> tuple[Any, ...] | None:
+def _decoder(
+    problem: Problem, saved: SavedChannel, certificate: Certificate
+) -> tuple[Any, ...] | None:
     """Return what the aggregator reads from each output: what the file states, or what is best."""
     readings = saved.document["channel"].get("readings")
     if readings is not None:
         whole = int(readings["denominator"])
         return tuple(Fraction(int(top), whole) for top in readings["numerators"])
-    named = (saved.document["certificate"]["dual"] or {}).get("prior")
+    named = reference_of(certificate)
     prior = problem.utility.reference(problem.prior) if named is None else Prior(named)
     return problem.utility.decoder(saved.channel, prior)

@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from mechdesign.certify.channel_file import OPTIMAL_GAP
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import INTERRUPTED
 from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
+from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
 from mechdesign.routes import ROUTES, Considered
 from mechdesign.routes.closed_form import ClosedForms

@@ -24,7 +24,7 @@ def test_from_the_example_to_a_verified_file(
     assert main(["solve", str(problem), "--gap", "0.1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["gap"] <= 0.1
-    assert found["cells"] == len(found["channel"]["points"]) - 1
+    assert found["cells"] == len(found["rounding"]["axes"][0]) - 1
     assert main(["verify", str(saved)]) == 0
     assert "no private kernel on the interval has a loss below" in capsys.readouterr().out
 

@@ -288,8 +288,8 @@ def test_verify_shows_a_long_statement_in_part(
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        ("on an interval, lip", ["domain", "law", "privacy", "utility"]),
-        ("in the plane, ldp worst", ["domain", "law", "privacy", "utility"]),
+        ("on an interval, lip", ["domain", "prior", "privacy", "utility"]),
+        ("in the plane, ldp worst", ["domain", "prior", "privacy", "utility"]),
         ("mechanism lip", ["domain", "prior", "privacy"]),
         ("mechanism line noise", ["domain", "privacy"]),
         ("bare channel", ["domain"]),

@@ -363,7 +363,8 @@ def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> N
         columns = range(table.shape[1])
         best = min(prior.mean([table.lower(x, y) for x in range(k)]) for y in columns)
     if k > 1:
-        assert solution.value == solution.bound == best
+        assert solution.value == best
+        assert 0 <= best - solution.bound <= Fraction(1, 10**25)  # prices are in fixed point
     assert solution.status == "optimal"
     for notion in problem.privacy:
         assert abs(notion.leakage(solution.channel, prior)) == 0 or k == 1
@@ -462,8 +463,8 @@ def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
             assert value_of(form, problem) == pytest.approx(optimum(problem), abs=1e-8)
 
 
-def test_each_names_its_source_and_a_bound_that_the_checker_knows() -> None:
-    from mechdesign.certify.proof import THEOREMS
+def test_each_names_its_source_and_a_bound_that_the_kernel_proves() -> None:
+    from mechdesign.designs.universal import THEOREMS
 
     for form in CLOSED_FORMS:
         assert form.name

@@ -48,7 +48,7 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import LinearUtility, Utility

@@ -324,7 +324,7 @@ def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, k
     values = data.draw(st.lists(st.fractions(0, 1, max_denominator=60), min_size=1, max_size=9))
     expected = [Fraction(0)] * len(channel.inputs)
     for value in values:
-        for node, weight in channel._rounding.weights(value).items():
+        for node, weight in channel._line.weights(value).items():
             expected[node] += weight / len(values)
     prior = channel.node_prior(Samples(values))
     assert list(prior) == expected

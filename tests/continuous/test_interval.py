@@ -42,7 +42,7 @@ MAE = md.MeanAbsoluteError()
             lambda: md.ContinuousProblem([0, 1], md.DifferentialIdentifiability(1), MAE),
             "privacy: expected one",
         ),
-        (lambda: md.ContinuousProblem([0, 1], md.HighLowLDP(1, [0]), MAE), "sensitive: expected"),
+        (lambda: md.ContinuousProblem([0, 1], md.HighLowLDP(1, [0]), MAE), "privacy: expected one"),
         (lambda: md.ContinuousProblem([0, 1], md.LDP(1), md.HammingLoss()), "utility: expected"),
         (lambda: md.ContinuousProblem([0, 1], md.LIP(1), MAE), "the law that lip is defined by"),
         (lambda: md.ContinuousProblem([0, math.inf], md.LDP(1), MAE), "no law is uniform without"),

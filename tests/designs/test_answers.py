@@ -27,10 +27,10 @@ from mechdesign import (
     min_epsilon,
     trace_frontier,
 )
-from mechdesign.certify import verify
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import candidate, facade
 from mechdesign.designs.answers import Answers
+from mechdesign.kernel import verify
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
 from mechdesign.routes.base import Dual
 from mechdesign.routes.limits import Limits, Progress
@@ -152,7 +152,7 @@ def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
     verify(solution.document())
 
 
-@pytest.mark.parametrize("step", ["repair", "Channel", "prove"])
+@pytest.mark.parametrize("step", ["repair", "Channel", "value"])
 def test_memory_may_run_out_at_any_step(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the repair or the proof of the first answer; the next one stands."""
     real, calls = getattr(candidate, step), list[int]()

@@ -9,7 +9,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign import HammingLoss, Problem, Solution, design
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.utilities import Distortion
 
 DISEASES = ["flu", "healthy", "rare"]

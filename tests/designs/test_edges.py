@@ -36,7 +36,7 @@ from mechdesign import (
     Solution,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.routes.limits import Progress
 from mechdesign.sweeps.many import design_many
 from tests.strategies import lp_optimum

@@ -26,9 +26,9 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import verify
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import Answers
+from mechdesign.kernel import verify
 from mechdesign.routes import ROUTES, Attempt, RawSolution, Route, Verdict, plan
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.starts import route as starts

@@ -8,7 +8,7 @@ from functools import lru_cache
 import pytest
 
 from mechdesign import LDP, LIP, HammingLoss, MutualInformation, Problem, Solution, design
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 
 PROBLEMS = {
     "minimized": Problem(["a", "b", "c"], LDP(1), HammingLoss(), prior=[0.5, 0.3, 0.2]),

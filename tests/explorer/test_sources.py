@@ -90,7 +90,8 @@ def test_the_packed_files_are_a_whole_checker(tmp_path: Path) -> None:
     save(design(load_problem(ROOT / "problems" / "lip" / "rare_disease.toml")), channel)
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from mechdesign.certify import parse, verify\n"
+        "from mechdesign.kernel.documents import parse\n"
+        "from mechdesign.kernel.verify import verify\n"
         f"print(verify(parse(open({str(channel)!r}).read())))\n"
     )
     run = [sys.executable, "-I", "-S", "-c", program]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mechdesign as md
-from mechdesign.certify import digest, verify
+from mechdesign.kernel import digest, verify
 
 GRID = md.Channel.from_matrix([[1, 0], ["1/3", "2/3"]], inputs=md.Domain.grid(1, 2, "1/2"))
 TEXT = md.Channel.from_matrix([["1/2", "1/4", "1/4"]] * 2, inputs=["a", "b"], outputs=[0, 0.5, "x"])
@@ -32,11 +32,11 @@ TAMPERED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a row sum": lambda d: d["channel"]["numerators"][0].__setitem__(0, "1"),
     "the matrix": lambda d: d["channel"]["matrix"][0].__setitem__(0, 0.4),
     "an input": lambda d: d["channel"]["inputs"].__setitem__(0, "c"),
-    "inputs alike": lambda d: d["domain"].__setitem__("values", ["a", "a"]),
+    "inputs alike": lambda d: d["problem"]["domain"].__setitem__("values", ["a", "a"]),
     "outputs alike": lambda d: d["channel"].__setitem__("outputs", [0, 0, "x"]),
     "the bits": lambda d: d["channel"].__setitem__("bits", 61),
     "a claim of privacy": lambda d: d.__setitem__("privacy", [{"notion": "ldp", "epsilon": 0}]),
-    "a claim within the inputs": lambda d: d["domain"].__setitem__("privacy", "ldp"),
+    "a claim within the inputs": lambda d: d["problem"]["domain"].__setitem__("privacy", "ldp"),
     "a decoder": lambda d: d["channel"].__setitem__("decoder", [1, 2, 3]),
     "no channel": lambda d: d.pop("channel"),
 }
@@ -58,7 +58,7 @@ def test_what_was_changed_is_refused(change: str, tmp_path: Path) -> None:
 
 def test_a_proof_without_its_problem_is_no_bare_channel(tmp_path: Path) -> None:
     document = md.design(md.Problem(2, md.LDP(1), md.HammingLoss())).document()
-    document |= {"format": "mechdesign-bare-channel"}
+    del document["certificate"]
     document["digest"] = digest(document)
-    with pytest.raises(md.CertificateError, match="'title' is no key of bare channel file"):
+    with pytest.raises(md.CertificateError, match="title: bare file has no such key"):
         verify(document)

@@ -46,7 +46,7 @@ def test_laws_are_read(tmp_path: Path, line: str) -> None:
     notion = HEAD if "uniform" not in line else HEAD.replace("lip", "ldp")
     problem = md.load_problem(written(tmp_path, notion + line))
     assert isinstance(problem, md.ContinuousProblem)
-    assert problem.interval == md.Interval(0, 1)
+    assert problem.domain == md.Interval(0, 1)
     assert problem.prior.to_table() == LAWS[line].to_table()
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from mechdesign.certify import digest, verify
 from mechdesign.cli import main
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
@@ -22,6 +21,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
 from mechdesign.files.folders import data_from
+from mechdesign.kernel import digest, verify
 from mechdesign.notions import (
     LDP,
     LIP,
@@ -555,8 +555,19 @@ def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixtu
             assert saved[key] == printed[key]
 
 
-@pytest.mark.parametrize("key", ["domain", "prior", "privacy", "utility", "outputs"])
-def test_a_missing_part_is_named_without_pythons_words(key: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("domain", "the key 'domain' is missing"),
+        ("prior", "states no prior"),
+        ("privacy", "does not claim every notion"),
+        ("utility", "the objective claimed is not that of the problem"),
+        ("outputs", "needs the outputs that were allowed"),
+    ],
+)
+def test_a_missing_part_is_named_without_pythons_words(
+    key: str, words: str, tmp_path: Path
+) -> None:
     file = tmp_path / "channel.json"
     save(design(Problem(Domain(["a", "b"]), LDP(1), HammingLoss())), file)
     document = json.loads(file.read_text(encoding="utf-8"))
@@ -564,7 +575,8 @@ def test_a_missing_part_is_named_without_pythons_words(key: str, tmp_path: Path)
         name = key if key in holder else "problem"
         part = holder.pop(name)
         document["digest"] = digest(document)
-        with pytest.raises(CertificateError, match=f"has no '{name}'$"):
+        missing = words if holder is not document else f"the key '{name}' is missing"
+        with pytest.raises(CertificateError, match=missing):
             verify(document)
         holder[name] = part
     document["problem"][key] = 7

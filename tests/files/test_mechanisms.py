@@ -38,8 +38,7 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.mechanisms.registry import FORMS
 from mechdesign.notions import Notion
-from tests.certify.test_mechanism_file import MADE
-from tests.documents import sealed
+from tests.kernel.laws.support import MADE, sealed
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -92,7 +91,7 @@ def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     save(MADE[name], file)
     document = json.loads(file.read_text())
-    document["leakage"] = document["leakage"] / 2
+    document["privacy"][0]["leakage"] /= 2
     file.write_text(json.dumps(document))
     with pytest.raises(CertificateError, match="digest"):
         load_mechanism(file)
@@ -163,11 +162,12 @@ def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
         except (CertificateError, InputError):  # InputError: no JSON, such as NaN
             continue
         assert isinstance(found, Mechanism)
+        (stated,) = document["problem"]["privacy"]
         if found.leakage_factor is None:  # each pair of inputs has a bound of its own
             assert found.privacy.holds(found.dense())
         else:
-            assert found.largest_ratio() <= exp_lower(as_fraction(document["privacy"]["epsilon"]))
-        assert found.privacy.to_table()["notion"] == document["privacy"]["notion"]
+            assert found.largest_ratio() <= exp_lower(as_fraction(stated["epsilon"]))
+        assert found.privacy.to_table()["notion"] == stated["notion"]
 
 
 def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign import Domain, InputError, MetricPrivacy
-from mechdesign.certify import verify
 from mechdesign.geography.points import EARTH_RADIUS, NearestPoint, great_circle
+from mechdesign.kernel import verify
 from tests.strategies import examples, lp_optimum
 
 PLANE = [["0", "0"], ["0.5", "-1"], ["1/3", "2"], ["1.5", "1"]]

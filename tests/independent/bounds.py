@@ -1,23 +1,22 @@
-"""Values and bounds of objectives: each bound proved anew, over all rays where rays are needed."""
+"""The five slots of a certificate, evaluated naively: prices are held against all extreme rays.
+
+Every step here rounds up, or takes the best that the slot could prove, so that the bound of the
+kernel is at most the bound here, and equal to it but for rounding where the oracle is exact.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
-from tests.independent.privacy import LIFTS, RATIOS, SUMS, Notion, Row, information, information_of
-from tests.independent.purposes import GUESS, PURPOSES, SCORES, gain_of, is_infinite, losses_of
 from tests.independent.rationals import (
-    BITS,
     ONE,
     PI,
     ZERO,
-    Interval,
     Unable,
     Vector,
     dot,
@@ -25,1000 +24,514 @@ from tests.independent.rationals import (
     exp,
     ln,
     need,
-    plus,
     root,
-    times,
 )
-from tests.independent.reading import (
-    Inputs,
-    claim,
-    distance,
-    distribution,
-    fraction,
-    index,
-    keys,
-    number,
-    numbers,
-    sequence,
+from tests.independent.reading import distribution, exact, index, keys, numbers, sequence
+from tests.independent.statement import (
+    Aim,
+    Part,
+    Row,
+    Statement,
+    always,
+    ratios,
+    unit,
 )
 
-LOSSES = {"mean-absolute-error", "mean-squared-distance", "hamming", "euclidean", "distortion"}
-RISKS = {"l2-risk", "tv-risk"}
-MAXIMIZED = {"mutual-information", "bayes-accuracy"} | PURPOSES
-READ = "unbiased-variance"
-OBJECTIVES = LOSSES | RISKS | MAXIMIZED | {"posterior-mean-squared-error", READ}
-
-Matrix = list[list[Fraction]]
-MOST_CHOICES = 30_000
+MOST_RAYS = 400
 
 
 @dataclass
-class Problem:
-    inputs: Inputs
-    prior: Vector
-    notions: list[Notion]
-    objective: str
-    worst: bool
-    f: Vector | None
-    outputs: list[Any] | None
-    losses: list[list[Interval]] | None
-    terms: list[Vector] | None = None
-
-    @property
-    def k(self) -> int:
-        return len(self.prior)
+class Program:
+    constant: Fraction
+    nodes: list[list[Fraction]]
+    gain: Callable[[Vector], Fraction] | None = None
+    curves: list[Vector] | None = None
+    tails: int = 0
+    finish: Callable[[Fraction], Fraction] = lambda v: v
 
 
-def costs(table: dict[str, Any], inputs: Inputs, outputs: list[Any]) -> list[list[Interval]]:
-    """Return bounds on the loss of each input and output."""
-    name, k = table["objective"], len(inputs)
-    if name == "distortion":
-        rows = [sequence(r, len(outputs)) for r in sequence(table["matrix"], k)]
-        return [[exactly(fraction(entry)) for entry in r] for r in rows]
-    if name == "hamming":
-        return [[exactly(ONE * (x != y)) for y in outputs] for x in inputs.labels]
-    here, there = inputs.points(inputs.labels), inputs.points(outputs)
-    if name == "mean-squared-distance":
-        return [
-            [exactly(sum((s - t) ** 2 for s, t in zip(a, b, strict=True))) for b in there]
-            for a in here
-        ]
-    need(name == "euclidean" or len(here[0]) == 1, "numbers")
-    found = [[distance("euclidean", a, b) for b in there] for a in here]
-    return [[times(root(radicand), c) for c, radicand in r] for r in found]
+def bound(statement: Statement, certificate: Any) -> Fraction:
+    """Return the most that a certificate may prove of the objective."""
+    table = keys(certificate, ["linearization", "oracle"], ["relaxations", "multipliers", "prices"])
+    for relaxation in sequence(table.get("relaxations", [])):
+        statement = relaxed(statement, relaxation)
+    k, program = statement.k, linearized(statement, table["linearization"])
+    blocks = sequence(table.get("multipliers", []))
+    need(program.gain is None or not blocks, "multipliers of a gain")
+    paid = multiplied(statement, program, blocks)
+    stated = table.get("prices")
+    u = [ZERO] * k if stated is None else [Fraction(v) for v in numbers(stated)]
+    need(len(u) == k, "a price for each input")
+    oracle = table["oracle"]
+    need(isinstance(oracle, dict) and oracle.get("kind") in ORACLES, "an oracle")
+    if program.gain is not None:
+        rays = extreme(statement)
+        n = direction(statement, oracle)
+        gains = program.gain
+        level = least_level([(-gains(r) - dot(u, r), dot(n, r)) for r in rays])
+        return program.finish(program.constant + sum(u) + level * sum(n))
+    plain = len(program.nodes) - program.tails
+    need(plain > 0, "a node")
+    price = ORACLES[oracle["kind"]](statement, oracle)
+    safe = [price(c, u if n < plain else [ZERO] * k) for n, c in enumerate(program.nodes)]
+    tiny = Fraction(1, 10**15)
+    need(all(min(tail) >= -tiny for tail in safe[plain:]), "tails at which prices 0 are safe")
+    joined = [min(entries) for entries in zip(*safe[:plain], strict=True)]
+    if program.curves is not None:
+        bends = [*zip(safe, safe[1:plain], program.curves, strict=False)]
+        joined = [min(sunk(a[x], b[x], c[x]) for a, b, c in bends) for x in range(k)]
+    if oracle["kind"] == "entropy":
+        paid += sum(exact(v) * statement.limits[n].limit for n, v in oracle["multipliers"])
+    return program.finish(program.constant + sum(joined) - paid)
 
 
-# --- values of a channel, which is a list of columns ----------------------------------------------
+def sunk(a: Fraction, b: Fraction, c: Fraction) -> Fraction:
+    """Return the least of (1 - t) a + t b - c t (1 - t)."""
+    t = (c + a - b) / (2 * c) if c else ZERO
+    inside = [a, b]
+    if 0 < t < 1:
+        inside.append((1 - t) * a + t * b - c * t * (1 - t))
+    return min(inside)
 
 
-def value(problem: Problem, columns: list[Vector], used: Sequence[int] = ()) -> Interval:
-    """Return bounds on the objective of a channel; `used` are its outputs among those allowed."""
-    p, name = problem.prior, problem.objective
-    if problem.losses is not None:
-        each = [exactly(ZERO)] * problem.k
-        for q, y in zip(columns, used, strict=True):
-            each = [plus(e, times(problem.losses[x][y], q[x])) for x, e in enumerate(each)]
-        if problem.worst:
-            return max(low for low, _ in each), max(high for _, high in each)
-        return sum(v * e[0] for v, e in zip(p, each, strict=True)), sum(
-            v * e[1] for v, e in zip(p, each, strict=True)
-        )
-    if name == "mutual-information":
-        return information(columns, p)
-    if name in RISKS:
-        return risk(name, columns, p)
-    need(name != READ, "readings")
-    if problem.terms is not None:
-        found = [gain(problem, q) for q in columns]
-        return sum((low for low, _ in found), ZERO), sum((high for _, high in found), ZERO)
-    gained = sum((gain(problem, q)[0] for q in columns), ZERO)
-    return exactly(gained if name == "bayes-accuracy" else without_report(problem) - gained)
+def least_level(pairs: Sequence[tuple[Fraction, Fraction]]) -> Fraction:
+    """Return the largest level with rest >= level n for all pairs of a rest and n >= 0."""
+    found = [rest / n for rest, n in pairs if n > 0]
+    need(found and all(rest >= -Fraction(1, 10**15) for rest, n in pairs if n <= 0), "a direction")
+    return min(found)
 
 
-def variance(problem: Problem, columns: list[Vector], v: Vector) -> Fraction:
-    """Return the variance of readings whose mean is f at every input, on average or at worst."""
-    f = problem.f or ()
-    rows = list(zip(*columns, strict=True))
-    need(all(dot(row, v) == a for row, a in zip(rows, f, strict=True)), "readings without bias")
-    squares = tuple(a * a for a in v)
-    each = [dot(row, squares) - a * a for row, a in zip(rows, f, strict=True)]
-    return max(each) if problem.worst else dot(problem.prior, each)
+# --- relaxations ----------------------------------------------------------------------------------
 
 
-def without_report(problem: Problem) -> Fraction:
-    f = problem.f
-    return ONE if f is None else dot(problem.prior, tuple(v * v for v in f))
+def relaxed(s: Statement, table: Any) -> Statement:
+    need(isinstance(table, dict), "a relaxation")
+    kind, aim = table.get("kind"), s.aim
+    if kind == "average":
+        w = [Fraction(v) for v in numbers(keys(table, ["kind", "weights"])["weights"])]
+        need(len(w) == s.k and min(w) >= 0 < sum(w) and aim.weights is None, "an average")
+        need(aim.form in ("loss", "reading", "risk"), "an average of a worst case")
+        mean = tuple(v / sum(w) for v in w)
+        return replace(s, aim=replace(aim, weights=mean, p=mean))
+    if kind == "members":
+        keys(table, ["kind", "place", "priors"])
+        place = index(table["place"], len(s.cone))
+        part = s.cone[place]
+        size = s.k if part.matrix is None else len(part.matrix)
+        priors = [distribution(p, size) for p in sequence(table["priors"])]
+        need(part.has is not None and priors, "a set of priors")
+        assert part.has is not None
+        need(all(map(part.has, priors)), "members of the set")
+        return replace(s, cone=[*s.cone[:place], part.listed(priors), *s.cone[place + 1 :]])
+    if kind == "restrict":
+        kept = [index(x, s.k) for x in sequence(keys(table, ["kind", "inputs"])["inputs"])]
+        need(kept and len(set(kept)) == len(kept), "inputs, each once")
+        gone = [x for x in range(s.k) if x not in kept]
+        return cut(s, kept, forgotten(aim, kept, gone))
+    if kind == "implied":
+        keys(table, ["kind"], ["alone"])
+        return implied(s, table.get("alone", True))
+    need(kind == "representatives", "a relaxation")
+    r = [index(x, s.k) for x in sequence(keys(table, ["kind", "stands"])["stands"], s.k)]
+    need(all(r[i] == i for i in r) and aim.form == "loss" and aim.weights, "representatives")
+    return represented(s, r)
 
 
-def gain(problem: Problem, q: Vector) -> Interval:
-    """Return bounds on g(q), where the objective is a sum of such gains, or a constant less it."""
-    p, law = problem.prior, dot(problem.prior, q)
-    if problem.objective == "mutual-information":
-        return information_of(q, p)
-    if problem.terms is not None:
-        return gain_of(problem.objective, problem.terms, p, q)
-    if problem.objective == "bayes-accuracy":
-        return exactly(max(a * b for a, b in zip(p, q, strict=True)))
-    if law == 0:
-        return exactly(ZERO)
-    weighed = [a * b for a, b in zip(p, q, strict=True)]
-    if problem.f is None:
-        return exactly(sum(v * v for v in weighed) / law)
-    return exactly(dot(tuple(weighed), problem.f) ** 2 / law)
+def cut(s: Statement, kept: list[int], aim: Aim) -> Statement:
+    place = {x: n for n, x in enumerate(kept)}
 
+    def short(v: Vector) -> Vector:
+        return tuple(v[x] for x in kept)
 
-def second_moments(columns: list[Vector], p: Vector) -> Matrix:
-    k = len(p)
-    found = [[ZERO] * k for _ in range(k)]
-    for q in columns:
-        law = dot(p, q)
-        for x, z in itertools.product(range(k), repeat=2):
-            found[x][z] += q[x] * q[z] / law if law else ZERO
-    return found
+    def inside(*vectors: Vector) -> bool:
+        return all(not a or x in place for v in vectors for x, a in enumerate(v))
 
+    def rows(found: Iterable[Row]) -> list[Row]:
+        left = [row for row in found if inside(row.left, row.right)]
+        return [Row(short(row.left), short(row.right), row.exponent) for row in left]
 
-def inverse(matrix: Matrix) -> Matrix | None:
-    """Return the inverse by Gauss and Jordan, None if there is none."""
-    k = len(matrix)
-    rows = [[*row, *unit_row(x, k)] for x, row in enumerate(matrix)]
-    for x in range(k):
-        pivot = next((z for z in range(x, k) if rows[z][x]), None)
-        if pivot is None:
-            return None
-        rows[x], rows[pivot] = rows[pivot], rows[x]
-        rows[x] = [v / rows[x][x] for v in rows[x]]
-        for z in range(k):
-            if z != x and rows[z][x]:
-                rows[z] = [a - rows[z][x] * b for a, b in zip(rows[z], rows[x], strict=True)]
-    return [row[k:] for row in rows]
-
-
-def unit_row(x: int, k: int) -> list[Fraction]:
-    return [ONE * (z == x) for z in range(k)]
-
-
-def risk(name: str, columns: list[Vector], p: Vector) -> Interval:
-    M = inverse(second_moments(columns, p))
-    need(min(p) > 0 and M is not None, "an estimator")
-    assert M is not None
-    variances = [M[x][x] - p[x] ** 2 for x in range(len(p))]
-    return deviations(name, variances)
-
-
-def deviations(name: str, variances: list[Fraction]) -> Interval:
-    if name == "l2-risk":
-        return exactly(sum(variances))
-    roots = [root(max(v, ZERO)) for v in variances]
-    low, high = sum(r[0] for r in roots), sum(r[1] for r in roots)
-    return low * root(1 / (2 * PI[1]))[0], high * root(1 / (2 * PI[0]))[1]
-
-
-def estimator(columns: list[Vector], p: Vector) -> list[Vector]:
-    """Return the reading W_y = M^-1 q_y / (p . q_y) of each output."""
-    M = inverse(second_moments(columns, p))
-    need(M is not None, "an estimator")
-    laws = [dot(p, q) for q in columns]
-    need(all(laws), "outputs that occur")
-    return [
-        tuple(dot(tuple(row), q) / law for row in M or [])
-        for q, law in zip(columns, laws, strict=True)
-    ]
-
-
-def risk_at(name: str, columns: list[Vector], W: list[Vector], p: Vector) -> Interval:
-    """Return the risk, at p, of an unbiased reading W."""
-    laws = [dot(p, q) for q in columns]
-    moments = [sum(law * w[x] ** 2 for law, w in zip(laws, W, strict=True)) for x in range(len(p))]
-    return deviations(name, [m - v * v for m, v in zip(moments, p, strict=True)])
-
-
-def worst_risk(name: str, columns: list[Vector], W: list[Vector]) -> Interval:
-    """Return bounds on the largest risk over all distributions.
-
-    The risk is concave in p: it is above its value anywhere, and below each of its tangents.
-    """
-    k = len(columns[0])
-    second = [
-        [sum(q[z] * w[x] ** 2 for q, w in zip(columns, W, strict=True)) for z in range(k)]
-        for x in range(k)
-    ]
-    V = [[float(v) for v in row] for row in second]
-
-    def slopes(p: Sequence[float]) -> list[float]:
-        if name == "l2-risk":
-            return [sum(V[x][z] for x in range(k)) - 2 * p[z] for z in range(k)]
-        roots = [
-            math.sqrt(max(1e-30, sum(a * b for a, b in zip(V[x], p, strict=True)) - p[x] ** 2))
-            for x in range(k)
-        ]
-        return [
-            sum((V[x][z] - 2 * p[x] * (x == z)) / 2 / roots[x] for x in range(k)) for z in range(k)
-        ]
-
-    p, step = [1 / k] * k, 0.5
-    for _ in range(
-        4000
-    ):  # moves mass from the least slope to the largest, in smaller and smaller steps
-        s = slopes(p)
-        to = max(range(k), key=s.__getitem__)
-        source = min((z for z in range(k) if p[z] > 0), key=s.__getitem__)
-        moved = [v + min(step, p[source]) * ((z == to) - (z == source)) for z, v in enumerate(p)]
-        t = slopes(moved)
-        if t[to] >= t[source]:
-            p = moved
+    cone, limits = [], []
+    for part in s.cone:
+        listed = [short(p) for p in part.extremes or [] if inside(p)]
+        pairs = {key: row for key, row in part.rows.items() if {key[1], key[2]} <= set(kept)}
+        if part.matrix is None and part.kind == "ratio":
+            keys_ = [("", place[x], place[z]) for _, x, z in pairs]
+            cone.append(replace(part, rows=dict(zip(keys_, rows(pairs.values()), strict=True))))
+        elif part.matrix is None and listed:
+            cone.append(part.listed(listed))
         else:
-            step /= 1.5
-    at = [Fraction(max(v, 0.0)) for v in p]
-    at = [v / sum(at) for v in at]
-    low, high = risk_at(name, columns, W, tuple(at))
-    s = slopes([float(v) for v in at])
-    rise = max(s) - sum(a * float(b) for a, b in zip(s, at, strict=True))
-    need(rise <= 1e-9 * float(high), "the largest risk")  # the search, not the file, is to blame
-    return low, high + Fraction(max(rise, 0.0)) + high / 10**12
+            own = rows(part.rows.values()) if part.kind == "rows" and part.matrix is None else []
+            cone.append(Part({("", n, 0): row for n, row in enumerate(own)}))
+    for limit in s.limits:
+        if limit.prior is not None and inside(limit.prior):
+            limits.append(replace(limit, prior=short(limit.prior)))
+        elif limit.prior is None and (parts := rows(limit.parts)):
+            limits.append(replace(limit, parts=parts))
+    return Statement(len(kept), cone, limits, aim)
 
 
-# --- the cone -------------------------------------------------------------------------------------
+def forgotten(aim: Aim, kept: list[int], gone: list[int]) -> Aim:
+    def short(v: Vector) -> Vector:
+        return tuple(v[x] for x in kept) if v else v
+
+    need(aim.form != "risk", "no risk")
+    if aim.form == "gain":
+        need(aim.gain is not None, "a gain")
+        gain, k = aim.gain, len(kept) + len(gone)
+        assert gain is not None
+        vectors = [*aim.vectors, aim.p]
+        blind = aim.p and not any(v[x] for v in vectors for x in gone)
+        if not aim.p:
+            blind = all(gain(unit(x, k)) == (ZERO, ZERO) for x in gone)
+        need(blind, "a gain that does not see what is forgotten")
+
+        def inner(q: Vector) -> Any:
+            whole = [ZERO] * k
+            for x, v in zip(kept, q, strict=True):
+                whole[x] = v
+            return gain(tuple(whole))
+
+        return replace(aim, gain=inner, vectors=[short(v) for v in aim.vectors], p=short(aim.p))
+    if aim.form == "loss" and aim.weights is not None:
+        seen = [x for x in gone if aim.weights[x]]
+        need(all(c[x][0] >= 0 for c in aim.costs for x in seen), "costs that are not negative")
+    weights = None if aim.weights is None else short(aim.weights)
+    costs = [[c[x] for x in kept] for c in aim.costs]
+    return replace(aim, weights=weights, costs=costs, values=short(aim.values))
 
 
-def outer_rows(notions: Sequence[Notion], k: int) -> list[Vector]:
-    """Return rows with row . q >= 0 on every private column, e**-a rounded down."""
-    found = {tuple(ONE * (z == x) for z in range(k)) for x in range(k)}
-    for notion in notions:
-        found |= {outer(row, notion.epsilon) for row in notion.rows}
-    return sorted(row for row in found if any(v < 0 for v in row) or sum(map(bool, row)) == 1)
+def implied(s: Statement, alone: Any) -> Statement:
+    k = s.k
+    least: dict[tuple[int, int], Fraction] = {}
+    for part in s.cone:
+        for (side, x, z), row in part.rows.items():
+            plain = part.kind == "ratio" and not part.scaled and part.matrix is None
+            pairs = [(x, z)] if plain else []
+            if side == "upper" and "lower" in part.sides and part.matrix is None:
+                pairs = [(x, other) for other in range(k) if other != x]
+            for pair in pairs:
+                e = row.exponent[0] + (part.sides["lower"] if side else ZERO)
+                least[pair] = min(least.get(pair, e), e)
+    for y, x, z in itertools.product(range(k), repeat=3):
+        if x != z and (x, y) in least and (y, z) in least:
+            way = least[x, y] + least[y, z]
+            least[x, z] = min(least.get((x, z), way), way)
+    if not alone:
+        more = ratios(k, lambda x, z: exactly(least[x, z]) if (x, z) in least else None)
+        return replace(s, cone=[*s.cone, more])
+    need(k > 1 and len(least) == k * (k - 1), "ratios of all pairs")
+    most = max(least.values())
+    return replace(s, cone=[ratios(k, always(exactly(most)))])
 
 
-def outer(row: Row, epsilon: Fraction) -> Vector:
-    less = row.shrink(epsilon)[0]
-    return tuple(b - less * a for a, b in zip(row.left, row.right, strict=True))
-
-
-@cache
-def rays(rows: tuple[Vector, ...]) -> tuple[Vector, ...]:
-    """Return the extreme rays of a cone, which are among the lines on which k - 1 rows are 0."""
-    k = len(rows[0])
-    if math.comb(len(rows), k - 1) > MOST_CHOICES:
-        raise Unable("too many choices of rows")
-    scaled = [integers(row) for row in rows]
-    found = set()
-    for chosen in itertools.combinations(scaled, k - 1):
-        q = orthogonal(chosen, k)
-        if q is None:
-            continue
-        signs = [sum(a * b for a, b in zip(row, q, strict=True)) for row in scaled]
-        if max(signs) <= 0:
-            q = [-v for v in q]
-        elif min(signs) < 0:
-            continue
-        found.add(tuple(Fraction(v, sum(q)) for v in q))
-    return tuple(sorted(found))
-
-
-def integers(row: Vector) -> list[int]:
-    scale = math.lcm(*(v.denominator for v in row))
-    return [int(v * scale) for v in row]
-
-
-def orthogonal(rows: Sequence[Sequence[int]], k: int) -> list[int] | None:
-    """Return the minors of k - 1 rows, which are orthogonal to all of them; None if all are 0."""
-    found = [(-1) ** x * determinant([[*row[:x], *row[x + 1 :]] for row in rows]) for x in range(k)]
-    return found if any(found) else None
-
-
-def determinant(rows: list[list[int]]) -> int:
-    if not rows:
-        return 1
-    return sum(
-        (-1) ** x * v * determinant([[*row[:x], *row[x + 1 :]] for row in rows[1:]])
-        for x, v in enumerate(rows[0])
-        if v
-    )
-
-
-# --- bounds ---------------------------------------------------------------------------------------
-
-
-class Prover:
-    """Proves a bound on the objective from what a certificate holds."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.k, self.p = problem.k, problem.prior
-        self.maximized = problem.objective in MAXIMIZED
-        self.kind = problem.objective
-        if problem.worst:
-            self.kind = "worst loss" if problem.losses is not None else "worst risk"
-            self.kind = self.kind if problem.objective != READ else "worst reading"
-        elif self.kind == "posterior-mean-squared-error":
-            self.kind = "histogram" if problem.f is None else "posterior"
-        self.names = {notion.name for notion in problem.notions if not notion.secret}
-
-    def rays(self) -> list[Vector]:
-        """Return the extreme rays of the cone."""
-        return list(rays(tuple(outer_rows(self.problem.notions, self.k))))
-
-    def bound(self, certificate: dict[str, Any]) -> list[Fraction]:
-        """Return what the parts of a certificate prove."""
-        table = keys(certificate, ["theorem", "dual"], ["facets"])
-        theorem, dual = table["theorem"], table["dual"]
-        need(("facets" in table) == (theorem == "simplicial"), "facets for simplicial cones only")
-        found = []
-        if theorem is not None:
-            need(isinstance(theorem, str) and theorem in THEOREMS, "a theorem")
-            prove, objectives, notions = THEOREMS[theorem]
-            need(self.kind in objectives, "a theorem for the objective")
-            need(notions is None or self.names & notions, "a theorem for the notion")
-            found.append(prove(self, table))
-        if dual is not None:
-            found.append(self.dual(dual))
-        return [bound for bound in found if bound is not None]
-
-    # theorems
-
-    def at(self, columns: list[Vector]) -> Fraction | None:
-        """Bound the objective by its value at a channel of which all are post-processings."""
-        problem, p = self.problem, self.p
-        if problem.losses is not None:
-            m = len(problem.losses[0])
-            if problem.worst:
-                return None
-            return sum(
-                min(
-                    sum(p[x] * q[x] * problem.losses[x][y][0] for x in range(self.k))
-                    for y in range(m)
-                )
-                for q in columns
-            )
-        if problem.worst:
-            return value_at_any(problem, columns)
-        low, high = value(problem, columns)
-        return high if self.maximized else low
-
-    def truth(self, _: Any) -> Fraction | None:
-        problem = self.problem
-        if problem.objective == READ:
-            return ZERO
-        if problem.losses is not None and problem.worst:
-            return max(min(low for low, _ in row) for row in problem.losses)
-        if is_infinite(problem.objective, problem.terms):
-            return None
-        return self.at([tuple(unit_row(x, self.k)) for x in range(self.k)])
-
-    def nothing_told(self, _: Any) -> Fraction | None:
-        need(len(self.rays()) == 1, "a budget of 0 for all inputs")
-        if self.problem.losses is not None and self.problem.worst:
-            columns = list(zip(*self.problem.losses, strict=True))
-            return min(sum((v[0] for v in c), ZERO) / self.k for c in columns)
-        return self.at([(ONE,) * self.k])
-
-    def two_inputs(self, _: Any) -> Fraction | None:
-        need(self.k == 2, "two inputs")
-        found = self.rays()
-        if len(found) == 1:
-            return self.at([(ONE, ONE)])
-        (a, b), (c, d) = found
-        s, t = (d - c) / (a * d - b * c), (a - b) / (a * d - b * c)
-        return self.at([(s * a, s * b), (t * c, t * d)])
-
-    def simplicial(self, table: dict[str, Any]) -> Fraction | None:
-        F = [list(self.facet(stated)) for stated in sequence(table["facets"], self.k)]
-        G, theta = inverse(F), [sum(row) for row in F]
-        need(G is not None and min(theta) >= 0, "facets that are independent")
-        U = [[g * t for g, t in zip(row, theta, strict=True)] for row in G or []]
-        need(min(map(min, U)) >= 0, "a universal channel")
-        return self.at(list(zip(*U, strict=True)))
-
-    def facet(self, stated: Any) -> Vector:
-        notion, side, x, other = sequence(stated, 4)
-        if side == "positive":
-            need(notion is None and other is None, "nothing but an input")
-            return tuple(unit_row(index(x, self.k), self.k))
-        found = self.problem.notions[index(notion, len(self.problem.notions))]
-        members = None
-        if isinstance(side, str) and side.removeprefix("secret-") in ("upper", "lower"):
-            if other is None:
-                need(found.members is None, "the prior")
-                other = 0
-            else:
-                need(found.members is not None, "no other prior")
-                members = [distribution(other, self.k)]
-                need(found.contains(members[0]), "a prior of the set")
-                other = 0
-        elif side == "row":
-            need(other is None, "nothing but a row")
-            other = 0
-        return outer(found.row(side, x, other, members), found.epsilon)
-
-    def erasure(self, _: Any) -> Fraction | None:
-        notions = [n for n in self.problem.notions if n.name in ("lip", "lift") and not n.secret]
-        budgets = [n.epsilon + n.down for n in notions if n.down is not None]
-        need(budgets, "bounds of lifts from below")
-        told = 1 - exp(-min(budgets))[0]
-        return self.at(
+def represented(s: Statement, r: list[int]) -> Statement:
+    kept, aim = sorted(set(r)), s.aim
+    assert aim.weights is not None
+    shares = []
+    for x, i in enumerate(r):
+        best = ONE if x == i else ZERO
+        for row in [] if x == i else known(s, i, x):
+            best = max(best, exp(-row.exponent[0])[1] / row.right[x])
+        shares.append(best * aim.weights[x])
+    costs = []
+    for c in aim.costs:
+        need(all(c[x][0] >= 0 for x in range(s.k) if aim.weights[x]), "costs >= 0")
+        costs.append(
             [
-                *(tuple(told * v for v in unit_row(x, self.k)) for x in range(self.k)),
-                (1 - told,) * self.k,
+                exactly(sum((shares[x] * c[x][0] for x in range(s.k) if r[x] == i), ZERO))
+                for i in kept
             ]
         )
+    moved = replace(aim, weights=(ONE,) * len(kept), costs=costs)
+    return cut(s, kept, moved)
 
-    def randomized_response(self, _: Any) -> Fraction | None:
-        budgets = self.ldp_budgets()
-        need(self.is_uniform(), "a uniform prior")
-        high = exp(min(budgets))[1]
-        return (self.k - 1) / (high + self.k - 1)
 
-    def ldp_budgets(self) -> list[Fraction]:
-        found = [n.epsilon for n in self.problem.notions if n.name == "ldp" and not n.secret]
-        need(found, "LDP")
+# --- linearizations -------------------------------------------------------------------------------
+
+
+def linearized(s: Statement, table: Any) -> Program:
+    need(isinstance(table, dict), "a linearization")
+    kind, aim, k = table.get("kind"), s.aim, s.k
+    if kind == "costs":
+        need(aim.form == "loss" and aim.weights is not None, "a mean loss")
+        w = aim.weights or ()
+        need(len(w) == k, "weights")
+        return Program(
+            ZERO, [[a * c[0] for a, c in zip(w, cost, strict=True)] for cost in aim.costs]
+        )
+    if kind in ("gain", "boxes"):
+        need(aim.form == "gain" and aim.gain is not None, "a gain")
+        gain = aim.gain
+        assert gain is not None
+        return Program(aim.constant, [], gain=lambda q: gain(q)[0])
+    if kind == "decoders":
+        need(aim.form == "gain" and len(aim.vectors) == 1, "one square")
+        p, v = aim.p, aim.vectors[0]
+        s_ = [exact(a) for a in sequence(keys(table, ["kind", "nodes"])["nodes"])]
+        need(all(b > 0 or a == b for a, b in zip(v, p, strict=True)), "a gain that is finite")
+        ends = [a / b for a, b in zip(v, p, strict=True) if b]
+        need(s_[0] <= min(ends) and max(ends) <= s_[-1], "decoders that reach")
+        return parabolas(s_, p, tuple(2 * a for a in v), aim.constant)
+    if kind == "readings":
+        need(aim.form == "reading" and aim.weights is not None, "a mean variance")
+        keys(table, ["kind", "probes", "slopes"])
+        w, f = aim.weights or (), aim.values
+        m = tuple(Fraction(v) for v in numbers(table["slopes"]))
+        need(len(m) == k, "a slope for each input")
+        probes = [exact(a) for a in sequence(table["probes"])]
+        constant = dot(m, f) - dot(w, tuple(v * v for v in f))
+        found = parabolas(probes, w, m, constant)
+        for sign, t in ((-1, probes[0]), (1, probes[-1])):
+            found.nodes.append([sign * (2 * t * b - a) for a, b in zip(m, w, strict=True)])
+        return replace(found, tails=2)
+    need(kind == "estimator" and aim.form == "risk" and aim.weights is not None, "a risk")
+    keys(table, ["kind", "vectors"], ["tangents"])
+    p = aim.weights or ()
+    rows = [tuple(Fraction(v) for v in numbers(row)) for row in sequence(table["vectors"], k)]
+    need(len(p) == k and min(p) > 0 and all(len(row) == k for row in rows), "k vectors")
+
+    def moment(b: Sequence[Fraction]) -> Callable[[Vector], Fraction]:
+        return lambda q: (
+            sum((c * dot(a, q) ** 2 for c, a in zip(b, rows, strict=True)), ZERO) / dot(p, q)
+        )
+
+    if not aim.roots:
+        constant = 2 * sum(row[x] for x, row in enumerate(rows)) - dot(p, p)
+        return Program(constant, [], gain=moment([ONE] * k))
+    need(all(row[x] == 1 for x, row in enumerate(rows)), "vectors with a_x = 1")
+    tangents = [Fraction(t) for t in numbers(table["tangents"])]
+    need(len(tangents) == k and min(tangents) > 0, "tangents")
+    constant, b = ZERO, []
+    for a, t in zip(p, tangents, strict=True):
+        slope = (t * t - a * a) / (2 * t)
+        need(slope >= 0 or slope * slope <= a - a * a, "a tangent that is large enough")
+        constant += t + (t * t + a * a) / (2 * t)
+        b.append((t * t + a * a) ** 2 / (2 * t))
+    factor = root(1 / (2 * PI[0]))[1]
+    return Program(constant, [], gain=moment(b), finish=lambda v: factor * max(ZERO, v))
+
+
+def parabolas(s: list[Fraction], p: Vector, v: Vector, constant: Fraction) -> Program:
+    """Return nodes with the costs s**2 p - s v, and what lies below their chords."""
+    need(len(s) > 1 and all(a < b for a, b in itertools.pairwise(s)), "nodes that rise")
+    nodes = [[t * t * a - t * b for a, b in zip(p, v, strict=True)] for t in s]
+    curves = [tuple((b - a) ** 2 * w for w in p) for a, b in itertools.pairwise(s)]
+    return Program(constant, nodes, curves=curves)
+
+
+# --- multipliers ----------------------------------------------------------------------------------
+
+
+def multiplied(s: Statement, program: Program, stated: list[Any]) -> Fraction:
+    """Add multipliers to the nodes; return what limits cost."""
+    nodes, plain = program.nodes, len(program.nodes) - program.tails
+    by_limit: dict[int, list[tuple[int, int, Fraction]]] = {}
+    for block in stated:
+        keys(block, ["of", "place", "node", "x", "weight"], ["other", "side"])
+        at, x, w = numbers(block["node"], True), numbers(block["x"], True), numbers(block["weight"])
+        other = numbers(block.get("other", []), True) or [0] * len(x)
+        need(len(at) == len(x) == len(w) == len(other), "lists of one length")
+        need(min(w, default=0) >= 0, "multipliers >= 0")
+        for node, i, j, v in zip(at, x, other, w, strict=True):
+            weight = Fraction(v)
+            if block["of"] == "limit":
+                place = index(block["place"] + j, len(s.limits))
+                part = index(i, len(s.limits[place].parts))
+                by_limit.setdefault(place, []).append((index(node, plain), part, weight))
+                continue
+            need(block["of"] == "cone", "of a cone or of a limit")
+            rows = s.cone[index(block["place"], len(s.cone))].rows
+            row = rows.get((block.get("side", ""), i, j))
+            need(row is not None, "a row that exists")
+            assert row is not None
+            cost = nodes[index(node, len(nodes))]
+            for z, g in enumerate(row.net()):
+                if g:
+                    cost[z] += weight * g
+    paid = ZERO
+    for place, terms in by_limit.items():
+        limit = s.limits[place]
+        sums = [sum((w for n, _, w in terms if n == node), ZERO) for node in range(plain)]
+        most = max(sums)
+        paid += most * limit.most(False)
+        for node, part, w in [*terms, *((n, 0, most - have) for n, have in enumerate(sums))]:
+            net = limit.parts[part].net()
+            nodes[node] = [c + w * a for c, a in zip(nodes[node], net, strict=True)]
+    return paid
+
+
+# --- oracles --------------------------------------------------------------------------------------
+
+Price = Callable[[Sequence[Fraction], Sequence[Fraction]], list[Fraction]]
+
+
+def extreme(s: Statement) -> list[Vector]:
+    """Return the extreme rays of the cone, with rows a little stricter than they are."""
+    rows = {row.net() for part in s.cone for row in part.rows.values()}
+    return rays(s.k, [row for row in rows if max(row) > 0])
+
+
+def rays(k: int, rows: Sequence[Vector]) -> list[Vector]:
+    """Return the extreme rays of {q >= 0 : row . q <= 0}, one row after the other."""
+    found = [(unit(x, k), frozenset(range(k)) - {x}) for x in range(k)]  # and the rows it lies on
+    for n, row in enumerate(rows, start=k):
+        side = [(ray, on, dot(row, ray)) for ray, on in found]
+        below = [(ray, on, v) for ray, on, v in side if v < 0]
+        above = [(ray, on, v) for ray, on, v in side if v > 0]
+        new = []
+        for (a, on_a, v), (b, on_b, w) in itertools.product(below, above):
+            both = on_a & on_b
+            if len(both) >= k - 2 and not any(
+                both <= on for ray, on, _ in side if ray is not a and ray is not b
+            ):
+                between = tuple(w * s - v * t for s, t in zip(a, b, strict=True))
+                new.append((short(between), both | {n}))
+        found = [(ray, on | {n} if v == 0 else on) for ray, on, v in side if v <= 0] + new
+        if len(found) > MOST_RAYS:
+            raise Unable("many rays")
+        need(found, "a column that is private")
+    return [ray for ray, _ in found]
+
+
+def short(ray: Vector) -> Vector:
+    whole = math.lcm(*(v.denominator for v in ray))
+    ints = [int(v * whole) for v in ray]
+    divisor = math.gcd(*ints)
+    return tuple(Fraction(v, divisor) for v in ints)
+
+
+def known(s: Statement, x: int, z: int) -> list[Row]:
+    """Return the rows of generators of ratios that bound q_x / q_z."""
+    parts = [part for part in s.cone if part.kind == "ratio" and part.matrix is None]
+    return [part.rows["", x, z] for part in parts if ("", x, z) in part.rows]
+
+
+def direction(s: Statement, table: Any) -> Vector:
+    """Return the direction in which prices fall: stated, or that of the objective."""
+    key = "p" if table["kind"] == "knapsack" else "direction"
+    stated = table.get(key)
+    if stated is not None:
+        found = tuple(map(exact, sequence(stated)) if key == "p" else numbers(stated))
+        need(len(found) == s.k and min(found) >= 0, "a direction >= 0")
         return found
-
-    def contracted(self, _: Any) -> Fraction | None:
-        """Bound total variation by the coefficient of contraction (Dobrushin 1956)."""
-        e = exp(min(self.ldp_budgets()))[1]
-        first, second = self.problem.terms or []
-        return sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2 * (e - 1) / (e + 1)
-
-    def is_uniform(self) -> bool:
-        return len(set(self.p)) == 1
-
-    def best_ray(self, _: Any) -> Fraction | None:
-        """Bound a sum of g(q_y) by the largest g(q) / (p . q), as the p . q_y sum to 1."""
-        problem = self.problem
-        guess = problem.objective == "hamming" and not problem.worst
-        need(self.is_uniform(), "a uniform prior")
-        if guess:
-            problem = Problem(
-                problem.inputs, self.p, problem.notions, "bayes-accuracy", False, None, None, None
-            )
-        most = max(gain(problem, q)[1] / dot(self.p, q) for q in self.rays())
-        return most if self.maximized else (1 if guess else without_report(problem)) - most
-
-    def subsets(self, _: Any) -> Fraction | None:
-        """Bound tr M by the largest |q|^2, and tr M^-1 by tr M, as M 1 = k 1.
-
-        The cone does not change when inputs are permuted, and the risk is convex in M: some best M
-        does not change either, and has equal entries on the diagonal.
-        """
-        problem, k = self.problem, self.k
-        need(problem.worst or self.is_uniform(), "a uniform prior")
-        found = self.rays() if self.is_uniform() else []
-        if {(q[1], q[0], *q[2:]) for q in found} | {(*q[1:], q[0]) for q in found} != set(found):
-            found = []
-        if not found:
-            high = exp(min(self.ldp_budgets()))[1]
-            found = [(high,) * n + (ONE,) * (k - n) for n in range(1, k)]
-        even = (Fraction(1, k),) * k
-        most = max(dot(q, q) / dot(even, q) ** 2 for q in found)
-        need(most > k, "an estimator")
-        trace = Fraction(1, k) + Fraction(k - 1) ** 2 / (most - k)
-        return deviations(problem.objective, [(trace - Fraction(1, k)) / k] * k)[0]
-
-    def paid_guesses(self, _: Any) -> Fraction | None:
-        """Bound right guesses c_x <= 1 with sum(c) <= e**epsilon by linear programming duality.
-
-        For any price t of leakage, p . c <= t e**epsilon + sum of the positive parts of p - t; it
-        is least at one of the prior's entries, or at 0.
-        """
-        problem, k, p = self.problem, self.k, self.p
-        budgets = [n.epsilon for n in problem.notions if n.name == "maximal-leakage"]
-        need(budgets, "maximal leakage")
-        leakage, losses, most = exp(min(budgets))[1], problem.losses, ONE
-        if problem.objective == GUESS:
-            losses, most = losses_of(problem.terms or [])
-        if losses is None:
-            losses = [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
-        right = set()
-        for column in zip(*losses, strict=True):
-            cheap = [x for x, (low, _) in enumerate(column) if low < 1]
-            need(len(cheap) < 2 and all(low >= 0 for low, _ in column), "one right input each")
-            right |= set(cheap)
-        if problem.worst:
-            return 1 - min(ONE, leakage / k) if len(right) == k else ONE
-        mass = [p[x] if x in right else ZERO for x in range(k)]
-        paid = min(t * leakage + sum(max(m - t, ZERO) for m in mass) for t in [ZERO, *mass])
-        return most - 1 + paid if self.maximized else 1 - paid
-
-    # what a dual proves
-
-    def dual(self, stated: Any) -> Fraction | None:
-        need(isinstance(stated, dict), "a dual")
-        must, may = {"weights", "rows"}, set()
-        search = stated.get("search")
-        if self.kind in RISKS | {"worst risk"}:
-            known = ("rays", "classes", "products", "ldp-rays", "ldp-classes")
-            need(search in known, "a search")
-            must |= {"potential", "search", "estimator"}
-            must |= {"prior"} if self.kind == "worst risk" else set()
-            must |= {"tangents"} if self.problem.objective == "tv-risk" else set()
-            must |= {"surplus", "products"} if search == "products" else set()
-            may |= {"levels"} if search == "products" else set()
-        elif self.problem.objective == READ:
-            must |= {"slope", "decoders"}
-            if search is not None:
-                need(search == "one-budget-readings" and len(self.problem.notions) == 1, "a search")
-                need(self.names & (RATIOS | SUMS), "pairs of inputs")
-                must |= {"potential", "search"}
-        elif search is not None:
-            need(isinstance(search, str) and search in SEARCHES, "a search")
-            objectives, notions = SEARCHES[search]
-            need(self.kind in objectives, "a search for the objective")
-            if search in PRICES:
-                need(len(self.problem.notions) == 1 or search == "chain", "a single notion")
-                need(self.names & (notions or set()), "pairs of inputs")
-            elif notions is not None:
-                need(len(self.names) > 0 and self.names <= notions, "a search for the notions")
-                need(not any(notion.secret for notion in self.problem.notions), "no secret")
-            must |= {"potential", "search"}
-            more = {"boxes": {"tree"}, "decoders": {"decoders", "levels"}}
-            must |= more.get(search, {"surplus", "intervals"} if search == "sets" else set())
-        elif self.kind in DECODED:
-            must |= {"decoders"}
-        elif "representatives" in stated:
-            need(self.kind in LOSSES, "an expected loss")
-            need(self.names & (RATIOS | SUMS), "pairs of inputs")
-            must |= {"representatives", "mixtures"}
-        else:
-            need(self.kind in LOSSES | {"worst loss", "bayes-accuracy", GUESS}, "a search")
-            may |= {"information"}
-        may |= {"priors"} if search in ("rays", "boxes") else set()
-        dual = keys(stated, must, may)
-        dual["rows"] = [unpacked(block) for block in sequence(dual["rows"])]
-        weighed = self.kind in ("worst loss", "worst reading")
-        need((dual["weights"] is not None) == weighed, "weights")
-        for key, priors in self.table(dual.get("priors", {})).items():
-            self.priors_of(self.problem.notions[self.notion_index(key)], priors)
-        if "representatives" in dual:
-            return self.representatives_bound(dual)
-        if self.problem.objective == READ:
-            return self.reading_bound(dual)
-        if search is None:
-            return self.decoder_bound(dual) if "decoders" in dual else self.row_bound(dual)
-        need(not sequence(dual["rows"]), "potentials or rows")
-        u = tuple(number(v) for v in sequence(dual["potential"], self.k))
-        if self.problem.objective in RISKS:
-            return self.risk_bound(dual, u)
-        return self.prices(dual, u) if search in PRICES else self.ray_bound(dual, u)
-
-    def table(self, stated: Any) -> dict[str, Any]:
-        need(isinstance(stated, dict), "a table")
-        return dict(stated)
-
-    def notion_index(self, key: str) -> int:
-        need(key in [str(n) for n in range(len(self.problem.notions))], "the number of a notion")
-        return int(key)
-
-    def priors_of(self, notion: Notion, stated: Any) -> list[Vector]:
-        need(notion.members is not None, "a set of priors")
-        found = [distribution(prior, self.k) for prior in sequence(stated)]
-        need(all(notion.contains(prior) for prior in found), "priors of the set")
-        return found
-
-    def reduced(self, dual: dict[str, Any], m: int) -> tuple[list[list[Fraction]], Fraction]:
-        """Return sum_r w_r (e^-a left - right) by input and output, and what sums subtract."""
-        terms = [[ZERO] * m for _ in range(self.k)]
-        spent = ZERO
-        for stated in sequence(dual["rows"]):
-            table = keys(stated, ["notion", "side", "output", "x", "other", "weight"], ["priors"])
-            notion = self.problem.notions[index(table["notion"], len(self.problem.notions))]
-            lists = [sequence(table[key]) for key in ("output", "x", "other", "weight")]
-            need(len(set(map(len, lists))) == 1, "lists of one length")
-            members = self.priors_of(notion, table["priors"]) if "priors" in table else None
-            totals: dict[Any, dict[int, Fraction]] = {}
-            for output, x, other, weight in zip(*lists, strict=True):
-                y, w = index(output, m), number(weight)
-                need(w >= 0, "weights >= 0")
-                row, each, limit = self.term(notion, table["side"], x, other, members)
-                less = row.shrink(notion.epsilon)[0]
-                for z in range(self.k):
-                    terms[z][y] += w * (less * row.left[z] - row.right[z])
-                if each is not None:
-                    total = totals.setdefault((each, limit), {})
-                    total[y] = total.get(y, ZERO) + w
-            spent += sum(
-                (limit * max(total.values()) for (_, limit), total in totals.items()), ZERO
-            )
-        return terms, spent
-
-    def term(
-        self, notion: Notion, side: Any, x: Any, other: Any, members: Any
-    ) -> tuple[Row, Any, Fraction]:
-        """Return a row, and for a sum of excesses which one it is and its limit."""
-        k, name = self.k, notion.name
-        if name not in SUMS or (notion.delta == 0 and side in ("ratio", "upper", "lower")):
-            return notion.row(side, x, other, members), None, ZERO
-        if notion.guessing is not None:
-            need(side == ("guess" if name == "g-vulnerability" else "attack"), "a side of a sum")
-            need(other == 0, "no other input")
-            guess = index(x, len(notion.guessing.gains))
-            return Row(notion.guessing.left(guess), (ZERO,) * k), 0, notion.guessing.limit
-        x, other = index(x, k), index(other, k)
-        me, law = tuple(unit_row(x, k)), notion.prior
-        shrunk = exp(-notion.epsilon)[1]
-        if (name, side) == ("approximate-ldp", "excess") and x != other:
-            return Row(me, tuple(unit_row(other, k))), (x, other), shrunk * notion.delta
-        need(other == 0, "no other input")
-        if (name, side) == ("approximate-lip", "excess-upper"):
-            return Row(me, law), x, notion.delta
-        if (name, side) == ("approximate-lip", "excess-lower"):
-            return Row(law, me), x, shrunk * notion.delta
-        need((name, side) == ("maximal-leakage", "largest"), "a side of a sum")
-        return Row(me, (ZERO,) * k), 0, ONE
-
-    def row_bound(self, dual: dict[str, Any]) -> Fraction:
-        problem, k = self.problem, self.k
-        losses, weights, most = problem.losses, [*self.p], ONE
-        if problem.objective == GUESS:
-            losses, most = losses_of(problem.terms or [])
-        if losses is None:
-            losses = [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
-        scale = ONE
-        if problem.worst:
-            weights = [number(v) for v in sequence(dual["weights"], k)]
-            need(min(weights) >= 0 and sum(weights) > 0, "weights of inputs")
-            scale = sum(weights)
-        m = len(losses[0])
-        terms, spent = self.reduced(dual, m)
-        found = []
-        for share in {
-            scale,
-            ONE,
-        }:  # both are bounds: the weights divided by their sum, or all of it
-            c = [
-                [weights[x] * losses[x][y][0] / (scale / share) + terms[x][y] for y in range(m)]
-                for x in range(k)
-            ]
-            found.append((self.least(c, dual.get("information")) - spent) / share)
-        return most - max(found) if self.maximized else max(found)
-
-    def least(self, c: list[list[Fraction]], stated: Any) -> Fraction:
-        """Bound sum_xy Q[x, y] c[x, y] from below."""
-        if stated is None:
-            return sum(map(min, c))
-        table = keys(stated, ["multipliers", "levels"])
-        v = spent = ZERO
-        for key, multiplier in self.table(table["multipliers"]).items():
-            notion, w = self.problem.notions[self.notion_index(key)], number(multiplier)
-            need(notion.name == "mutual-information" and w >= 0, "a bound on the information")
-            v, spent = v + w, spent + w * notion.epsilon
-        b = [number(level) for level in sequence(table["levels"], self.k)]
-        need(v > 0, "a multiplier above 0")
-        some = [x for x in range(self.k) if self.p[x]]
-        sums = [
-            sum(self.p[x] * exp(rounded((b[x] - c[x][y] / self.p[x]) / v))[1] for x in some)
-            for y in range(len(c[0]))
+    if table["kind"] == "knapsack":
+        listed = [
+            p for part in s.cone if part.sides and part.matrix is None for p in part.extremes or []
         ]
-        free = sum((min(c[x]) for x in range(self.k) if not self.p[x]), ZERO)
-        return sum(self.p[x] * b[x] for x in some) - v * ln(max(sums))[1] - spent + free
+        need(len(set(listed)) < 2, "one prior")
+        if listed:
+            return listed[0]
+    return s.aim.p or s.aim.weights or (ONE,) * s.k
 
-    def prices(self, dual: dict[str, Any], u: Vector) -> Fraction:
-        """Bound a linear loss by potentials, and one less an accuracy by that of the best guess."""
-        problem, k, mass, most = self.problem, self.k, self.p, ONE
-        losses = problem.losses
-        if problem.objective == GUESS:
-            losses, most = losses_of(problem.terms or [])
-        losses = losses or [[exactly(ONE * (x != y)) for y in range(k)] for x in range(k)]
-        if problem.worst:
-            weights = [number(v) for v in sequence(dual["weights"], k)]
-            need(min(weights) >= 0 and sum(weights) > 0, "weights of inputs")
-            mass = tuple(w / sum(weights) for w in weights)
 
-        def costs() -> list[Vector]:
-            outputs = range(len(losses[0]))
-            return [tuple(mass[x] * losses[x][y][0] - u[x] for x in range(k)) for y in outputs]
+def along(s: Statement, table: Any) -> Price:
+    """Raise or lower prices along one direction, as far as all rays allow."""
+    n, found = direction(s, table), extreme(s)
+    upper = any("upper" in part.sides for part in s.cone)
 
-        alone = {q.index(max(q)) for q in self.rays() if sum(map(bool, q)) == 1}
-        if dual["search"] == "lifts":
-            alone = {x for x in alone if not self.p[x]}
-        if dual["search"] != "chain":  # where an entry may be above 0 alone, no cost is below 0
-            least = [min(ZERO, *(c[x] for c in costs())) if x in alone else ZERO for x in range(k)]
-            u = tuple(v + less for v, less in zip(u, least, strict=True))
-        prove = {"chain": self.chain, "one-budget": self.one_budget, "lifts": self.lifts}
-        found = sum(u) + prove[dual["search"]](costs())
-        return most - found if self.maximized else found
+    def price(cost: Sequence[Fraction], u: Sequence[Fraction]) -> list[Fraction]:
+        if table["kind"] == "knapsack" and not upper:
+            u = [b if w else min(a, b) for a, b, w in zip(cost, u, n, strict=True)]
+        d = tuple(a - b for a, b in zip(cost, u, strict=True))
+        level = least_level([(dot(d, r), dot(n, r)) for r in found])
+        return [v + level * w for v, w in zip(u, n, strict=True)]
 
-    def chain(self, costs: list[Vector]) -> Fraction:
-        """Bound c . q >= W q_x for private q, at the root x of an output."""
-        worst = [ZERO] * self.k
-        need(all(map(all, self.rays())), "columns above 0")
-        for c in costs:
-            W, root_of_y = max(
-                (min(dot(c, q) / q[x] for q in self.rays()), x) for x in range(self.k)
-            )
-            worst[root_of_y] = min(worst[root_of_y], W)
-        return sum(worst)
+    return price
 
-    def one_budget(self, costs: list[Vector]) -> Fraction:
-        """Bound c . q >= W t, with t the least entry in a block, which sums to 1 at most."""
-        blocks: dict[tuple[bool, ...], Fraction] = {}
-        tall = {max(q) / min(v for v in q if v) for q in self.rays() if sum(map(bool, q)) > 1}
-        need(len(tall) <= 1, "one budget")
-        for q in self.rays():
-            block, t = tuple(map(bool, q)), min(v for v in q if v)
-            W = min(dot(c, q) / t for c in costs)
-            blocks[block] = min(blocks.get(block, ZERO), W)
-        for a, b in itertools.combinations([block for block in blocks if sum(block) > 1], 2):
-            need(not any(x and z for x, z in zip(a, b, strict=True)), "blocks apart")
-        return sum(blocks.values())
 
-    def lifts(self, costs: list[Vector]) -> Fraction:
-        """Bound c . q >= K (P . q), whose sum over the outputs is K."""
-        (notion,) = self.problem.notions
-        need(notion.members is None or set(notion.members) == {self.p}, "the lift for the prior")
-        likely = [q for q in self.rays() if dot(self.p, q)]
-        return min(dot(c, q) / dot(self.p, q) for c in costs for q in likely)
+def orthant(s: Statement, table: Any) -> Price:
+    keys(table, ["kind"])
+    return lambda cost, _: list(cost)
 
-    def representatives_bound(self, dual: dict[str, Any]) -> Fraction:
-        """Bound a loss by that of the inputs that stand for others, q_x >= s q_r for private q."""
-        losses, k, most = self.problem.losses or [], self.k, 1 << 53
-        stands = [index(r, k) for r in sequence(dual["representatives"], k)]
-        need(all(stands[r] == r for r in stands), "inputs that stand for themselves")
-        blocks = [dict(block) for block in sequence(dual["rows"])]
-        outputs = [index(y, most) for block in blocks for y in sequence(block["output"])]
-        names = sorted(set(outputs))
+
+def one_budget(s: Statement, table: Any) -> Price:
+    keys(table, ["kind"], ["blocks", "direction"])
+    found, n = extreme(s), direction(s, table)
+    stated = table.get("blocks")
+    blocks = [[index(x, s.k) for x in b] for b in stated] if stated else [list(range(s.k))]
+    members = [x for block in blocks for x in block]
+    need(len(set(members)) == len(members), "blocks that do not overlap")
+
+    def price(cost: Sequence[Fraction], u: Sequence[Fraction]) -> list[Fraction]:
+        safe = [min(a, b) for a, b in zip(cost, u, strict=True)]
         for block in blocks:
-            need(block["side"] == "ratio", "rows on ratios")
-            inputs = [index(x, k) for x in sequence(block["x"]) + sequence(block["other"])]
-            need(all(stands[x] == x for x in inputs), "rows of inputs that stand for others")
-            block["output"] = [names.index(y) for y in block["output"]]
-        terms, _ = self.reduced({"rows": blocks}, len(names))
-        costs = [[] for _ in range(k)]
-        for y, stated in enumerate(sequence(dual["mixtures"], len(losses[0]))):
-            at = [ZERO] * k
-            for x, r in enumerate(stands):
-                at[r] += self.p[x] * self.least_share(x, r) * losses[x][y][0]
-            for entry in sequence(stated):
-                column, weight = sequence(entry, 2)
-                column, w = index(column, most), number(weight)
-                need(w >= 0, "weights >= 0")
-                for x in range(k):
-                    at[x] += w * terms[x][names.index(column)] if column in names else ZERO
-            for x in range(k):
-                costs[x].append(at[x])
-        return sum(min(c) for x, c in enumerate(costs) if stands[x] == x)
+            bounded = [all(x == z or known(s, x, z) for z in block) for x in block]
+            w = [n[x] for x in block]
+            w = w if any(w) else [ONE * (i == 0) for i in range(len(block))]
+            own = [u[x] if b else safe[x] for x, b in zip(block, bounded, strict=True)]
+            d = [cost[x] - v for x, v in zip(block, own, strict=True)]
+            parts = [tuple(r[x] for x in block) for r in found]
+            parts = [r for r in parts if any(r)]
+            level = least_level([(dot(tuple(d), r), dot(tuple(w), r)) for r in parts])
+            for x, v, m in zip(block, own, w, strict=True):
+                safe[x] = v + level * m
+        return safe
 
-    def least_share(self, x: int, r: int) -> Fraction:
-        """Return the largest s that a pair states with q_x >= s q_r."""
-        found = [ONE * (x == r)]
-        for notion in self.problem.notions:
-            row = None if notion.secret else notion.pairs.get((r, x))
-            if row is not None:
-                found.append(row.shrink(notion.epsilon)[0] / row.right[x])
-        return max(found)
-
-    def decoder_bound(self, dual: dict[str, Any]) -> Fraction:
-        """Interpolate multipliers between decoders s: the loss at s is P_x (f_x - s)^2."""
-        f = self.problem.f
-        need(self.kind in DECODED and f is not None, "decoders")
-        assert f is not None
-        s = self.decoders(dual)
-        need(s[0] <= min(f) and max(f) <= s[-1], "decoders around all values")
-        terms, spent = self.reduced(dual, len(s))
-        found = []
-        for x in range(self.k):
-            ends = [self.p[x] * (f[x] - t) ** 2 + v for t, v in zip(s, terms[x], strict=True)]
-            least = ends[:1]
-            for (a, b), (c, d) in zip(itertools.pairwise(s), itertools.pairwise(ends), strict=True):
-                # between a and b: the chord less P_x (t - a) (b - t)
-                at = (
-                    min(max((a + b) / 2 - (d - c) / (b - a) / 2 / self.p[x], a), b)
-                    if self.p[x]
-                    else a
-                )
-                least += [d, c + (d - c) * (at - a) / (b - a) - self.p[x] * (at - a) * (b - at)]
-            found.append(min(least))
-        error = sum(found) - spent
-        return without_report(self.problem) - error if self.maximized else error
-
-    def reading_bound(self, dual: dict[str, Any]) -> Fraction:
-        """Bound the costs of parabolas c_x(v) = P_x v^2 - m_x v, in units in which |f| <= 1."""
-        f, k = self.problem.f or (), self.k
-        middle, half = (max(f) + min(f)) / 2, (max(f) - min(f)) / 2
-        need(half > 0, "values that differ")
-        m = tuple(claim(v) for v in sequence(dual["slope"], k))
-        s = [(t - middle) / half for t in self.decoders(dual)]
-        need(len(s) >= 2 and s[0] < 0 < s[-1], "probes around 0")
-        p = self.p
-        if dual["weights"] is not None:
-            weights = [claim(w) for w in sequence(dual["weights"], k)]
-            need(min(weights) >= 0 and sum(weights) > 0, "weights")
-            p = tuple(w / sum(weights) for w in weights)
-        if "potential" in dual:
-            need(not sequence(dual["rows"]), "potentials or rows")
-            least = self.ray_costs(p, m, [claim(v) for v in sequence(dual["potential"], k)])
-        else:
-            terms, _ = self.reduced(dual, len(s))
-            least = sum((parabola(p[x], m[x], s, terms[x]) for x in range(k)), ZERO)
-        moved = tuple((v - middle) / half for v in f)
-        return (dot(m, moved) + least - dot(p, tuple(v * v for v in moved))) * half**2
-
-    def ray_costs(self, p: Vector, m: Vector, u: list[Fraction]) -> Fraction:
-        """Return Sum u, less what rays cost that lie below u, each at its cheapest reading.
-
-        A column of a cone of one budget is a sum of rays, one for each block, with least entries
-        that sum to 1 at most over the outputs, and of entries of inputs that are bounded nowhere.
-        """
-        blocks: dict[tuple[bool, ...], list[Vector]] = {}
-        for q in self.rays():
-            blocks.setdefault(tuple(v > 0 for v in q), []).append(q)
-        total = ZERO
-        for support, found in sorted(blocks.items(), key=lambda item: sum(item[0])):
-            costs = [ZERO]
-            for q in found:
-                square, linear = dot(p, q), dot(m, q)
-                need(square or not linear, "readings that are bounded")
-                lost = linear * linear / (4 * square) if square else ZERO
-                costs.append((-dot(tuple(u), q) - lost) / min(v for v in q if v))
-            if sum(support) == 1:
-                u[support.index(True)] += min(costs)
-            else:
-                total += min(costs)
-        return total + sum(u)
-
-    def decoders(self, dual: dict[str, Any]) -> list[Fraction]:
-        s = [fraction(t, signed=True) for t in sequence(dual["decoders"])]
-        need(s and all(a < b for a, b in itertools.pairwise(s)), "decoders that rise")
-        return s
-
-    def ray_bound(self, dual: dict[str, Any], u: Vector) -> Fraction | None:
-        """Find the largest reduced gain over all rays."""
-        problem, search = self.problem, dual["search"]
-        offset = without_report(problem)
-        if search == "decoders":
-            need(problem.f is not None, "decoders of numbers")
-            f = problem.f or ()
-            self.decoders(dual)
-            need(len(sequence(dual["levels"])) == len(dual["decoders"]), "a level for each decoder")
-            scale = (max(f) - min(f)) ** 2
-            squares = [p * (v - min(f)) ** 2 for p, v in zip(self.p, f, strict=True)]
-            u = tuple(s - scale * v for s, v in zip(squares, u, strict=True))
-            moved = tuple(v - min(f) for v in f)
-            problem = Problem(
-                problem.inputs, self.p, problem.notions, problem.objective, False, moved, None, None
-            )
-            offset = without_report(problem)
-        most = []
-        for q in self.rays():
-            law, reduced = dot(self.p, q), gain(problem, q)[1] - dot(u, q)
-            need(law or reduced <= 0, "a bound on columns that never occur")
-            if law:
-                most.append(reduced / law)
-        if search == "sets":  # a claim of the largest, which holds where it is
-            self.check_intervals(dual["intervals"])
-            most.append(number(dual["surplus"]))
-        found = sum(u) + max(most)
-        if search == "decoders" and self.maximized:
-            return without_report(self.problem) - (offset - found)
-        return found if self.maximized else offset - found
-
-    def check_intervals(self, stated: Any) -> None:
-        """Check that one budget protects inputs in blocks, and the intervals of P . q in each."""
-        (notion,), k = self.problem.notions, self.k
-        rows = notion.pairs.values()
-        need(len({(r.exponent(notion.epsilon), max(r.right)) for r in rows}) == 1, "one budget")
-        low, factor = next((r.shrink(notion.epsilon)[0], max(r.right)) for r in rows)
-        need(Fraction(1, 1 << 80) <= low < 1 and factor == 1, "a budget of its own")
-        blocks: dict[tuple[int, ...], list[int]] = {}
-        for x in range(k):
-            block = tuple(z for z in range(k) if z == x or (x, z) in notion.pairs)
-            if len(block) > 1:
-                blocks.setdefault(block, []).append(x)
-        members = list(itertools.chain(*blocks))
-        need(len(set(members)) == len(members), "blocks apart")
-        listed = [sequence(entry, 2) for entry in sequence(stated, len(blocks))]
-        for (inner, multipliers), (block, inputs) in zip(listed, blocks.items(), strict=True):
-            least = low * sum(self.p[z] for z in block)
-            most = least + (1 - low) * sum(self.p[x] for x in inputs)
-            ends = [number(t) for t in sequence(inner)]
-            need(sum(self.p[z] for z in block) > 0, "a block that occurs")
-            need(all(a <= b for a, b in itertools.pairwise([least, *ends, most])), "rising ends")
-            need(len([number(m) for m in sequence(multipliers)]) == len(ends) + 2, "multipliers")
-
-    def risk_bound(self, dual: dict[str, Any], u: Vector) -> Fraction | None:
-        problem, k = self.problem, self.k
-        p = distribution(dual["prior"], k) if problem.worst else self.p
-        need(min(p) > 0, "a prior above 0")
-        a = [tuple(number(v) for v in sequence(row, k)) for row in sequence(dual["estimator"], k)]
-        if problem.objective == "l2-risk":
-            constant = sum(2 * a[x][x] - p[x] ** 2 for x in range(k))
-            b = [ONE] * k
-        else:
-            t = [number(v) for v in sequence(dual["tangents"], k)]
-            constant, b = ZERO, []
-            for x in range(k):  # sqrt(1/m - p^2) >= t - (m - m0) b, a tangent at m0 = 1/(t^2 + p^2)
-                need(t[x] > 0, "tangents above 0")
-                if t[x] < p[x] or a[x][x] == 0:  # the root is at least 0
-                    b.append(ZERO)
-                    continue
-                square = t[x] ** 2 + p[x] ** 2
-                constant += t[x] + square / (2 * t[x])
-                b.append(square**2 / (2 * t[x]) / a[x][x] ** 2)
-        most = []
-        for q in self.rays():
-            g = sum(v * dot(row, q) ** 2 for v, row in zip(b, a, strict=True)) / dot(p, q)
-            most.append((g - dot(u, q)) / dot(p, q))
-        if dual["search"] == "products":  # a claim of the largest, which holds where it is
-            lists = [sequence(part) for part in sequence(dual["products"], 5)]
-            need(len({len(part) for part in lists}) == 1, "lists of one length")
-            most_forms = k + 2 if "levels" in dual else k + 1
-            need(all(index(n, most_forms) >= 0 for part in lists[:4] for n in part), "forms")
-            if "levels" in dual:
-                need(all(abs(number(v)) >= 0 for v in sequence(dual["levels"], k)), "levels")
-            need(all(number(w) >= 0 for w in lists[4]), "multipliers")
-            most.append(number(dual["surplus"]))
-            need(most[-1] >= 0, "a claim from 0")
-        found = constant - sum(u) - max(most)
-        return (
-            found * root(1 / (2 * PI[found > 0]))[found < 0]
-            if problem.objective == "tv-risk"
-            else found
-        )
+    return price
 
 
-def parabola(p: Fraction, m: Fraction, s: list[Fraction], rows: list[Fraction]) -> Fraction:
-    """Return the least over all v of p v^2 - m v + R(v), R interpolated between probes s.
+def line(s: Statement, table: Any) -> Price:
+    """Walk from both ends of an order; all that is lacking goes to the best input."""
+    stated = keys(table, ["kind"], ["order"]).get("order")
+    order = list(range(s.k)) if stated is None else [index(x, s.k) for x in stated]
+    need(sorted(order) == list(range(s.k)), "all inputs in an order")
 
-    Beyond the last probe t it is c (v / t)^2 - m v with c = p t^2 + R(t), which has to grow.
-    """
-    ends = [p * t * t - m * t + r for t, r in zip(s, rows, strict=True)]
-    least = list(ends)
-    for (a, b), (c, d) in zip(itertools.pairwise(s), itertools.pairwise(ends), strict=True):
-        slope = (d - c) / (b - a)
-        at = min(max((a + b) / 2 - slope / p / 2, a), b) if p else a
-        least.append(c + slope * (at - a) - p * (at - a) * (b - at))
-    for t, end in ((s[0], ends[0]), (s[-1], ends[-1])):
-        need(end + m * t >= 0 and 2 * (end + m * t) >= m * t, "probes that reach far enough")
-    return min(least)
+    def most(x: int, z: int) -> Fraction:
+        ends = [exp(row.exponent[0])[0] * row.right[z] for row in known(s, x, z)]
+        need(ends, "neighbors that bound each other")
+        return min(ends)
+
+    up = {(x, z): most(z, x) for x, z in itertools.pairwise(order)}  # q_z <= up q_x
+    up |= {(z, x): most(x, z) for x, z in itertools.pairwise(order)}
+
+    def price(cost: Sequence[Fraction], u: Sequence[Fraction]) -> list[Fraction]:
+        d = [a - b for a, b in zip(cost, u, strict=True)]
+        worth = [ZERO] * s.k
+        for way in (order, order[::-1]):
+            rest = ZERO
+            for z, x in itertools.pairwise(way):  # what lies before x, from the far end
+                total = rest + d[z]
+                rest = total * (up[x, z] if total < 0 else 1 / up[z, x])
+                worth[x] += rest
+        worth = [a + b for a, b in zip(worth, d, strict=True)]
+        root_, safe = worth.index(max(worth)), list(u)
+        safe[root_] += max(worth)
+        return safe
+
+    return price
 
 
-def unpacked(block: Any) -> dict[str, Any]:
-    need(isinstance(block, dict), "a block")
-    lists = {"output", "x", "other", "weight"} & set(block)
-    return {**block, **{key: numbers(block[key], key != "weight") for key in lists}}
+def entropy(s: Statement, table: Any) -> Price:
+    keys(table, ["kind", "multipliers", "levels"])
+    pairs = [(s.limits[index(n, len(s.limits))], exact(v)) for n, v in table["multipliers"]]
+    need(pairs and all(a.prior is not None and v > 0 for a, v in pairs), "information")
+    need(len({a.prior for a, _ in pairs}) == 1, "one prior")
+    p, v, b = pairs[0][0].prior or (), sum(m for _, m in pairs), numbers(table["levels"])
+    need(len(b) == s.k, "a level for each input")
+
+    def price(cost: Sequence[Fraction], u: Sequence[Fraction]) -> list[Fraction]:
+        terms = [
+            w * exp(max(Fraction(-2000), (Fraction(a) - c / w) / v))[0]
+            for w, a, c in zip(p, b, cost, strict=True)
+            if w
+        ]
+        taken = v * ln(sum(terms, ZERO))[0]
+        return [w * (Fraction(a) - taken) if w else c for w, a, c in zip(p, b, cost, strict=True)]
+
+    return price
 
 
-def rounded(x: Fraction) -> Fraction:
-    return Fraction(-((-x.numerator << BITS) // x.denominator), 1 << BITS)
+def only_gains(s: Statement, table: Any) -> Price:
+    need(False, "a gain")
+    raise AssertionError
 
 
-def value_at_any(problem: Problem, columns: list[Vector]) -> Fraction:
-    """Bound the worst-case risk at a channel by that at the uniform distribution."""
-    return risk(problem.objective, columns, (Fraction(1, problem.k),) * problem.k)[0]
-
-
-GAINS = {"posterior", "histogram", "mutual-information", "bayes-accuracy"} | PURPOSES
-DECODED = {"posterior", SCORES}
-ALL = LOSSES | RISKS | {"worst risk"} | GAINS
-LIFT_BOUNDS = LIFTS | {"approximate-lip"}
-ALIKE = {"histogram", "mutual-information", "bayes-accuracy"}
-
-THEOREMS: dict[str, tuple[Callable[..., Fraction | None], set[str], set[str] | None]] = {
-    "nothing-constrained": (Prover.truth, ALL | {"worst loss", READ, "worst reading"}, None),
-    "equal-rows": (Prover.nothing_told, ALL, None),
-    "binary-universal": (Prover.two_inputs, ALL, None),
-    "simplicial": (Prover.simplicial, ALL, None),
-    "erasure": (Prover.erasure, ALL, {"lip", "lift"}),
-    "randomized-response": (Prover.randomized_response, {"hamming"}, {"ldp"}),
-    "uniform-subsets": (Prover.best_ray, ALIKE, {"ldp"}),
-    "binary-mechanism": (Prover.contracted, {"total-variation"}, {"ldp"}),
-    "uniform-lift": (Prover.best_ray, ALIKE | {"hamming"}, LIFT_BOUNDS),
-    "leakage-budget": (
-        Prover.paid_guesses,
-        LOSSES | {"worst loss", "bayes-accuracy", GUESS},
-        {"maximal-leakage"},
-    ),
-    "subset-selection": (Prover.subsets, RISKS | {"worst risk"}, {"ldp", "lip", "lift", "pml"}),
-}
-"""What proves a bound, for which objectives, and one of which notions there has to be."""
-
-PRICED = LOSSES | {"worst loss", "bayes-accuracy", GUESS}
-PRICES = ("chain", "one-budget", "lifts")
-SEARCHES: dict[str, tuple[set[str], set[str] | None]] = {
-    "chain": (PRICED, RATIOS | SUMS),
-    "one-budget": (PRICED, RATIOS | SUMS),
-    "lifts": (PRICED, LIFT_BOUNDS),
-    "rays": (GAINS, None),
-    "sums": ({"histogram", "mutual-information"}, LIFT_BOUNDS),
-    "sets": ({"histogram", "mutual-information"}, RATIOS | SUMS),
-    "boxes": ({"histogram", "mutual-information"}, None),
-    "decoders": (DECODED, RATIOS | SUMS | LIFT_BOUNDS),
+ORACLES: dict[str, Callable[[Statement, Any], Price]] = {
+    "orthant": orthant,
+    "line": line,
+    "one-budget": one_budget,
+    "knapsack": along,
+    "rays": along,
+    "products": only_gains,
+    "entropy": entropy,
 }

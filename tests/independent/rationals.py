@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 
@@ -107,10 +106,6 @@ PI = (
 )
 
 
-def plus(a: Interval, b: Interval) -> Interval:
-    return a[0] + b[0], a[1] + b[1]
-
-
 def times(a: Interval, factor: Fraction) -> Interval:
     """Multiply by what is not negative."""
     return a[0] * factor, a[1] * factor
@@ -122,26 +117,3 @@ def exactly(x: Fraction) -> Interval:
 
 def dot(a: Vector, b: Vector) -> Fraction:
     return sum((s * t for s, t in zip(a, b, strict=True) if s and t), ZERO)
-
-
-def below(left: Fraction, right: Fraction, exponent: Callable[[int], Interval]) -> bool:
-    """Decide left <= e**exponent right; e**a is irrational at rational a != 0, so bounds decide."""
-    if left == 0 or right == 0:
-        return left == 0
-    bits = 64
-    while bits < 1 << 13:
-        low, high = exponent(bits)
-        if left <= exp(low, bits)[0] * right:
-            return True
-        if left > exp(high, bits)[1] * right:
-            return False
-        bits *= 2
-    raise Unable("two numbers that cannot be told apart")
-
-
-def decide(bounds: Callable[[int], Interval], limit: Fraction) -> bool:
-    for bits in (64, 128, 256, 512, 1024, 2048):
-        low, high = bounds(bits)
-        if high <= limit or low > limit:
-            return high <= limit
-    raise Unable("a sum that cannot be told from its limit")

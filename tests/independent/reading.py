@@ -17,13 +17,11 @@ from typing import Any
 from tests.independent.rationals import (
     ONE,
     TOLERANCE,
-    ZERO,
     Interval,
     RefusedError,
     Unable,
     Vector,
     need,
-    root,
 )
 
 LEAST_DOUBLE = Fraction(1, 1 << 1074)
@@ -66,14 +64,17 @@ def sequence(value: Any, length: int | None = None) -> list[Any]:
 PACKED = re.compile(r"(u1|u2|u4|f4|f8):(0|[1-9][0-9]*):([A-Za-z0-9+/]*=*)")
 
 
-def numbers(value: Any, whole: bool) -> list[Any]:
-    """Return a list, which may be packed: integers if they are to be whole, else doubles."""
+def numbers(value: Any, whole: bool = False) -> list[Any]:
+    """Return a list, which may be packed: integers if `whole`, else binary or exact."""
     if not isinstance(value, str):
-        return sequence(value)
-    found = PACKED.fullmatch(value)
-    need(found, "packed numbers")
-    assert found is not None
-    kind, count, data = found.groups()
+        found = sequence(value)
+        if whole:
+            return [index(v, 1 << 53) for v in found]
+        return [Fraction(v) if type(v) is float and math.isfinite(v) else exact(v) for v in found]
+    match = PACKED.fullmatch(value)
+    need(match, "packed numbers")
+    assert match is not None
+    kind, count, data = match.groups()
     need((kind[0] == "u") == whole and len(count) < 8, "packed numbers of that kind")
     if int(count) > 100_000:
         raise Unable("a long list")
@@ -85,7 +86,9 @@ def numbers(value: Any, whole: bool) -> list[Any]:
     need(engine.eof and not engine.unused_data, "nothing but packed numbers")
     need(len(raw) == int(count) * int(kind[1]), "so many packed numbers")
     sign = {"u1": "B", "u2": "H", "u4": "I", "f4": "f", "f8": "d"}[kind]
-    return list(struct.unpack(f"<{count}{sign}", raw))
+    entries = struct.unpack(f"<{count}{sign}", raw)
+    need(whole or all(map(math.isfinite, entries)), "finite numbers")
+    return [v if whole else Fraction(v) for v in entries]
 
 
 def text(value: Any) -> str:
@@ -93,12 +96,14 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def fraction(value: Any, signed: bool = False) -> Fraction:
-    """Return a number that is written as exact text, at least 0 unless it may have a sign."""
-    need(isinstance(value, str) and len(value) <= 2000 and EXACT.fullmatch(value), "exact text")
-    need(signed or value[0] != "-", "a number at least 0")
-    need("/" not in value or value.split("/")[1].strip("0"), "a denominator above 0")
-    found = Fraction(value)
+def exact(value: Any) -> Fraction:
+    """Return a number, or what exact text stands for."""
+    if type(value) in (int, float):
+        found = claim(value)
+    else:
+        need(isinstance(value, str) and len(value) <= 2000 and EXACT.fullmatch(value), "exact text")
+        need("/" not in value or value.split("/")[1].strip("0"), "a denominator above 0")
+        found = Fraction(value)
     need(found == 0 or Fraction(10) ** -300 <= abs(found) <= 10**100, "a number of such a size")
     return found
 
@@ -159,8 +164,8 @@ def labels(values: Any) -> list[Any]:
 
 
 def distribution(entries: Any, k: int) -> Vector:
-    found = tuple(fraction(entry) for entry in sequence(entries, k))
-    need(sum(found) == 1, "a distribution")
+    found = tuple(exact(entry) for entry in sequence(entries, k))
+    need(sum(found) == 1 and min(found) >= 0, "a distribution")
     return found
 
 
@@ -202,10 +207,7 @@ def read_domain(table: Any) -> Inputs:
         return Inputs(labels(table["values"]), ONE, None)
     if "points" in table:
         stated = keys(table["points"], ["coordinates", "metric"])
-        given = [
-            tuple(fraction(v, signed=True) for v in sequence(p, 2))
-            for p in sequence(stated["coordinates"])
-        ]
+        given = [tuple(exact(v) for v in sequence(p, 2)) for p in sequence(stated["coordinates"])]
         need(given and stated["metric"] in ("euclidean", "haversine"), "points")
         numbers = [Fraction(n) for n in range(len(given))]
         return Inputs(numbers, ONE, None, given, stated["metric"])
@@ -214,18 +216,7 @@ def read_domain(table: Any) -> Inputs:
     need(type(rows) is type(columns) is int and rows > 0 < columns, "a grid")
     if rows * columns > 1000:
         raise Unable("a large grid")
-    spacing = fraction(grid["spacing"])
+    spacing = exact(grid["spacing"])
     need(spacing > 0, "a spacing above 0")
     cells = [(Fraction(r), Fraction(c)) for r in range(rows) for c in range(columns)]
     return Inputs(list(cells), spacing, (rows, columns))
-
-
-def distance(kind: str, a: Vector, b: Vector) -> tuple[Fraction, Fraction]:
-    """Return c and r so that the distance is c sqrt(r)."""
-    steps = [abs(s - t) for s, t in zip(a, b, strict=True)]
-    if kind == "euclidean" and len(steps) > 1:
-        square = sum(s * s for s in steps)
-        low, high = root(square)
-        return (low, ONE) if low == high else (ONE, square)
-    need(kind == "manhattan" or len(steps) == 1, "a distance between such points")
-    return sum(steps, ZERO), ONE

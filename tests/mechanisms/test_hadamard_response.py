@@ -117,7 +117,7 @@ def test_a_file_of_the_first_form_means_the_same(tmp_path: Path) -> None:
     """It has no copies in its law; loaded, it is the form for small epsilon, and draws the same."""
     mechanism, file = HadamardResponse(20, 5, copies=1), tmp_path / "m.json"
     save(mechanism, file)
-    assert sorted(json.loads(file.read_text())["law"]) == ["held", "size"]
+    assert sorted(json.loads(file.read_text())["law"]) == ["held", "kind", "size"]
     loaded = load_mechanism(file).mechanism
     assert loaded == mechanism != HadamardResponse(20, 5)
     records = np.arange(20)

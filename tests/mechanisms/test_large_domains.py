@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mechdesign import Domain, InputError, load_mechanism, save
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,

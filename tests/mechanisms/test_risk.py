@@ -37,7 +37,7 @@ from mechdesign.mechanisms.optimum import (
     least_high_low_risk,
     least_ldp_risk,
 )
-from tests.certify.test_mechanism_file import MADE
+from tests.kernel.laws.support import MADE
 from tests.mechanisms_support import exact_table, scores
 from tests.strategies import examples
 

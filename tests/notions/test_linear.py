@@ -35,11 +35,10 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.certify import digest, verify
-from mechdesign.certify.privacy.check import check
 from mechdesign.exact import as_fraction
+from mechdesign.kernel import digest, verify
 from mechdesign.notions import Notion, Row, SensitiveAttribute, SensitiveAttributePrivacy
-from tests.strategies import Case, cases, channels, distortions, examples, statement_of
+from tests.strategies import Case, broken, cases, channels, distortions, examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]
 
@@ -195,12 +194,11 @@ def test_private_at_its_exponents_and_not_below() -> None:
     assert Ladder(1).holds(solution.channel)
     assert not Ladder("0.999").holds(solution.channel)
     assert solution.privacy[0].leakage == pytest.approx(1, abs=1e-9)
-    (table,) = statement_of(problem).privacy
-    columns = solution.channel.columns()
-    assert check(statement_of(problem), table, columns) is None
-    for row in table["rows"]:
-        row["exponent"] = str(Fraction(row["exponent"]) - Fraction("0.001"))
-    assert "does not hold" in str(check(statement_of(problem), table, columns))
+    assert broken(problem, solution.channel) is None
+    rows = rows_of(Ladder(1), problem.domain, problem.prior)
+    less = [(name, left, a - Fraction("0.001"), right) for name, left, a, right in rows]
+    stricter = Problem(range(4), LinearNotion(less), MeanAbsoluteError(), prior=PRIOR)
+    assert "breaks the row" in str(broken(stricter, solution.channel))
 
 
 def test_leakage_in_epsilon() -> None:
@@ -389,7 +387,7 @@ def table_of(document: Any) -> Any:
 
 
 def duals_of(document: Any) -> Any:
-    return document["certificate"]["dual"]["rows"][0]
+    return document["certificate"]["multipliers"][0]
 
 
 def as_ldp(document: Any) -> None:
@@ -411,22 +409,28 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a coefficient below 0": (
         lambda d: table_of(d)["rows"][0].update(left=[[0, "-1"]]),
-        "expected exact >= 0",
+        "a coefficient is < 0",
     ),
     "another input": (lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]), "no input"),
-    "an input twice": (lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]), "two coef"),
+    "an input twice": (
+        lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]),
+        "names an input twice",
+    ),
     "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
-    "a row left out": (lambda d: table_of(d)["rows"].pop(), "does not exist|bound proved|leaks"),
-    "a row without a name": (lambda d: table_of(d)["rows"][0].pop("name"), "has no 'name'"),
+    "a row left out": (lambda d: table_of(d)["rows"].pop(), "no such row|bound proved|leaks"),
+    "a row without a name": (
+        lambda d: table_of(d)["rows"][0].pop("name"),
+        "the key 'name' is missing",
+    ),
     "a row twice": (
         lambda d: table_of(d)["rows"].append(table_of(d)["rows"][-1]),
         "two rows of a notion have one name",
     ),
-    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "expected list"),
+    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "expected a list"),
     "another notion": (as_ldp, "not claimed"),
     "another notion, claimed": (
         lambda d: (as_ldp(d), d["privacy"][0].update(notion="ldp")),
-        "not private|does not exist",
+        "not private|no such row",
     ),
     "less leakage": (lambda d: d["privacy"][0].update(leakage=0.9), "leaks more"),
     "more leakage": (lambda d: d["privacy"][0].update(leakage=1.1), "leaks less"),
@@ -434,13 +438,13 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda d: (table_of(d).update(epsilon="0.9"), d["privacy"][0].update(epsilon=0.9)),
         "not private",
     ),
-    "no budget": (lambda d: table_of(d).pop("epsilon"), "epsilon claimed"),
-    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "no rows on the side"),
-    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "no rows on the side"),
-    "a weight on no row": (lambda d: duals_of(d)["x"].__setitem__(0, 6), "does not exist"),
+    "no budget": (lambda d: table_of(d).pop("epsilon"), "its notion no epsilon"),
+    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "no such row"),
+    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "no such row"),
+    "a weight on no row": (lambda d: duals_of(d)["x"].__setitem__(0, 6), "no such row"),
     "a weight below 0": (
         lambda d: duals_of(d)["weight"].__setitem__(0, -1.0),
-        "expected number >= 0",
+        "expected numbers >= 0",
     ),
     "larger weights": (
         lambda d: duals_of(d).update(weight=[2 * w for w in duals_of(d)["weight"]]),
@@ -468,7 +472,8 @@ def test_what_was_changed_is_refused(name: str, saved: Any) -> None:
 
 def test_rows_of_other_notions_are_not_known_by_number(saved: Any) -> None:
     document = verified(design(Problem(range(4), LDP(1), Distortion([[0, 1]] * 2 + [[1, 0]] * 2))))
-    document["certificate"]["dual"] = {"weights": None, "rows": [duals_of(saved)]}
+    block = {**duals_of(saved), "node": [0] * len(duals_of(saved)["x"])}
+    document["certificate"] = {**saved["certificate"], "multipliers": [block]}
     document["digest"] = digest(document)
-    with pytest.raises(CertificateError, match="no rows on the side"):
+    with pytest.raises(CertificateError, match="no ratio of the inputs"):
         verify(document)

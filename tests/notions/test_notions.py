@@ -39,7 +39,6 @@ from mechdesign import (
     MutualInformationPrivacy,
     Prior,
 )
-from mechdesign.certify.privacy.check import check
 from mechdesign.notions import NOTIONS, Notion, cone_of
 from tests.strategies import (
     DIGITS,
@@ -47,6 +46,7 @@ from tests.strategies import (
     WHOLE,
     Case,
     bare_problem,
+    broken,
     budgets,
     cases,
     channels,
@@ -59,7 +59,6 @@ from tests.strategies import (
     prior_sets,
     priors,
     simplex,
-    statement_of,
 )
 
 TINY = Fraction(1, 10**9)
@@ -126,12 +125,10 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
     assert Decimal(repr(found)) >= exact
     assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-18)
 
-    statement = statement_of(bare_problem(case))
-    table, columns = case.notion.to_table(), channel.columns()
-    claimed = Fraction(repr(found))
-    assert check(statement, table, columns, claimed) is None
+    problem, claimed = bare_problem(case), Fraction(repr(found))
+    assert broken(problem, channel, leakage=claimed) is None
     less = claimed - (TINY * abs(claimed) if claimed else TINY)
-    assert check(statement, table, columns, less) is not None
+    assert broken(problem, channel, leakage=less) is not None
     if case.at is not None:
         assert case.at(claimed).holds(channel, case.prior)
         if less >= 0:

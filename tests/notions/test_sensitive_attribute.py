@@ -47,9 +47,9 @@ from mechdesign import (
     design,
 )
 from mechdesign.accounting.measure.sensitive_attribute import sensitive_attribute_leakage
-from mechdesign.certify import verify
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.files import load_problem, save
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.repair import repair

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mechdesign import Channel, InputError, PlaneChannel, plots
+from mechdesign import Channel, ContinuousChannel, InputError, plots
 from mechdesign.plots.plane import LARGEST
 
 OUTPUTS = [(0, 1), (2, 1), (1, 3)]
 ROWS = np.random.default_rng(4).dirichlet(np.ones(3), size=4)
 BOX = [(0, 0), (2, 4)]
-CHANNEL = PlaneChannel(BOX, [[0, 2], [0, 4]], Channel.from_matrix(ROWS, outputs=OUTPUTS))
+CHANNEL = ContinuousChannel(
+    BOX, "linear", [[0, 2], [0, 4]], Channel.from_matrix(ROWS, outputs=OUTPUTS)
+)
 
 
 def test_marks_are_as_large_as_the_reports_are_likely() -> None:
@@ -42,7 +44,9 @@ def test_four_points_are_saved_as_one_picture(tmp_path: Path) -> None:
 def test_outputs_that_are_no_points_are_refused(outputs: list[object]) -> None:
     nodes = Channel.from_matrix(ROWS, outputs=outputs)
     with pytest.raises(InputError, match="outputs: expected points"):
-        plots.plot_reports(PlaneChannel(BOX, CHANNEL.axes, nodes), (1, 1), Figure().subplots())
+        plots.plot_reports(
+            ContinuousChannel(BOX, "linear", CHANNEL.axes, nodes), (1, 1), Figure().subplots()
+        )
 
 
 def test_a_point_outside_is_refused() -> None:

@@ -14,7 +14,7 @@ import pytest
 import problems.families
 import solvers
 from mechdesign.files import load_problem
-from mechdesign.notions import BoundedPriorLIP, MutualInformationPrivacy, UncertainAttribute
+from mechdesign.notions import BoundedPriorLIP, MutualInformationPrivacy
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
     BayesAccuracy,
@@ -183,8 +183,7 @@ def test_compiled_rows_and_losses_are_the_definitions(name: str) -> None:
         assert np.allclose(compiled, loss(problem), rtol=1e-14, atol=0)
     ours, theirs = unit(problem.cone.matrix().toarray()), unit(rows(problem).astype(float))
     notion = problem.privacy[0]
-    of_a_set = isinstance(getattr(notion, "attribute", None), UncertainAttribute)
-    if of_a_set or isinstance(notion, BoundedPriorLIP):  # redundant members may be listed
+    if isinstance(notion, BoundedPriorLIP):  # redundant members may be listed
         assert all(np.abs(ours - row).max(axis=1).min() < 1e-12 for row in theirs)
         assert all(np.abs(theirs - row).max(axis=1).min() < 1e-12 for row in ours)
     else:

@@ -32,8 +32,8 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.certify import verify
 from mechdesign.designs.solution import Solution
+from mechdesign.kernel import verify
 from mechdesign.routes.rays import enumerate as rays
 from tests.faults_support import FAULTS, Faults
 from tests.routes.test_limits import TwoGuesses, budgets, uneven

@@ -34,7 +34,7 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.routes.conic.non_conic import solve_non_conic

@@ -34,7 +34,7 @@ from mechdesign import (
     design_each,
     design_many,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.routes.limits import Limits
 from mechdesign.sweeps import many, many_tasks as tasks

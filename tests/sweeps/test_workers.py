@@ -27,8 +27,8 @@ from mechdesign import (
     design_each,
     design_many,
 )
-from mechdesign.certify import verify
 from mechdesign.designs.warm_starts import INTERRUPTED
+from mechdesign.kernel import verify
 from mechdesign.sweeps import many_tasks as tasks
 from mechdesign.sweeps.workers import Processes
 

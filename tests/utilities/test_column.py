@@ -42,7 +42,7 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from solvers import UnsuitableError
 from solvers.base import FloatArray
@@ -146,11 +146,16 @@ def test_there_are_enough_cases() -> None:
 
 
 def test_every_search_of_the_checker_is_met() -> None:
-    searches = {
-        notion: design(drawn(notion, "information", 9, 0)).certificate["dual"]["search"]
-        for notion in ("ldp", "lip", "lip, long prior")
+    searches = {}
+    for notion in ("ldp", "lip", "lip, long prior"):
+        certificate = design(drawn(notion, "information", 9, 0)).certificate
+        assert certificate is not None
+        searches[notion] = certificate.linearization.kind, certificate.oracle.kind
+    assert searches == {
+        "ldp": ("gain", "rays"),
+        "lip": ("gain", "knapsack"),
+        "lip, long prior": ("boxes", "knapsack"),
     }
-    assert searches == {"ldp": "rays", "lip": "sums", "lip, long prior": "boxes"}
 
 
 @pytest.mark.slow
@@ -187,7 +192,10 @@ def hold(solution: Solution, most: float, whole: float | None) -> float:
 
 
 def prices_in(solution: Solution) -> bool:
-    return (solution.certificate["dual"] or {}).get("search") in ("rays", "sums", "boxes")
+    """Whether prices of rays prove the bound: not rows, and not decoders."""
+    found = solution.certificate
+    assert found is not None
+    return found.prices is not None and found.linearization.kind in ("costs", "gain", "boxes")
 
 
 def hold_prices(
@@ -196,10 +204,13 @@ def hold_prices(
     """What a certificate's prices prove on the oracle's own rays is the bound that is claimed.
 
     Sum_y g(q_y) <= Sum u + c with c the most of g(r) - u . r over rays of law 1. The bound may also
-    be that of no privacy, or of a theorem, where that is better.
+    be that of no privacy, where that is better.
     """
     certificate, problem = solution.certificate, solution.problem
-    u, law = np.array(certificate["dual"]["potential"]), rays @ problem.prior.array
+    assert certificate is not None
+    assert certificate.prices is not None
+    u = -np.array(list(map(float, certificate.prices)))  # of the loss, which is -g
+    law = rays @ problem.prior.array
     occurs = law > 1e-12
     assert (rays @ u)[~occurs].min(initial=0) >= -1e-9
     surplus = float(((worth - rays @ u)[occurs] / law[occurs]).max())
@@ -207,10 +218,10 @@ def hold_prices(
     bound = float(solution.bound) if whole is None else whole - float(solution.bound)
     slack = 1e-9 * max(1.0, abs(most))
     # rays and sums are searched to the end, boxes until the bound is near enough
-    searched = CLOSE * abs(most) if certificate["dual"]["search"] == "boxes" else 0.0
+    searched = CLOSE * abs(most) if certificate.linearization.kind == "boxes" else 0.0
     assert bound <= most + searched + slack
     nothing_private = best_mixture(np.eye(len(u)), gain(problem, np.eye(len(u))))[0]
-    if certificate["theorem"] is None and bound < nothing_private - slack:
+    if bound < nothing_private - slack:
         assert bound >= most - slack
 
 
@@ -323,7 +334,7 @@ def test_no_column_beats_the_prices_to_fifty_digits(k: int, notion: str, objecti
         columns = columns_of_ldp(k, epsilon)
     else:
         columns = list(lift_corners(P, exp(-epsilon), exp(epsilon)))
-    u = [Decimal(repr(price)) for price in document["certificate"]["dual"]["potential"]]
+    u = [-Decimal(price) for price in document["certificate"]["prices"]]
     surplus = max(
         DIGITS.divide(
             DIGITS.subtract(

@@ -83,7 +83,7 @@ function rounded(problem: Problem, columns: Columns, worst: number, asked: numbe
 const numberText = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1e21 ? String(value) : floatText(value);
 
-/** Canonical JSON, as `mechdesign.certify.canonical` makes it. */
+/** Canonical JSON, as `mechdesign.kernel.documents.canonical` makes it. */
 export function canonical(value: Json): string {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") return numberText(value);
@@ -127,14 +127,14 @@ function channelTable(problem: Problem, columns: Columns, outputs: Label[]): Doc
 /** The channel file of an answer, with its digest. */
 export async function documentOf(problem: Problem, answer: Answer): Promise<Document> {
   const { privacy, utility } = problem;
-  const { columns, outputs, value, bound, dual } = answer;
+  const { columns, outputs, value, bound, certificate } = answer;
   const gap = relativeGap(value, bound);
   const leaks = leakage(problem, columns); // infinite where an edited entry is 0: refused as not private
   const claim: Document = { notion: privacy.notion, leakage: Number.isFinite(leaks) ? leaks : 0, certified: true };
   if (privacy.epsilon !== undefined) claim.epsilon = toNumber(parseRatio(privacy.epsilon));
   return sealed({
     format: "mechdesign-channel",
-    version: 1,
+    version: 2,
     title: problem.title,
     source: "the explorer of mechdesign",
     status: gap <= 1e-6 ? "optimal" : "bounded",
@@ -159,6 +159,6 @@ export async function documentOf(problem: Problem, answer: Answer): Promise<Docu
       utility: utility as unknown as Json,
       outputs: problem.outputs,
     },
-    certificate: { theorem: null, dual: dual as unknown as Json },
+    certificate: certificate as unknown as Json,
   });
 }

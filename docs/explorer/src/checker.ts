@@ -5,7 +5,8 @@ import type { PyodideInterface } from "pyodide";
 /** Reads a document as every reader of the library does, and returns its verdict. */
 const VERIFY = `
 import json
-from mechdesign.certify import parse, verify
+from mechdesign.kernel.documents import parse
+from mechdesign.kernel.verify import verify
 from mechdesign.errors import MechdesignError
 
 def verdict(text):

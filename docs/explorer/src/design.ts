@@ -7,8 +7,8 @@
  */
 
 import { type Columns, WHOLE, coneOf } from "./cone.ts";
-import { ratio, toNumber } from "./exact.ts";
-import { exactValue, gainOf, offsetOf } from "./gains.ts";
+import { ratio, ratioText, toNumber } from "./exact.ts";
+import { exactValue, gainOf, offsetOf, surelySafe } from "./gains.ts";
 import {
   type Label, type Problem, LOSSES, RISKS, exponentsOf, labelsOf, lossTable, nearPairs, priorOf,
 } from "./problem.ts";
@@ -18,21 +18,19 @@ import { repair } from "./repair.ts";
 import { bestRisk, solved } from "./risk.ts";
 import { Orbits, symmetriesOf } from "./symmetry.ts";
 
-/** Dual variables as a certificate holds them. */
-export interface Dual {
-  weights: number[] | null;
-  rows: {
-    notion: number;
-    side: string;
-    output: number[];
-    x: number[];
-    other: number[];
-    weight: number[];
-  }[];
-  potential?: number[];
-  estimator?: number[][];
-  tangents?: number[];
-  search?: string;
+/** A certificate of the library, in the kinds that this page uses: see `mechdesign/kernel/certificate.py`. */
+export interface Certificate {
+  relaxations?: { kind: "average"; weights: number[] }[];
+  linearization:
+    | { kind: "costs" | "gain" }
+    | { kind: "estimator"; vectors: number[][]; tangents?: number[] };
+  multipliers?: { of: "cone"; place: number; node: number[]; x: number[]; other: number[]; weight: number[] }[];
+  /** Floats, or exact text. */
+  prices?: (number | string)[];
+  oracle:
+    | { kind: "orthant" | "knapsack" }
+    | { kind: "one-budget"; blocks: number[][] }
+    | { kind: "rays"; source: { kind: "double-description" } | { kind: "subsets"; blocks: number[][] } };
 }
 
 export interface Answer {
@@ -40,11 +38,13 @@ export interface Answer {
   outputs: Label[];
   value: number;
   bound: number;
-  dual: Dual;
+  certificate: Certificate;
 }
 
 /** What a bound is off by at most, for the rounding of the floats here, relative to what it sums. */
 const ROUNDING = 3e-14;
+/** More than what the checker rounds exact prices by, over 2**192. */
+const TINY = 1e-50;
 
 export async function design(problem: Problem): Promise<Answer> {
   const isLoss = LOSSES.includes(problem.utility.objective);
@@ -52,7 +52,8 @@ export async function design(problem: Problem): Promise<Answer> {
   const { columns, kept } = repair(coneOf(problem), found.matrix);
   const allowed = problem.outputs ?? kept.map((_, y) => y);
   const outputs = problem.outputs ? kept.map((y) => allowed[y]) : allowed;
-  return { columns, outputs, value: valueOf(problem, columns, outputs), bound: found.bound, dual: found.dual };
+  const { bound, certificate } = found;
+  return { columns, outputs, value: valueOf(problem, columns, outputs), bound, certificate };
 }
 
 /** The objective at exact columns. */
@@ -76,7 +77,7 @@ function placesOf(problem: Problem, outputs: Label[]): number[] {
 interface Raw {
   matrix: number[][];
   bound: number;
-  dual: Dual;
+  certificate: Certificate;
 }
 
 // --- losses ---------------------------------------------------------------------------------
@@ -204,6 +205,8 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
   const total = weights?.reduce((a, b) => a + b, 0) ?? 1;
   const masses = weights ? weights.map((w) => w / total) : prior;
   const costs = losses.map((row, x) => row.map((loss) => masses[x] * loss));
+  const relaxations = weights ? { relaxations: [{ kind: "average" as const, weights }] } : {};
+  const linear = { ...relaxations, linearization: { kind: "costs" as const } };
   const budget = oneBudget(problem);
   const ends = liftEnds(problem);
   if (budget || ends) {
@@ -213,9 +216,9 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
       ? leastInBlocks(budget, reduced, potential)
       : leastOfLifts(prior, ends!, reduced, potential);
     const all = potential.reduce((sum, u) => sum + Math.abs(u), size);
-    const bound = Math.max(0, potential.reduce((sum, u) => sum + u, 0) + least - ROUNDING * all);
-    const search = budget ? "one-budget" : "lifts";
-    return { matrix, bound, dual: { weights, rows: [], potential, search } };
+    const bound = potential.reduce((sum, u) => sum + u, 0) + least - ROUNDING * all;
+    if (bound <= 0) return { matrix, bound: 0, certificate: { ...linear, oracle: { kind: "orthant" } } };
+    return { matrix, bound, certificate: { ...linear, prices: potential, oracle: linearOracle(problem) } };
   }
   const used = entries.ratios.flatMap(({ row, y, x, z }) => {
     if (!(dual[row] < 0)) return [];
@@ -230,18 +233,19 @@ async function bestForLoss(problem: Problem): Promise<Raw> {
   }
   const least = costs.map((row) => Math.min(...row));
   const size = used.reduce((all, { weight }) => all + weight, Math.max(...costs.flat().map(Math.abs)));
-  const rows = used.length
+  const multipliers = used.length
     ? [{
-        notion: 0,
-        side: "ratio",
-        output: used.map(({ y }) => y),
+        of: "cone" as const,
+        place: 0,
+        node: used.map(({ y }) => y),
         x: used.map(({ x }) => x),
         other: used.map(({ z }) => z),
         weight: used.map(({ weight }) => weight),
       }]
     : [];
-  const bound = Math.max(0, least.reduce((a, b) => a + b, 0) - ROUNDING * size);
-  return { matrix, bound, dual: { weights, rows } };
+  const bound = least.reduce((a, b) => a + b, 0) - ROUNDING * size;
+  if (bound <= 0) return { matrix, bound: 0, certificate: { ...linear, oracle: { kind: "orthant" } } }; // no loss is below 0
+  return { matrix, bound, certificate: { ...linear, multipliers, oracle: { kind: "orthant" } } };
 }
 
 /** Terms with each variable once. */
@@ -351,14 +355,39 @@ async function bestForGain(problem: Problem): Promise<Raw> {
   });
   const scale = potential.reduce((all, u) => all + Math.abs(u), 1);
   const most = potential.reduce((a, b) => a + b, 0) + Math.max(...surplus) + ROUNDING * scale;
+  const prices = potential.map((u) => -u);
   if (risk) {
     const { estimator, tangents } = risk;
     const bound = risk.bound(risk.constant - most - ROUNDING * (risk.constant + scale));
-    return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays", estimator, ...(tangents ? { tangents } : {}) } };
+    const linearization = { kind: "estimator" as const, vectors: estimator, ...(tangents ? { tangents } : {}) };
+    return { matrix, bound, certificate: { linearization, prices, oracle: raysOracle(problem) } };
   }
   const offset = offsetOf(problem);
-  const bound = offset === null ? most : Math.max(0, offset - most);
-  return { matrix, bound, dual: { weights: null, rows: [], potential, search: "rays" } };
+  const bound = offset === null ? most : offset - most;
+  if (offset !== null && bound <= 0) { // no error is below 0: exact prices, which the checker rounds
+    const exact = surelySafe(problem).map((u) => `-${ratioText(u)}`);
+    return { matrix, bound: -TINY, certificate: { linearization: { kind: "gain" }, prices: exact, oracle: raysOracle(problem) } };
+  }
+  if (problem.utility.objective === "bayes-accuracy") {
+    return { matrix, bound, certificate: { linearization: { kind: "costs" }, prices, oracle: linearOracle(problem) } };
+  }
+  return { matrix, bound, certificate: { linearization: { kind: "gain" }, prices, oracle: raysOracle(problem) } };
+}
+
+const blocksOfBudget = (problem: Problem): number[][] | undefined =>
+  oneBudget(problem)?.blocks.map((block) => block.inputs);
+
+/** What makes prices safe for linear costs: a closed form where the notion has one. */
+function linearOracle(problem: Problem): Certificate["oracle"] {
+  const blocks = blocksOfBudget(problem);
+  if (blocks) return { kind: "one-budget", blocks };
+  return liftEnds(problem) ? { kind: "knapsack" } : raysOracle(problem);
+}
+
+/** What makes prices safe for convex gains: all extreme rays. */
+function raysOracle(problem: Problem): Certificate["oracle"] {
+  const blocks = blocksOfBudget(problem);
+  return { kind: "rays", source: blocks ? { kind: "subsets", blocks } : { kind: "double-description" } };
 }
 
 const transposed = (rows: number[][]): number[][] => rows[0].map((_, x) => rows.map((row) => row[x]));

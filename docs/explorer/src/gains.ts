@@ -2,7 +2,7 @@
 
 import { type Columns, WHOLE } from "./cone.ts";
 import { type Ratio, ZERO, add, compare, divide, multiply, parseRatio, ratio, subtract, toNumber } from "./exact.ts";
-import { type Label, type Problem, type Utility, RISKS, labelsOf, priorOf, valuesOf } from "./problem.ts";
+import { type Label, type Problem, RISKS, labelsOf, priorOf, valuesOf } from "./problem.ts";
 import { readingsOf, riskOf } from "./risk.ts";
 
 /** The gain of one column of floats. */
@@ -28,13 +28,17 @@ export function gainOf(problem: Problem): (q: number[]) => number {
 export function offsetOf(problem: Problem): number | null {
   const { utility } = problem;
   if (utility.objective !== "posterior-mean-squared-error") return null;
-  return toNumber(exactOffset(problem, utility));
+  return toNumber(exactOffset(problem));
 }
 
-function exactOffset(problem: Problem, utility: Utility): Ratio {
-  if (utility.histogram) return ratio(1n);
+/** P_x f_x**2, or P_x: what the gain of a posterior-mean error is at most, by Cauchy and Schwarz. */
+export function surelySafe({ prior, utility }: Problem): Ratio[] {
   const f = (utility.values ?? []).map(parseRatio);
-  return priorOf(problem).reduce((total, p, x) => add(total, multiply(p, multiply(f[x], f[x]))), ZERO);
+  return prior.map(parseRatio).map((p, x) => (utility.histogram ? p : multiply(p, squareOf(f[x]))));
+}
+
+function exactOffset(problem: Problem): Ratio {
+  return surelySafe(problem).reduce(add, ZERO);
 }
 
 /** r ln r - r + 1, without the cancellation near 1. */
@@ -72,7 +76,7 @@ export function exactValue(problem: Problem, columns: Columns): number {
       return total + parts.reduce((a, b) => a + b, 0);
     }, 0);
   }
-  let left = exactOffset(problem, utility);
+  let left = exactOffset(problem);
   const f = (utility.values ?? []).map(parseRatio);
   masses.forEach((column, y) => {
     if (wholes[y].n === 0n) return;

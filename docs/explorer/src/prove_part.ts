@@ -245,11 +245,11 @@ export async function openFile(file: Blob): Promise<void> {
     if (channel.bits !== Number(BITS)) return;
     const rows = channel.numerators.map((row) => row.map(BigInt));
     const columns = rows[0].map((_, y) => rows.map((row) => row[y]));
-    const certificate = document.certificate as unknown as { dual: Answer["dual"] | null };
-    if (!certificate.dual) return;
+    const certificate = document.certificate as unknown as Answer["certificate"] | null;
+    if (!certificate) return;
     shown = {
       problem, at: [0, 0], keepsSums: true, edited: false,
-      answer: { columns, outputs: channel.outputs, value: document.value as number, bound: document.bound as number, dual: certificate.dual },
+      answer: { columns, outputs: channel.outputs, value: document.value as number, bound: document.bound as number, certificate },
     };
     drawProof();
   } catch {

@@ -65,7 +65,7 @@ export function readingsOf(problem: Problem, columns: Columns): number[][] {
   });
 }
 
-/** What the bound on a risk is made of: see `certify/bounds/estimation_risk.py`. */
+/** What the bound on a risk is made of: see `mechdesign/kernel/linearizations/estimator.py`. */
 export interface LinearBound {
   /** The weights of the rays that were found. */
   mixture: number[];

@@ -23,7 +23,7 @@ from mechdesign.accounting.measure.max_ratio import (
 from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.channel import Channel
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
@@ -41,7 +41,7 @@ TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
 
 def leakages(
-    channel: Channel | Mechanism | RoundedChannel,
+    channel: Channel | Mechanism | ContinuousChannel,
     prior: Prior | None = None,
     *,
     priors: Sequence[PriorSet] = (),
@@ -91,7 +91,7 @@ def leakages(
     yes        0  1.0986
     no    1.0986       0
     """
-    if isinstance(channel, RoundedChannel):
+    if isinstance(channel, ContinuousChannel):
         channel = channel.nodes
     if prior is not None:
         prior = prior_on(prior, channel.inputs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel
-from mechdesign.notions.non_conic.information_constraint import InformationConstraint
+from mechdesign.kernel.gains import Entropy
 from mechdesign.prior import Prior
 
 __all__ = ["information_above"]
@@ -35,8 +35,9 @@ def information_above(channel: Channel, prior: Prior) -> float:
     """
     n_inputs, n_outputs = channel.shape
     if n_inputs * n_outputs <= MOST_EXACT:
-        constraint = InformationConstraint("mutual-information", prior, Fraction(0))
-        return float_above(constraint.min_epsilon(channel.columns()))
+        form = Entropy.of_inputs(prior.probabilities)
+        total = sum((form(q, up=True) for q in channel.columns()), Fraction(0))
+        return float_above(max(Fraction(0), total / channel.denominator))
     likely = np.flatnonzero(prior.array > 0)
     rows = channel.numerators[likely]
     if (rows == rows[0]).all():

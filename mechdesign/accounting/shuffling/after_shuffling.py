@@ -18,14 +18,14 @@ from mechdesign.accounting.shuffling.epsilons import (
     local_epsilon,
 )
 from mechdesign.channel import Channel
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.text import Table, Tabular
 
 __all__ = ["Randomizer", "Shuffled", "after_shuffling", "delta_after_shuffling"]
 
-Randomizer = Channel | Mechanism | RoundedChannel | Exact
+Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.channel import Channel
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, exp_lower, exp_upper
@@ -92,7 +92,7 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
     InputError
         If it is none of these, or the mechanism is not alike at every pair and too large to list.
     """
-    if isinstance(channel, RoundedChannel):
+    if isinstance(channel, ContinuousChannel):
         return _of_channel(channel.nodes)  # it mixes them, and a divergence is convex
     if isinstance(channel, Channel):
         return _of_channel(channel)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
+from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs
 from mechdesign.errors import UnsupportedError
-from mechdesign.notions import LDP
+from mechdesign.kernel.generators import Constant, Ratio
+from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
 
 __all__ = ["BinaryMechanism"]
@@ -24,9 +26,10 @@ class BinaryMechanism(ClosedForm):
 
         TV  =  (first - second) . w  <=  (u - t) TV(first, second),
 
-    which the two columns of this mechanism attain.
+    which the two columns of this mechanism attain. Under block-structured LDP the same holds of
+    each block, where both laws have the same probability in it.
 
-    Source: Kairouz, Oh and Viswanath 2014.
+    Source: Kairouz, Oh and Viswanath 2014, for LDP; ours for blocks.
     """
 
     name = "binary mechanism"
@@ -35,19 +38,35 @@ class BinaryMechanism(ClosedForm):
     theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
-        """Ask for LDP alone and the total variation."""
+        """Ask for one budget in blocks, the total variation, and as much of both laws in each."""
         laws = problem.utility.hypotheses(problem.domain)
-        if problem.sole_notion(LDP) is None or laws is None:
+        budget = _budget(problem) if laws else None
+        if budget is None or laws is None:
             return Verdict(False, "it is for total variation under LDP alone", relevant=False)
+        more: dict[int, Fraction] = {}
+        for block, a, b in zip(budget.block or [0] * len(laws[0]), *laws, strict=True):
+            more[block] = more.get(block, Fraction(0)) + a - b
+        if any(more.values()):
+            return Verdict(False, "the two laws do not have the same probability in every block")
         return Verdict(True, "under LDP one bit tells two laws apart as well as any report")
 
     def formula(self, problem: Problem) -> Formula:
         """Return the two columns."""
-        laws = problem.utility.hypotheses(problem.domain)
-        if laws is None:
+        laws, budget = problem.utility.hypotheses(problem.domain), _budget(problem)
+        if laws is None or budget is None:
             raise UnsupportedError("objective", "a total variation", problem.utility.name)
         first, second = laws
         more = np.array([a > b for a, b in zip(first, second, strict=True)])
-        truth = 1 / (1 + math.exp(-the_notion(problem, LDP).epsilon))
+        truth = 1 / (1 + math.exp(-budget.exponent))
         yes = np.where(more, truth, 1 - truth)
         return Formula(np.column_stack([yes, 1 - yes]), name_outputs(problem, 2))
+
+
+def _budget(problem: Problem) -> Constant | None:
+    """Return the budget that bounds all ratios in blocks, where nothing else is asked."""
+    notion = problem.sole_notion(LDP) or problem.sole_notion(BlockLDP)
+    if notion is None:
+        return None
+    (part,) = problem.compiled.statement.cone
+    exponents = part.exponents if isinstance(part, Ratio) else None
+    return exponents if isinstance(exponents, Constant) else None

@@ -10,21 +10,21 @@ import re
 import secrets
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.certify import canonical, parse
-from mechdesign.certify.forms import COUNT, TEXT, Fixed, Leaf, ListOf, Table as TableForm
 from mechdesign.collection.spending import SHORT, adding_leakages
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.files.reading import read_json_text
+from mechdesign.kernel import canonical, parse
+from mechdesign.kernel.schema import read
 from mechdesign.text import Table, Tabular
 from mechdesign.writing.atomic import locked, write_atomically
 
@@ -33,30 +33,48 @@ __all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read
 FORMAT = {"format": "mechdesign-ledger", "version": 1}
 
 
-def _text(says: str, pattern: str) -> Leaf:
-    form = re.compile(pattern)
-    return Leaf(says, lambda value: type(value) is str and form.fullmatch(value) is not None)
+DIGEST = re.compile(r"[0-9a-f]{64}")
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
 
 
-DIGEST = _text("64 hexadecimal digits", r"[0-9a-f]{64}")
-TIME = _text("time in UTC", r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
-NATS = _text("number >= 0 or inf", r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
+@dataclass(frozen=True)
+class _Head:
+    """The first line of a ledger."""
 
-HEAD = TableForm(
-    "head of a ledger of version 1",
-    {**{key: Fixed(entry) for key, entry in FORMAT.items()}, "key": DIGEST},
-)
-LEAKAGE = TableForm("leakage", {"notion": TEXT, "parameters": TEXT, "nats": NATS})
-DRAW = TableForm(
-    "draw of a ledger",
-    {
-        "time": TIME,
-        "records": DIGEST,
-        "mechanism": DIGEST,
-        "reports": COUNT,
-        "leakages": ListOf(LEAKAGE),
-    },
-)
+    says: ClassVar[str] = "head of a ledger of version 1"
+    format: Literal["mechdesign-ledger"]
+    version: int
+    key: str
+
+    def fits(self) -> bool:
+        """Return whether it is as this library writes it."""
+        return self.version == FORMAT["version"] and DIGEST.fullmatch(self.key) is not None
+
+
+@dataclass(frozen=True)
+class _Leakage:
+    notion: str
+    parameters: str
+    nats: str
+
+
+@dataclass(frozen=True)
+class _DrawLine:
+    """Each other line."""
+
+    says: ClassVar[str] = "draw of a ledger"
+    time: str
+    records: str
+    mechanism: str
+    reports: int
+    leakages: tuple[_Leakage, ...]
+
+    def fits(self) -> bool:
+        """Return whether it is as this library writes it."""
+        digests = all(map(DIGEST.fullmatch, (self.records, self.mechanism)))
+        nats = all(NATS.fullmatch(one.nats) for one in self.leakages)
+        return self.reports >= 1 and digests and nats and TIME.fullmatch(self.time) is not None
 
 
 @dataclass(frozen=True)
@@ -142,9 +160,10 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger:
 def _read(file: Path, text: str) -> Ledger:
     """Return the ledger in the text of a file: JSON, a line for each draw under a head."""
     head, *lines = text.removesuffix("\n").split("\n")
-    key = _parsed(head, HEAD, f"{file}: line 1")["key"]
+    key = _parsed(head, _Head, f"{file}: line 1")["key"]
     draws = [
-        Draw.from_json(_parsed(line, DRAW, f"{file}: line {n}")) for n, line in enumerate(lines, 2)
+        Draw.from_json(_parsed(line, _DrawLine, f"{file}: line {n}"))
+        for n, line in enumerate(lines, 2)
     ]
     return Ledger(bytes.fromhex(key), tuple(draws))
 
@@ -297,12 +316,15 @@ def _line(entry: Any) -> str:
     return f"{json.dumps(entry)}\n"
 
 
-def _parsed(line: str, form: TableForm, key: str) -> dict[str, Any]:
+def _parsed(line: str, form: type[_Head | _DrawLine], key: str) -> dict[str, Any]:
     """Return the table of a line, which is of a form; no message quotes what stands there."""
     try:
         found: dict[str, Any] = parse(line)
-        form.check(found, "")
+        fits = read(form, found).fits()
     except (ValueError, RecursionError, CertificateError):
-        expected = f"a {form.says}, the keys {', '.join(form.keys)} as this library writes them"
-        raise InputError(key, expected, "something else") from None
+        fits = False
+    if not fits:
+        keys = ", ".join(field.name for field in fields(form))
+        expected = f"a {form.says}, the keys {keys} as this library writes them"
+        raise InputError(key, expected, "something else")
     return found

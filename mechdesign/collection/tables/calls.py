@@ -48,10 +48,9 @@ def privatize(
         Spark; a LazyFrame; a relation of DuckDB; or what else speaks the Arrow C stream protocol,
         of which Arrow tables are made.
     mechanisms
-        For a column, a Channel, a Mechanism, or for numbers a ContinuousChannel; a PlaneChannel for
-        points as text, "(0.5, 2)"; for a table, one
-        for each column by name. Draws are independent: what one person spends is the sum over the
-        columns (:func:`spending`).
+        For a column, a Channel, a Mechanism, or for numbers, or points as text, "(0.5, 2)", a
+        ContinuousChannel; for a table, one for each column by name. Draws are independent: what one
+        person spends is the sum over the columns (:func:`spending`).
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation, of which a table says so in a column ``note``.

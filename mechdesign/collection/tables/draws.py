@@ -17,7 +17,7 @@ from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.number_cells import NumberReader
 from mechdesign.collection.tables.policies import LabelReader, Reader
 from mechdesign.collection.tables.report_columns import ReportColumns
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import drawn
@@ -32,7 +32,7 @@ Policies = str | Mapping[Any, str]
 """A policy for all columns, or one for each by name."""
 
 
-Drawer = Channel | Mechanism | RoundedChannel
+Drawer = Channel | Mechanism | ContinuousChannel
 """What draws a report for each record of a column."""
 
 
@@ -50,7 +50,7 @@ class ColumnDraws:
     def __init__(self, name: Any, mechanism: Drawer, unknown: str, missing: str) -> None:
         self.name, self.mechanism = name, as_mechanism(mechanism)
         self.reader: Reader
-        if isinstance(mechanism, RoundedChannel):
+        if isinstance(mechanism, ContinuousChannel):
             self.reader = NumberReader(mechanism, unknown, missing)
         else:
             self.reader = LabelReader(mechanism.inputs, unknown, missing)

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
-from mechdesign.certify import canonical
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import InputError
 from mechdesign.files.mechanisms import mechanism_digest
+from mechdesign.kernel import canonical
 from mechdesign.sampling import (
     KeyedSource,
     Randomness,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from mechdesign._typing import BoolArray, FloatArray, WordArray
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.policies import EMPTY, OTHER, Reader, policy_of
-from mechdesign.continuous import RoundedChannel
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown
 
 __all__ = ["NumberReader"]
@@ -44,7 +44,7 @@ class NumberReader(Reader):
         If there is no such policy, or it maps to nothing inside.
     """
 
-    def __init__(self, channel: RoundedChannel, unknown: str, missing: str) -> None:
+    def __init__(self, channel: ContinuousChannel, unknown: str, missing: str) -> None:
         self._low = [float(side.low) for side in channel.sides]
         self._high = [float(side.high) for side in channel.sides]
         self._expected, self._noun = f"{channel.noun}s of {channel.span}", channel.noun

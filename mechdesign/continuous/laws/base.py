@@ -1,75 +1,57 @@
-"""What a law of a continuous input is: exact moments of the cells of any partition.
+"""What a law of a continuous input is: moments of the cells of any partition, for the kernel.
 
-A design and its proof read nothing of a law but the mass and the first two moments of the cells
-between given edges. So what is proved holds for *every* law that has these moments. Where they are
-irrational they are enclosed between rationals; the cells then hold a rational in between, and say
-how far the true moments may be.
+A design and its proof read nothing of a law but what :mod:`mechdesign.kernel.rounding` says: means
+over the cells between nodes. A law that the kernel knows by name is stated so in files, and the
+kernel encloses the means itself; of others, which are made from samples that no file holds, a file
+has the means.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from mechdesign.continuous.interval import End, Interval
+from mechdesign.continuous.box import Box
+from mechdesign.continuous.interval import Interval
+from mechdesign.errors import InputError
+from mechdesign.exact.enclosures import Enclosure
+from mechdesign.kernel.rounding.moments import Moments, mixed_moments
+from mechdesign.kernel.rounding.priors import Prior, Stated, along
 
-__all__ = ["CellMoments", "Law"]
+__all__ = ["AxisRows", "Law", "NumberLaw"]
 
-
-@dataclass(frozen=True)
-class CellMoments:
-    """The moments of a law on consecutive cells.
-
-    Attributes
-    ----------
-    edges
-        The ends of the cells, rising; the first and the last may be infinite.
-    masses, first, second
-        For each cell its probability and the integrals of x and x**2 over it, exact rationals; the
-        masses sum to 1.
-    error
-        What these may be off by, each summed over the cells: 0 where they are exact.
-    """
-
-    edges: tuple[End, ...]
-    masses: tuple[Fraction, ...]
-    first: tuple[Fraction, ...]
-    second: tuple[Fraction, ...]
-    error: tuple[Fraction, Fraction, Fraction] = (Fraction(0), Fraction(0), Fraction(0))
-
-    @classmethod
-    def of(
-        cls,
-        edges: Sequence[End],
-        rows: Sequence[Sequence[Fraction]],
-        error: Sequence[Fraction] = (Fraction(0),) * 3,
-    ) -> CellMoments:
-        """Return the moments in three rows: the masses, the integrals of x, those of x**2."""
-        masses, first, second = map(tuple, rows)
-        mass, mean, square = error
-        return cls(tuple(edges), masses, first, second, (mass, mean, square))
+Axis = tuple[Fraction, ...]
+AxisRows = dict[int, list[Enclosure]]
+"""The three means of each cell of an axis, by its place: -1 and the last are beyond the nodes."""
 
 
 class Law(ABC):
-    """The law of a continuous input; on an interval it is truncated to it."""
+    """The law of a number, or of a point; on an interval or a box it is truncated to it."""
 
     name: ClassVar[str]
     """The word for it in problem files."""
 
-    @abstractmethod
-    def check(self, interval: Interval) -> None:
-        """Raise :class:`InputError` unless the law fits the interval and has a mean on it."""
+    dimension: ClassVar[int] = 1
+    """How many coordinates it has."""
+
+    known: Any = None
+    """The law of the kernel that it is; None where a file states its moments."""
 
     @abstractmethod
-    def cells(self, edges: Sequence[End]) -> CellMoments:
-        """Return the moments of the cells between edges, whose ends are those of the interval."""
+    def check(self, domain: Any) -> None:
+        """Raise :class:`InputError` unless the law fits the interval or the box."""
 
     @abstractmethod
-    def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
-        """Return positions inside an interval that have about these probabilities below them.
+    def moments(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Moments:
+        """Return the moments on the cells between nodes."""
+
+    @abstractmethod
+    def quantiles(
+        self, side: Interval, probabilities: Sequence[float], axis: int = 0
+    ) -> list[float]:
+        """Return positions on a side that have about these probabilities below them.
 
         They say where cells are made small, and nothing is proved from them.
         """
@@ -78,6 +60,43 @@ class Law(ABC):
     def to_table(self) -> dict[str, Any]:
         """Return the ``[prior]`` table; one of samples says only how many they were."""
 
+    def stated(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Prior:
+        """Return the law as a file states it: by name, or its moments."""
+        if self.known is not None:
+            known: Prior = self.known
+            return known
+        found = self.moments(domain, axes)
+        tails = found.tails if any(map(any, found.tails)) else ()
+        return Stated(found.cells, tails, found.error, repr(self))
+
     def __repr__(self) -> str:
         inner = next(iter(self.to_table().values()))
         return f"{type(self).__name__}({inner})"
+
+
+class NumberLaw(Law):
+    """The law of a number."""
+
+    def along(self, axis: Axis, side: Interval) -> AxisRows:
+        """Return its means on the cells of an axis."""
+        return along(self.known, axis, (side.low, side.high))
+
+    def moments(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Moments:
+        """Return the means of the one axis."""
+        mixed: list[tuple[Fraction, tuple[NumberLaw]]] = [(Fraction(1), (self,))]
+        return mixed_moments(mixed, axes, lambda law, n: law.along(axes[n], domain.sides[n]))
+
+    def check(self, domain: Interval) -> None:
+        """Raise InputError unless the interval has a mass that can be divided by."""
+        mass = self.known.below(domain.high)[0] - self.known.below(domain.low)[0]
+        if mass.low < Fraction(1, 10**12):
+            expected = f"a law with a mass of 1e-12 or more on {domain!r}"
+            raise InputError("law", expected, f"{float(mass.high):.3g} of {self!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NumberLaw) or self.known is None:
+            return self is other
+        return bool(self.known == other.known)
+
+    def __hash__(self) -> int:
+        return id(self) if self.known is None else hash(self.known)

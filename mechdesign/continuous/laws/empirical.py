@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -12,16 +13,44 @@ from typing import Any
 import numpy as np
 
 from mechdesign.continuous.interval import End, Interval, check_rising, end_text
-from mechdesign.continuous.laws.base import CellMoments, Law
+from mechdesign.continuous.laws.base import Axis, AxisRows, NumberLaw
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.exact.enclosures import Enclosure
+from mechdesign.kernel.rounding import laws as kernel
+from mechdesign.kernel.rounding.moments import basis
 from mechdesign.prior import SUM_TOLERANCE, exact_numbers
 from mechdesign.resources import check_size
 
 __all__ = ["KDE", "Histogram", "Samples"]
 
 
-class Samples(Law):
+class SampleLaw(NumberLaw):
+    """A law that is made of samples: a file has its moments."""
+
+    @abstractmethod
+    def below(self, position: End) -> list[Fraction]:
+        """Return the integrals of 1, x and x**2 up to a position, exactly."""
+
+    def along(self, axis: Axis, side: Interval) -> AxisRows:
+        """Return the means of each cell, exactly; a value at an edge is in the cell above it."""
+        low, high = -math.inf, math.inf
+        ends: list[End] = [low, *axis[:-1], high]
+        sums = list(map(self.below, ends))
+        if side.high > axis[-1]:
+            sums.insert(-1, self.below(axis[-1]))
+        if side.low == axis[0]:
+            del sums[1]
+        first = 0 if side.low == axis[0] else -1
+        rows: AxisRows = {}
+        for n, (start, stop) in enumerate(pairwise(sums), first):
+            means = basis(n, axis, [b - a for a, b in zip(start, stop, strict=True)])
+            if means[0] or means[2]:
+                rows[n] = list(map(Enclosure.of, means))
+        return rows
+
+
+class Samples(SampleLaw):
     """The empirical law of some numbers: each has the same mass, where it is.
 
     Parameters
@@ -36,8 +65,8 @@ class Samples(Law):
 
     Examples
     --------
-    >>> Samples([1, 1, 4]).cells([0, 2, 5]).masses
-    (Fraction(2, 3), Fraction(1, 3))
+    >>> Samples([1, 1, 4]).below(Fraction(2))
+    [Fraction(2, 3), Fraction(2, 3), Fraction(2, 3)]
     """
 
     name = "samples"
@@ -67,16 +96,14 @@ class Samples(Law):
         sums = self._sums[power]
         return Fraction(sums[stop] - sums[start], self._unit**power)
 
-    def cells(self, edges: Sequence[End]) -> CellMoments:
-        """Count; a value at an edge is in the cell above it, at the last one in the last cell."""
-        places = [0, *(bisect_left(self.values, edge) for edge in edges[1:-1]), len(self.values)]
-        rows = [
-            [self.power_sum(k, start, stop) / len(self.values) for start, stop in pairwise(places)]
-            for k in range(3)
-        ]
-        return CellMoments.of(edges, rows)
+    def below(self, position: End) -> list[Fraction]:
+        """Count the values below a position."""
+        place = bisect_left(self.values, position)
+        return [self.power_sum(k, 0, place) / len(self.values) for k in range(3)]
 
-    def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
+    def quantiles(
+        self, side: Interval, probabilities: Sequence[float], axis: int = 0
+    ) -> list[float]:
         """Return quantiles of the values."""
         found: list[float] = np.quantile(list(map(float, self.values)), probabilities).tolist()
         return found
@@ -90,7 +117,7 @@ MOST_POWER = 3
 """The highest power of values whose sums a kernel estimate needs."""
 
 
-class Histogram(Law):
+class Histogram(NumberLaw):
     """A law with a constant density on each bin.
 
     Parameters
@@ -107,8 +134,8 @@ class Histogram(Law):
 
     Examples
     --------
-    >>> Histogram([0, 1, 3], [0.5, 0.5]).cells([0, 2, 3]).masses
-    (Fraction(3, 4), Fraction(1, 4))
+    >>> Histogram([0, 1, 3], [0.5, 0.5]).masses
+    (Fraction(1, 2), Fraction(1, 2))
     """
 
     name = "histogram"
@@ -127,6 +154,7 @@ class Histogram(Law):
             given_sum = f"sum {float(total):.12g}"
             raise InputError("histogram.masses", "masses that sum to 1", given_sum)
         self.masses = tuple(mass / total for mass in found)
+        self.known = kernel.Histogram(self.edges, self.masses)
 
     def check(self, interval: Interval) -> None:
         """Raise InputError unless all bins lie in the interval."""
@@ -134,27 +162,9 @@ class Histogram(Law):
             if edge not in interval:
                 raise InputError("histogram.edges", f"numbers in {interval!r}", shown(str(edge)))
 
-    def cells(self, edges: Sequence[End]) -> CellMoments:
-        """Integrate the density, exactly."""
-        below = [self._below(edge) for edge in edges]
-        rows = [[high[k] - low[k] for low, high in pairwise(below)] for k in range(3)]
-        return CellMoments.of(edges, rows)
-
-    def _below(self, position: End) -> list[Fraction]:
-        """Return the integrals of 1, x and x**2 up to a position."""
-        totals = [Fraction(0)] * 3
-        bins = zip(self.edges, self.edges[1:], self.masses, strict=False)
-        for low, high, mass in bins:
-            top = min(high, position)
-            if not top > low:
-                break
-            end = Fraction(top)
-            density = mass / (high - low)
-            for k in range(3):
-                totals[k] += density * (end ** (k + 1) - low ** (k + 1)) / (k + 1)
-        return totals
-
-    def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
+    def quantiles(
+        self, side: Interval, probabilities: Sequence[float], axis: int = 0
+    ) -> list[float]:
         """Interpolate the distribution function."""
         below = np.cumsum([0.0, *map(float, self.masses)])
         found: list[float] = np.interp(probabilities, below, list(map(float, self.edges))).tolist()
@@ -166,7 +176,7 @@ class Histogram(Law):
         return {"histogram": {"edges": edges, "masses": list(map(fraction_text, self.masses))}}
 
 
-class KDE(Law):
+class KDE(SampleLaw):
     """A kernel estimate of a density: each sample is spread over an interval around it.
 
     The kernel is constant, from ``bandwidth`` below a sample to ``bandwidth`` above it, so that
@@ -187,8 +197,8 @@ class KDE(Law):
 
     Examples
     --------
-    >>> KDE([1, 2], bandwidth=1).cells([0, 1, 3]).masses
-    (Fraction(1, 4), Fraction(3, 4))
+    >>> KDE([1, 2], bandwidth=1).below(Fraction(1))[0]
+    Fraction(1, 4)
     """
 
     name = "kde"
@@ -215,13 +225,7 @@ class KDE(Law):
                 expected = f"samples at least {fraction_text(self.bandwidth)} inside {interval!r}"
                 raise InputError("samples", expected, f"mass at {float(end):.6g}")
 
-    def cells(self, edges: Sequence[End]) -> CellMoments:
-        """Integrate the density, exactly: sums of powers of the samples near an edge."""
-        below = [self._below(edge) for edge in edges]
-        rows = [[high[k] - low[k] for low, high in pairwise(below)] for k in range(3)]
-        return CellMoments.of(edges, rows)
-
-    def _below(self, position: End) -> list[Fraction]:
+    def below(self, position: End) -> list[Fraction]:
         """Return the integrals of 1, x and x**2 up to a position.
 
         A sample s that is spread up to there whole adds 1, s and s**2 + h**2 / 3; one that is cut
@@ -245,9 +249,11 @@ class KDE(Law):
                 totals[k] += (count * end ** (k + 1) - starts[k]) / (2 * h * (k + 1))
         return [total / n for total in totals]
 
-    def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
+    def quantiles(
+        self, side: Interval, probabilities: Sequence[float], axis: int = 0
+    ) -> list[float]:
         """Return quantiles of the samples."""
-        return self.samples.quantiles(interval, probabilities)
+        return self.samples.quantiles(side, probabilities)
 
     def to_table(self) -> dict[str, Any]:
         """Return how many samples there are, and the bandwidth."""

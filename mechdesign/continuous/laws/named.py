@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.continuous.interval import End, Interval
-from mechdesign.continuous.laws.base import CellMoments, Law
-from mechdesign.continuous.laws.enclosures import (
-    Enclosure,
-    beta_below,
-    exponential,
-    logarithm,
-    normal_below,
-    normal_density,
-)
+from mechdesign.continuous.interval import Interval
+from mechdesign.continuous.laws.base import NumberLaw
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.kernel.rounding.families import Normal
+from mechdesign.kernel.rounding.laws import Mixture
+from mechdesign.kernel.rounding.shaped import FAMILIES
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 
 __all__ = ["GaussianMixture", "NamedLaw"]
 
-Moments = tuple[Enclosure, Enclosure, Enclosure]
-"""The integrals of 1, x and x**2."""
+SHAPES = {"lognormal": ("shape",), "beta": ("a", "b")}
+"""The shape parameters of laws that have any; behind them stand location and scale."""
 
-MASS_BITS = 96
-"""Masses are rounded to multiples of 2**-96; the integrals of x and x**2 to those of the length
-and its square."""
+SCIPY = {
+    "normal": "norm",
+    "uniform": "uniform",
+    "exponential": "expon",
+    "laplace": "laplace",
+    "lognormal": "lognorm",
+    "beta": "beta",
+}
+"""What scipy.stats calls them; its names are accepted too."""
 
-NONE: Moments = (Enclosure.of(0),) * 3
+SAME = {other: name for name, other in SCIPY.items()}
 
 
-class DensityLaw(Law):
-    """A law that is given by the integrals of 1, x and x**2 below each position."""
-
-    @abstractmethod
-    def below(self, position: End) -> Moments:
-        """Return the integrals from the lower end of the law to a position, maybe infinite."""
+class DensityLaw(NumberLaw):
+    """A law that the kernel knows by name."""
 
     @abstractmethod
     def quantile(self, probabilities: FloatArray) -> FloatArray:
@@ -54,205 +49,14 @@ class DensityLaw(Law):
     def distribution(self, position: float) -> float:
         """Return the probability below a position of the law, not truncated."""
 
-    def check(self, interval: Interval) -> None:
-        """Raise InputError unless the interval has a mass that can be divided by."""
-        mass = self.below(interval.high)[0] - self.below(interval.low)[0]
-        if mass.low < Fraction(1, 10**12):
-            expected = f"a law with a mass of 1e-12 or more on {interval!r}"
-            raise InputError("law", expected, f"{float(mass.high):.3g} of {self!r}")
-
-    def cells(self, edges: Sequence[End]) -> CellMoments:
-        """Enclose each moment, and round it to a rational nearby.
-
-        What the masses then lack of 1 goes to the heaviest cell.
-        """
-        below = [self.below(edge) for edge in edges]
-        whole = below[-1][0] - below[0][0]
-        finite = [abs(edge) for edge in edges if isinstance(edge, Fraction)]
-        length = Fraction(2) ** math.ceil(math.log2(max([*finite, Fraction(1)])))
-        rows, enclosed = list[list[Fraction]](), list[list[Enclosure]]()
-        for power in range(3):
-            unit = length**power / (1 << MASS_BITS)
-            found = [(high[power] - low[power]) / whole for low, high in pairwise(below)]
-            row = [round(part.middle / unit) * unit for part in found]
-            if power == 0:
-                row = [max(mass, Fraction(0)) for mass in row]
-                row[row.index(max(row))] += 1 - sum(row)
-            rows.append(row)
-            enclosed.append(found)
-        cells = zip(pairwise(edges), zip(*rows, strict=True), strict=True)
-        rows = [list(row) for row in zip(*(_of_a_law(*cell) for cell in cells), strict=True)]
-        errors = [
-            _rounded_up(sum(max(e.high - x, x - e.low) for x, e in zip(row, found, strict=True)))
-            for row, found in zip(rows, enclosed, strict=True)
-        ]
-        return CellMoments.of(edges, rows, errors)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DensityLaw):
-            return NotImplemented
-        return self.to_table() == other.to_table()
-
-    def __hash__(self) -> int:
-        return hash(str(self.to_table()))
-
-    def quantiles(self, interval: Interval, probabilities: Sequence[float]) -> list[float]:
+    def quantiles(
+        self, side: Interval, probabilities: Sequence[float], axis: int = 0
+    ) -> list[float]:
         """Return quantiles of the truncated law, in floating point."""
-        low, high = (self.distribution(float(end)) for end in (interval.low, interval.high))
+        low, high = (self.distribution(float(end)) for end in (side.low, side.high))
         inside = low + (high - low) * np.asarray(probabilities, dtype=float)
         found: list[float] = self.quantile(inside).tolist()
         return found
-
-
-def _of_a_law(ends: tuple[End, End], moments: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return the moments of a cell; of a point in it where no law has them, once rounded."""
-    mass, first, second = moments
-    finite = [end for end in ends if isinstance(end, Fraction)]
-    signs = [1 if end == ends[0] else -1 for end in finite]
-    inside = all(s * (first - end * mass) >= 0 for s, end in zip(signs, finite, strict=True))
-    if len(finite) == 2:
-        inside = inside and second <= sum(finite) * first - finite[0] * finite[1] * mass
-    if not finite or (inside and mass * second >= first * first and (mass or not second)):
-        return moments
-    place = Fraction(sum(finite)) / len(finite)
-    return mass, mass * place, mass * place * place
-
-
-def _rounded_up(number: Fraction | int) -> Fraction:
-    """Return a number of a few digits that is at least a small one."""
-    if number == 0:
-        return Fraction(0)
-    shift = max(0, math.floor(-math.log2(number)) + 8)
-    return Fraction(math.ceil(number * (1 << shift)), 1 << shift)
-
-
-def _normal(position: End, mean: Fraction, deviation: Fraction) -> Moments:
-    """Return the moments of a normal law.
-
-    With z = (x - m)/s they are F, m F - s f and (m**2 + s**2) F - s (2 m + s z) f, of its
-    distribution F and density f at z.
-    """
-    if isinstance(position, float):
-        if position < 0:
-            return NONE
-        square = mean * mean + deviation * deviation
-        return Enclosure.of(1), Enclosure.of(mean), Enclosure.of(square)
-    z = (position - mean) / deviation
-    mass, density = normal_below(z), normal_density(z)
-    first = mass * mean - density * deviation
-    second = mass * (mean * mean + deviation * deviation)
-    return mass, first, second - density * (deviation * (2 * mean + deviation * z))
-
-
-def _uniform(position: End, low: Fraction, width: Fraction) -> Moments:
-    end = min(max(position, low), low + width)
-    found = [(Fraction(end) ** k - low**k) / (k * width) for k in (1, 2, 3)]
-    return Enclosure.of(found[0]), Enclosure.of(found[1]), Enclosure.of(found[2])
-
-
-def _exponential(position: End, start: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of start + scale T, with P(T < t) = 1 - e**-t."""
-    if position <= start:
-        return NONE
-    if isinstance(position, float):
-        return _shifted((Enclosure.of(1), Enclosure.of(1), Enclosure.of(2)), start, scale)
-    t = (position - start) / scale
-    tail, one, two = exponential(-t), Enclosure.of(1), Enclosure.of(2)
-    second = two - tail * (2 + 2 * t + t * t)
-    return _shifted((one - tail, one - tail * (1 + t), second), start, scale)
-
-
-def _shifted(plain: Moments, start: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of start + scale T from those of T."""
-    mass, first, second = plain
-    square = mass * (start * start) + first * (2 * start * scale) + second * (scale * scale)
-    return mass, mass * start + first * scale, square
-
-
-def _laplace(position: End, center: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of center +- scale T, each sign with probability 1/2."""
-    half = Fraction(1, 2)
-    left = _exponential(math.inf, -center, scale)  # of minus X, below the center
-    if position < center:
-        cut = _exponential(-position, -center, scale)
-        left = (left[0] - cut[0], left[1] - cut[1], left[2] - cut[2])
-    right = _exponential(position, center, scale)
-    return (
-        (left[0] + right[0]) * half,
-        (right[1] - left[1]) * half,
-        (left[2] + right[2]) * half,
-    )
-
-
-def _lognormal(position: End, shape: Fraction, start: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of start + scale T, T = e**(shape Z) with a standard normal Z.
-
-    Under the density of T**k, Z is shifted by k shape; the whole is e**(k**2 shape**2 / 2).
-    """
-    if position <= start:
-        return NONE
-    found = []
-    for k in range(3):
-        mean = exponential(k * k * shape * shape / 2)
-        if isinstance(position, float):
-            found.append(mean)
-            continue
-        log = logarithm((position - start) / scale)
-        low, high = (normal_below(_short(end / shape - k * shape)) for end in (log.low, log.high))
-        found.append(mean * Enclosure(low.low, high.high))
-    return _shifted((found[0], found[1], found[2]), start, scale)
-
-
-def _short(number: Fraction) -> Fraction:
-    """Return a number with 128 bits beyond the point: what it moves is in what is enclosed."""
-    return Fraction(round(number * (1 << 128)), 1 << 128)
-
-
-def _beta(position: End, a: Fraction, b: Fraction, start: Fraction, scale: Fraction) -> Moments:
-    """Return the moments of start + scale T, whose k-th is the beta integral B(a + k, b) over B.
-
-    By parts, (a + b) B(a + 1, b) = a B(a, b) - t**a (1 - t)**b for the integrals up to t.
-    """
-    t = Fraction(0) if position <= start else Fraction(min(position, start + scale) - start) / scale
-    if not 0 < t < 1:
-        mean = a / (a + b)
-        full = (Fraction(1), mean, mean * (a + 1) / (a + b + 1))
-        zero, one, two = (Enclosure.of(moment if t else 0) for moment in full)
-        return _shifted((zero, one, two), start, scale)
-    found = [_beta_integral(t, a, b)]
-    edge = exponential(logarithm(t) * a + logarithm(1 - t) * b)
-    for k in range(2):
-        found.append((found[-1] * (a + k) - edge) / (a + k + b))
-        edge = edge * t
-    whole = _beta_integral(Fraction(1), a, b)
-    zero, one, two = (part / whole for part in found)
-    return _shifted((zero, one, two), start, scale)
-
-
-def _beta_integral(t: Fraction, a: Fraction, b: Fraction) -> Enclosure:
-    """Return the incomplete beta integral, from the nearer end."""
-    middle = a / (a + b)
-    if t <= middle:
-        return beta_below(t, a, b)
-    whole = beta_below(middle, a, b) + beta_below(1 - middle, b, a)
-    return whole - beta_below(1 - t, b, a)
-
-
-Formula = Callable[..., Moments]
-
-FAMILIES: dict[str, tuple[Formula, str, int]] = {
-    "normal": (_normal, "norm", 0),
-    "uniform": (_uniform, "uniform", 0),
-    "exponential": (_exponential, "expon", 0),
-    "laplace": (_laplace, "laplace", 0),
-    "lognormal": (_lognormal, "lognorm", 1),
-    "beta": (_beta, "beta", 2),
-}
-"""For each law its moments, its name in scipy.stats, and how many shape parameters it has; behind
-these stand its location and its scale, by default 0 and 1."""
-
-SAME = {row[1]: name for name, row in FAMILIES.items()}
-"""Names of scipy.stats, which are accepted too."""
 
 
 class NamedLaw(DensityLaw):
@@ -279,22 +83,20 @@ class NamedLaw(DensityLaw):
 
     Examples
     --------
-    >>> law = NamedLaw("normal", [0, 1])
-    >>> cells = law.cells([float("-inf"), Fraction(0), float("inf")])
-    >>> cells.masses[0] == Fraction(1, 2), round(float(cells.first[1]), 6)
-    (True, 0.398942)
+    >>> NamedLaw("norm", [0, 2]).known
+    Normal(location=Fraction(0, 1), scale=Fraction(2, 1))
     """
 
     name = "law"
 
     def __init__(self, name: str, parameters: Iterable[Any] = ()) -> None:
         known = SAME.get(name, name)
-        if known not in FAMILIES:
-            expected = f"one of {', '.join(FAMILIES)}, which have a mean"
-            hint = did_you_mean(str(name), [*FAMILIES, *SAME])
+        if known not in SCIPY:
+            expected = f"one of {', '.join(SCIPY)}, which have a mean"
+            hint = did_you_mean(str(name), [*SCIPY, *SAME])
             raise InputError("law.name", expected, shown(name), hint)
-        self.law = known
-        self._formula, self._scipy, shapes = FAMILIES[known]
+        self.law, names = known, SHAPES.get(known, ())
+        self._scipy, shapes = SCIPY[known], len(names)
         given = listed(parameters, "law.parameters", "a list of numbers")
         if not shapes <= len(given) <= shapes + 2:
             expected = f"{shapes} to {shapes + 2} numbers, as scipy.stats.{self._scipy} takes them"
@@ -305,10 +107,8 @@ class NamedLaw(DensityLaw):
             if n != shapes and parameter <= 0:
                 raise InputError(f"law.parameters[{n}]", "a number > 0", shown(str(parameter)))
         self.parameters = tuple(found)
-
-    def below(self, position: End) -> Moments:
-        """Return the integrals of 1, x and x**2 below a position."""
-        return self._formula(position, *self.parameters)
+        named = dict(zip((*names, "location", "scale"), found, strict=True))
+        self.known: Any = FAMILIES[known](**named)
 
     def _frozen(self) -> Any:
         """Return the law as scipy has it."""
@@ -348,9 +148,9 @@ class GaussianMixture(DensityLaw):
 
     Examples
     --------
-    >>> mixture = GaussianMixture([0.5, 0.5], [-1, 1], [1, 2])
-    >>> float(sum(mixture.cells([Fraction(-9), Fraction(0), Fraction(9)]).masses))
-    1.0
+    >>> GaussianMixture([1, 3], [-1, 1], [1, 2]) == GaussianMixture([0.25, 0.75], [-1, 1], [1, 2])
+    Traceback (most recent call last):
+    mechdesign.errors.InputError: mixture.weights: expected numbers that sum to 1, given sum 4
     """
 
     name = "mixture"
@@ -373,6 +173,8 @@ class GaussianMixture(DensityLaw):
                 raise InputError(f"mixture.{key}", expected, f"{len(part)}")
         if min(self.deviations) <= 0:
             raise InputError("mixture.deviations", "numbers > 0", "0")
+        parts = zip(self.means, self.deviations, strict=True)
+        self.known = Mixture(self.weights, tuple(Normal(m, s) for m, s in parts))
 
     @classmethod
     def normal(cls, mean: Any, deviation: Any) -> GaussianMixture:
@@ -424,15 +226,6 @@ class GaussianMixture(DensityLaw):
         deviations = np.sqrt(best.covariances_[order, 0, 0])
         columns = (best.weights_[order], best.means_[order, 0], deviations)
         return cls(*([f"{number:.9g}" for number in column] for column in columns))
-
-    def below(self, position: End) -> Moments:
-        """Return the integrals of 1, x and x**2 below a position."""
-        total = list(NONE)
-        parts = zip(self.weights, self.means, self.deviations, strict=True)
-        for weight, mean, deviation in parts:
-            for k, moment in enumerate(_normal(position, mean, deviation)):
-                total[k] = total[k] + moment * weight
-        return total[0], total[1], total[2]
 
     def distribution(self, position: float) -> float:
         """Return the probability below a position."""

@@ -1,4 +1,4 @@
-"""Where the nodes of an interval are: close to each other where the law has its mass.
+"""Where the nodes of an axis are: close to each other where the law has its mass.
 
 Nodes are the ends of cells that come from halving the interval again and again, so that distances
 between nodes are whole powers of 2 of each other and sums of moments over them stay short numbers.
@@ -9,17 +9,16 @@ from __future__ import annotations
 import heapq
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.certify.continuous.law import Continuous
 from mechdesign.continuous.interval import Interval
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.errors import InputError
+from mechdesign.kernel.rounding.tables import rounded_problem
 
-__all__ = ["QUANTILES", "halved", "nodes_for", "stated_on"]
+__all__ = ["axes_for", "halved"]
 
 MOST_HALVINGS = 24
 QUANTILES = 4097
@@ -31,22 +30,23 @@ AT_END = 0.03
 """How much the width of a cell at an end counts for unbiased readings."""
 
 
-def nodes_for(problem: ContinuousProblem, wanted: int) -> tuple[Fraction, ...]:
-    """Return about so many nodes for a problem."""
-    law, interval = problem.prior, problem.interval
-    if (read := problem.utility.on_interval == "reading") and problem.utility.worst_case:
-        return _even(interval, wanted)
-    beyond = 0.0 if interval.is_bounded else 1 / wanted**3
-    probabilities = np.linspace(beyond, 1 - beyond, QUANTILES)
-    places = np.maximum.accumulate(law.quantiles(interval, probabilities.tolist()))
-    low, high = _range(problem, float(places[0]), float(places[-1]))
-    marks, worst_case = (low, *interval.cuts, high), problem.utility.worst_case
-    nodes = halved(marks, places, probabilities, wanted, worst_case=worst_case, read=read)
-    return _with_mass(problem, nodes) if read else nodes
+def axes_for(problem: ContinuousProblem, wanted: int) -> tuple[tuple[Fraction, ...], ...]:
+    """Return about so many nodes on each axis for a problem."""
+    law, sides, worst = problem.prior, problem.domain.sides, problem.utility.worst_case
+    read = problem.utility.on_interval == "reading"
+    if read and worst:
+        return (_even(sides[0], wanted),)
+    beyond = 0.0 if problem.domain.is_bounded else 1 / wanted**3
+    probabilities, axes = np.linspace(beyond, 1 - beyond, QUANTILES), []
+    for n, side in enumerate(sides):
+        places = np.maximum.accumulate(law.quantiles(side, probabilities.tolist(), n))
+        ends = _range(side, float(places[0]), float(places[-1]))
+        axes.append(halved(ends, places, probabilities, wanted, worst_case=worst, read=read))
+    return (_with_mass(problem, axes[0]),) if read else tuple(axes)
 
 
 def halved(
-    marks: tuple[Fraction, ...],
+    ends: tuple[Fraction, Fraction],
     places: FloatArray,
     probabilities: FloatArray,
     wanted: int,
@@ -54,7 +54,7 @@ def halved(
     worst_case: bool,
     read: bool = False,
 ) -> tuple[Fraction, ...]:
-    """Return about so many nodes between two ends, and twice at each mark between them.
+    """Return about so many nodes between two ends.
 
     What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
     average (an output in the cell, and an input in it), like m h**2 for that of an unbiased
@@ -63,8 +63,8 @@ def halved(
 
     Parameters
     ----------
-    marks
-        The ends, and the cuts between them.
+    ends
+        The first and the last node.
     places, probabilities
         Quantiles of the law.
     wanted
@@ -74,7 +74,7 @@ def halved(
     read
         Whether it is that of an unbiased reading.
     """
-    low, *_, high = marks
+    low, high = ends
     length = high - low
 
     def below(k: Fraction) -> float:
@@ -88,16 +88,12 @@ def halved(
             return AT_END * h if left == 0 or right == 1 else mass * h * h + EVENLY * h**3
         return mass * mass * h + EVENLY * h**3
 
-    inside = [(cut - low) / length for cut in marks[1:-1]]
-    cells = []
-    for left, right in pairwise([Fraction(0), *inside, Fraction(1)]):
-        under, over = below(left), below(right)
-        cells.append((-weight(left, right, over - under), left, right, under, over))
-    heapq.heapify(cells)
+    whole = (Fraction(0), Fraction(1), below(Fraction(0)), below(Fraction(1)))
+    cells = [(-weight(*whole[:2], whole[3] - whole[2]), *whole)]
     finest = Fraction(1, 1 << MOST_HALVINGS)
 
     def are_enough() -> bool:
-        if not inside and worst_case and cells[0][0] < cells[-1][0]:
+        if worst_case and cells[0][0] < cells[-1][0]:
             return False  # halves of one width: a mirror image of the problem stays one
         return len(cells) >= wanted - 1 or cells[0][2] - cells[0][1] <= finest
 
@@ -107,19 +103,14 @@ def halved(
         at = below(middle)
         heapq.heappush(cells, (-weight(left, middle, at - under), left, middle, under, at))
         heapq.heappush(cells, (-weight(middle, right, over - at), middle, right, at, over))
-    ends = sorted([*{end for cell in cells for end in cell[1:3]}, *inside])
-    return tuple(low + length * end for end in ends)
+    places_of = sorted({end for cell in cells for end in cell[1:3]})
+    return tuple(low + length * end for end in places_of)
 
 
 def _even(interval: Interval, wanted: int) -> tuple[Fraction, ...]:
-    """Return nodes at one distance from each other in each region of a bounded interval."""
+    """Return nodes at one distance from each other on a bounded interval."""
     low, high = Fraction(interval.low), Fraction(interval.high)
-    width = (high - low) / (wanted - 1)
-    nodes = list[Fraction]()
-    for left, right in pairwise([low, *interval.cuts, high]):
-        cells = max(1, round((right - left) / width))
-        nodes += [left + (right - left) * j / cells for j in range(cells + 1)]
-    return tuple(nodes)
+    return tuple(low + (high - low) * j / (wanted - 1) for j in range(wanted))
 
 
 def _with_mass(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -131,7 +122,7 @@ def _with_mass(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> tuple
         If nothing but the ends is left.
     """
     while True:
-        without = [n for n, mass in enumerate(stated_on(problem, nodes).prior) if not mass]
+        without = [n for n, mass in enumerate(_prior_of(problem, nodes)) if not mass]
         ends = {0: 1, len(nodes) - 1: len(nodes) - 2}
         dropped = {ends.get(n, n) for n in without}
         if not dropped:
@@ -141,43 +132,16 @@ def _with_mass(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> tuple
         nodes = tuple(t for n, t in enumerate(nodes) if n not in dropped)
 
 
-def _range(problem: ContinuousProblem, least: float, most: float) -> tuple[Fraction, Fraction]:
+def _prior_of(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return rounded_problem(problem.stated((nodes,)), (nodes,)).prior
+
+
+def _range(interval: Interval, least: float, most: float) -> tuple[Fraction, Fraction]:
     """Return the first and the last node: the ends of the interval, where these are finite.
 
     Else they are short numbers beyond nearly all the mass.
     """
-    interval = problem.interval
     size = Fraction(2) ** (math.frexp(max(most - least, abs(least), abs(most), 1e-9))[1] - 8)
     low = interval.low if isinstance(interval.low, Fraction) else math.floor(least / size) * size
     high = interval.high if isinstance(interval.high, Fraction) else math.ceil(most / size) * size
-    if interval.cuts:
-        low = min(low, interval.cuts[0] - size) if interval.low != low else low
-        high = max(high, interval.cuts[-1] + size) if interval.high != high else high
     return low, max(high, low + size)
-
-
-def stated_on(problem: ContinuousProblem, nodes: tuple[Fraction, ...]) -> Continuous:
-    """Return the problem as the checker reads it, with the moments of the cells between nodes."""
-    interval = problem.interval
-    edges = list[Fraction | float](dict.fromkeys(nodes))
-    starts, ends = interval.low < nodes[0], nodes[-1] < interval.high
-    edges = [interval.low] * starts + edges + [interval.high] * ends
-    found = problem.prior.cells(edges)
-    cells = list(zip(found.masses, found.first, found.second, strict=True))
-    nothing = (Fraction(0),) * 3
-    below = cells.pop(0) if starts else nothing
-    above = cells.pop() if ends else nothing
-    for i in range(len(nodes) - 1):
-        if nodes[i] == nodes[i + 1]:
-            cells.insert(i, nothing)
-    regions = problem.interval.regions
-    return Continuous(
-        nodes,
-        tuple(cells),
-        (below, above),
-        [notion.aligned(regions).to_table() for notion in problem.privacy],
-        problem.utility_table,
-        found.error,
-        interval.is_bounded,
-        tuple(map(str, regions.labels)),
-    )

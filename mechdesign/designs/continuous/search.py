@@ -1,6 +1,6 @@
 """The search: a finite program on nodes gives a kernel and a bound, until the gap is small enough.
 
-nodes -> moments of the law -> relaxation -> finite design -> kernel on the interval, and a bound
+nodes -> moments of the law -> finite program -> finite design -> kernel, and a bound on all
 """
 
 from __future__ import annotations
@@ -8,42 +8,40 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeVar
+from math import isqrt
+from typing import Any
 
-from mechdesign.certify.bounds.readings import Readings
-from mechdesign.certify.continuous.kernel import SQUARED, Kernel
-from mechdesign.certify.continuous.law import Continuous
-from mechdesign.certify.continuous.relaxation import (
-    Relaxation,
-    is_metric,
-    is_on_averages,
-    node_places,
-    relaxation,
-)
-from mechdesign.certify.continuous.unbiased import READ
 from mechdesign.channel import Channel
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.continuous.grid import nodes_for, stated_on
-from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.continuous.grid import axes_for
+from mechdesign.designs.continuous.solution import ContinuousSolution, Found
 from mechdesign.designs.solution import EARLY, Solution, float_below
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
-from mechdesign.notions import Notion
+from mechdesign.kernel.names.losses import DistanceLoss, UnbiasedVariance as Variance
+from mechdesign.kernel.rounding.files import program_of
+from mechdesign.kernel.rounding.hard_cells import node_places
+from mechdesign.kernel.rounding.interval import of_law
+from mechdesign.kernel.rounding.nodes import Rounded
+from mechdesign.kernel.rounding.program import Costs, Program, program, whole, with_costs
+from mechdesign.kernel.rounding.tables import rounded_problem
+from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes.limits import Limits
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utility
 
-__all__ = ["Finite", "design_continuous", "finite_problem", "refined"]
+__all__ = ["Finite", "design_continuous", "finite_problem"]
 
 GAP = 0.01
 """The gap that is small enough where none is asked for."""
 
-FIRST, MOST = 17, 1025
-"""Nodes of the first program and of the largest."""
+FIRST, MOST, SLOWER = (17, 7), (1025, 33), (3.0, 6.0)
+"""Nodes of each axis in the first program and in the largest, and the power of their number that
+the time is expected to grow with: on an interval, and on a box."""
 
 SHARE = 0.05
 """The share of the gap that the finite program may have."""
@@ -54,10 +52,7 @@ GROWTH = (1.4, 3.0)
 LEAST_GROWTH = 1.2
 """How much finer the nodes must at least become for the time that it takes."""
 
-SLOWER = 3.0
-"""The power of the number of nodes that the time of a finite design is expected to grow with."""
-
-S = TypeVar("S", bound=ContinuousSolution)
+ROOT_BITS = 60
 
 Finite = Callable[[Problem, float, float], Solution]
 """A design of a finite problem to a gap and within so many seconds."""
@@ -67,6 +62,8 @@ def design_continuous(
     problem: ContinuousProblem, limits: Limits, gap: float | None, design: Finite
 ) -> ContinuousSolution:
     """Return the best kernel found, with a bound on all private kernels.
+
+    Programs are on more and more nodes, until the gap is small enough or the time is over.
 
     Parameters
     ----------
@@ -84,48 +81,14 @@ def design_continuous(
     SolverError
         If not even the first program was solved.
     """
-
-    def designed(count: int, gap: float) -> ContinuousSolution:
-        return _designed(problem, count, gap, limits, design)
-
-    most = int(min(MOST, problem.utility.most_inputs))
-    return refined(designed, (FIRST, most), SLOWER, limits, gap)
-
-
-def refined(
-    designed: Callable[[int, float], S],
-    sizes: tuple[int, int],
-    slower: float,
-    limits: Limits,
-    gap: float | None,
-) -> S:
-    """Design on more and more nodes, until the gap is small enough or the time is over.
-
-    Parameters
-    ----------
-    designed
-        Designs on about so many nodes, by finite programs with such a gap.
-    sizes
-        How many the first program has, and the largest.
-    slower
-        The power of the number of nodes that the time of a design is expected to grow with.
-    limits
-        What ends the search.
-    gap
-        The gap that is small enough; None for :data:`GAP`.
-
-    Raises
-    ------
-    SolverError
-        If not even the first program was solved.
-    """
-    best: S | None = None
-    wanted = GAP if gap is None else gap
-    count, notes = sizes[0], list[str]()
+    best: ContinuousSolution | None = None
+    wanted, box = GAP if gap is None else gap, len(problem.domain.sides) > 1
+    most = min(MOST[box], problem.utility.most_inputs)
+    count, notes = FIRST[box], list[str]()
     while True:
         start = limits.elapsed
         try:
-            found = designed(count, wanted * SHARE)
+            found = _designed(problem, count, wanted * SHARE, limits, design)
         except SolverError as error:
             if best is None:
                 raise
@@ -141,12 +104,13 @@ def refined(
             notes.append(f"{EARLY}: interrupted")
             break
         factor = min(max(1.1 * math.sqrt(found.gap / wanted), GROWTH[0]), GROWTH[1])
-        finer = min(math.ceil(count * factor), sizes[1])
+        finer = int(min(math.ceil(count * factor), most))
         if finer <= count:
             notes.append(f"{count} nodes are the most that are tried")
             break
         spent = max(limits.elapsed - start, 1e-3)
-        finer = min(finer, math.floor(count * min(limits.left / spent, 1e6) ** (1 / slower)))
+        affordable = count * min(limits.left / spent, 1e6) ** (1 / SLOWER[box])
+        finer = min(finer, math.floor(affordable))
         if finer < LEAST_GROWTH * count:
             notes.append(f"{EARLY}: no time for more nodes than {count}")
             break
@@ -157,83 +121,91 @@ def refined(
 def _designed(
     problem: ContinuousProblem, count: int, gap: float, limits: Limits, design: Finite
 ) -> ContinuousSolution:
-    """Design on about so many nodes."""
-    stated = stated_on(problem, nodes_for(problem, count))
-    program = relaxation(stated)
-    lower = design(finite_problem(problem, program), gap, limits.left)
-    upper = lower
-    numbered = program.outputs is None
-    if is_metric(stated) or (is_on_averages(stated) and not numbered):
-        upper = design(finite_problem(problem, _on_nodes(stated)), gap, limits.left)
-    channel, kernel = _kernel(stated, upper, program)
-    continuous = ContinuousChannel(problem.interval, "linear", stated.nodes, channel)
-    decoder = tuple(kernel.readings()) if numbered else None
-    bounds = (lower, program.shift)
-    return ContinuousSolution.of(problem, kernel, continuous, bounds, upper, decoder)
+    """Design on about so many nodes of each axis."""
+    axes = axes_for(problem, count)
+    stated = problem.stated(axes)
+    rounded = rounded_problem(stated, axes)
+    lowered = program_of(rounded)
+    lower = design(finite_problem(problem, lowered), gap, limits.left)
+    own = _own_program(rounded)
+    upper = lower if own is None else design(finite_problem(problem, own), gap, limits.left)
+    nodes, points = _nodes(rounded, upper)
+    listed = axes[0] if len(axes) == 1 else axes
+    channel = ContinuousChannel(problem.domain, "linear", listed, nodes)
+    readings = _readings(rounded, upper, nodes)
+    found = Found(rounded, channel, points, readings)
+    return ContinuousSolution.of(problem, stated, found, (lower, lowered.shift), upper)
 
 
-def finite_problem(problem: Any, program: Relaxation) -> Problem:
+def finite_problem(problem: ContinuousProblem, asked: Program) -> Problem:
     """Return a finite program as a problem."""
+    table, outputs = asked.table, None
     utility: Utility
-    if program.outputs is None:
-        named = {key: given for key, given in program.utility.items() if key != "objective"}
-        utility = UTILITIES[program.utility["objective"]](**named)
+    if asked.costs is None:
+        named: dict[str, Any] = write(table.utility)
+        utility = UTILITIES[named.pop("objective")](**named)
     else:
-        matrix = ExactTable.of(program.utility["matrix"], "matrix")
-        utility = Distortion(matrix, worst_case=program.utility["worst_case"])
-    tables = zip(problem.privacy, program.privacy, strict=True)
-    return Problem(
-        Domain(program.places),
-        [_about_nodes(notion, table) for notion, table in tables],
-        utility,
-        prior=Prior(program.prior),
-        outputs=program.outputs,
+        rows, unit = asked.costs
+        matrix = [[Fraction(cost, unit) for cost in row] for row in rows]
+        utility = Distortion(ExactTable.of(matrix, "matrix"), worst_case=asked.worst_case)
+        outputs = list(range(len(rows[0])))
+    values, prior = list(table.domain.values or ()), Prior(table.prior or ())
+    return Problem(Domain(values), problem.privacy, utility, prior=prior, outputs=outputs)
+
+
+def _own_program(rounded: Rounded) -> Program | None:
+    """Return a program with the losses at the nodes, where that of the bound has others.
+
+    It is about cells or averages then, or its losses are lower by far.
+    """
+    metric, worst = rounded.metric is not None, rounded.worst_case
+    averages = worst and of_law(rounded)
+    if not isinstance(rounded.utility, DistanceLoss):
+        if metric:
+            values = Variance(rounded.worst_case, values=rounded.axes[0])
+            return program(rounded, Fraction(0), values, node_places(rounded))
+        return None
+    if len(rounded.axes) > 1:
+        return None if rounded.squared else with_costs(rounded, _distances(rounded))
+    if not (metric or averages):
+        return None
+    return with_costs(rounded, _distances(rounded), inputs=node_places(rounded) if metric else None)
+
+
+def _distances(rounded: Rounded) -> Costs:
+    """Return the distances of nodes, or their squares; roots of a few digits."""
+    power = 2 if rounded.squared else 1
+    if len(rounded.axes) == 1:
+        return whole([[abs(t - s) ** power for (s,) in rounded.points] for (t,) in rounded.points])
+    squares = (
+        [sum((a - b) ** 2 for a, b in zip(t, s, strict=True)) for s in rounded.points]
+        for t in rounded.points
     )
+    roots = [[isqrt(int(far * (1 << 2 * ROOT_BITS))) for far in row] for row in squares]
+    return roots, 1 << ROOT_BITS
 
 
-def _about_nodes(notion: Notion, table: dict[str, Any]) -> Notion:
-    """Return the notion of a table: the same one, unless it is about regions."""
-    if table == notion.to_table():
-        return notion
-    return type(notion)(**{key: given for key, given in table.items() if key != "notion"})
+def _nodes(rounded: Rounded, solution: Solution) -> tuple[Channel, list[tuple[Fraction, ...]]]:
+    """Return the channel of the nodes with the nodes as its outputs, and the points these are.
 
-
-def _on_nodes(stated: Continuous) -> Relaxation:
-    """Return a program for the channel of the nodes, with the losses at the nodes.
-
-    It is for problems whose relaxation is about cells or averages, with losses of their own.
+    Outputs are only numbered where the loss is that of what is read from them.
     """
-    places = node_places(stated) if is_metric(stated) else list(range(len(stated.nodes)))
-    if stated.utility["objective"] == READ:
-        values = {**stated.utility, "values": list(stated.nodes)}
-        return Relaxation(places, stated.prior, stated.on_nodes, values, None, Fraction(0))
-    power = 2 if stated.utility["objective"] == SQUARED else 1
-    nodes = stated.nodes
-    utility = {
-        "objective": "distortion",
-        "worst_case": stated.utility["worst_case"],
-        "matrix": [[abs(nodes[j] - t) ** power for j in stated.outputs] for t in nodes],
-    }
-    return Relaxation(places, stated.prior, stated.on_nodes, utility, stated.outputs, Fraction(0))
-
-
-def _kernel(stated: Continuous, solution: Solution, program: Relaxation) -> tuple[Channel, Kernel]:
-    """Return the channel of the nodes with the nodes as its outputs, and its kernel.
-
-    Outputs are only numbered where the loss is that of what is read from them. The unbiased
-    readings are those of the nodes, whatever the values of the program that gave the channel.
-    """
-    channel = solution.channel
+    channel: Any = solution.channel
     outputs: list[Any] = list(channel.outputs)
-    if program.outputs is not None:
-        outputs = [clean_label(float(stated.nodes[j]), "outputs") for j in outputs]
-    named = Channel(channel.numerators, outputs=outputs, bits=channel.bits)
-    numbers = [as_fraction(y) for y in outputs] if program.outputs is not None else []
-    read = None
-    if solution.problem.utility.states_decoder:
-        found = solution.decoder or ()
-        if program.utility["values"] != list(stated.nodes):
-            utility = UnbiasedVariance(stated.nodes, stated.utility["worst_case"])
-            found = utility.decoder(named, Prior(stated.prior))
-        read = Readings.of(found)
-    return named, Kernel(stated, named.columns(), named.bits, numbers, read)
+    points = []
+    if isinstance(rounded.utility, DistanceLoss):
+        floats = [tuple(map(float, rounded.points[y])) for y in outputs]
+        outputs = [clean_label(list(y) if len(y) > 1 else y[0], "outputs") for y in floats]
+        points = [tuple(map(as_fraction, y)) for y in floats]
+    return Channel(channel.numerators, outputs=outputs, bits=channel.bits), points
+
+
+def _readings(rounded: Rounded, solution: Solution, nodes: Channel) -> tuple[Fraction, ...] | None:
+    """Return the unbiased readings of the nodes, whatever the program that gave the channel."""
+    if rounded.utility.reads != "readings":
+        return None
+    utility: Any = solution.problem.utility
+    if utility.values(solution.problem.domain) == rounded.axes[0]:
+        return tuple(solution.decoder or ())
+    own = UnbiasedVariance(rounded.axes[0], rounded.worst_case)
+    return tuple(own.decoder(nodes, Prior(rounded.prior)))

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
-from mechdesign.certify.bounds.readings import Readings
-from mechdesign.certify.channel_file import OPTIMAL_GAP, digest, relative_gap
-from mechdesign.certify.continuous.continuous_file import FORMAT
-from mechdesign.certify.continuous.law import Continuous
 from mechdesign.continuous.channel import ContinuousChannel
+from mechdesign.continuous.interval import end_text
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.solution import (
     EARLY,
@@ -21,22 +18,67 @@ from mechdesign.designs.solution import (
     privacy_line,
 )
 from mechdesign.domain import plain_label
-from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.arithmetic import over_one_denominator
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
+from mechdesign.kernel.rounding.nodes import Rounded
+from mechdesign.kernel.rounding.tables import RoundedProblem
+from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
+from mechdesign.kernel.schema import write
 from mechdesign.text import html_lines, printable
 
-__all__ = ["ContinuousSolution"]
+__all__ = ["ContinuousSolution", "Found"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kernel as the kernel of proofs reads it.
+
+    Attributes
+    ----------
+    rounded
+        The problem on its nodes.
+    channel
+        The kernel, to draw from.
+    points
+        What its outputs are, for a loss of them.
+    readings
+        The unbiased readings of its outputs.
+    """
+
+    rounded: Rounded
+    channel: ContinuousChannel
+    points: list[tuple[Fraction, ...]]
+    readings: tuple[Fraction, ...] | None
+
+    @property
+    def columns(self) -> list[list[int]]:
+        """The integers of the channel of the nodes."""
+        return self.channel.nodes.columns()
+
+    def value(self) -> Fraction:
+        """Return its loss, or a little more."""
+        bits = self.channel.nodes.bits
+        return kernel_value(self.rounded, self.columns, bits, self.points, self.readings)
+
+    def decoder(self) -> tuple[Fraction, ...] | None:
+        """Return what is read from each output."""
+        bits = self.channel.nodes.bits
+        found = kernel_decoder(self.rounded, self.columns, bits, self.readings)
+        return None if found is None else tuple(found)
 
 
 @dataclass(frozen=True)
 class ContinuousSolution:
-    """The best kernel found on an interval, exactly private, with a rigorous bound on the optimum.
+    """The best kernel found on an interval or a box, exactly private, with a bound on all.
 
     Attributes
     ----------
     problem
         What was asked.
     stated
-        The same with the nodes that it was solved on, and the moments of the cells between them.
+        The same as files state it.
     channel
         The kernel.
     value
@@ -46,7 +88,7 @@ class ContinuousSolution:
     privacy
         One claim for each notion of the problem, checked in integers.
     decoder
-        The posterior mean of x at each output, where the loss is that of the best estimate.
+        What is read from each output, where the loss is that of the best estimate or of readings.
     certificate
         What the checker needs to prove the bound again.
     route
@@ -60,13 +102,13 @@ class ContinuousSolution:
     """
 
     problem: ContinuousProblem
-    stated: Continuous = field(repr=False)
+    stated: RoundedProblem = field(repr=False)
     channel: ContinuousChannel
     value: Fraction
     bound: Fraction
     privacy: tuple[PrivacyClaim, ...]
     decoder: tuple[Fraction, ...] | None
-    certificate: dict[str, Any] = field(repr=False)
+    certificate: Certificate | None = field(repr=False)
     route: str
     ended: str = ""
     notes: tuple[str, ...] = ()
@@ -75,49 +117,44 @@ class ContinuousSolution:
     @classmethod
     def of(
         cls,
-        problem: Any,
-        kernel: Any,
-        channel: Any,
+        problem: ContinuousProblem,
+        stated: RoundedProblem,
+        found: Found,
         lower: tuple[Solution, Fraction],
         upper: Solution,
-        decoder: tuple[Fraction, ...] | None = None,
     ) -> Self:
         """Return the solution that two finite designs give.
 
         Parameters
         ----------
-        problem
-            What was asked.
-        kernel
-            The kernel as the checker reads it, and the nodes.
-        channel
-            The same, to draw from.
+        problem, stated
+            What was asked, and the same as files state it.
+        found
+            The kernel.
         lower
             The design whose bound less a number bounds all kernels, and the number.
         upper
             The design that gave the channel of the nodes.
-        decoder
-            What is read from the outputs.
         """
-        found, shift = lower
+        low, shift = lower
         pairs = zip(problem.privacy, upper.privacy, strict=True)
         privacy = [
-            replace(claim, notion=notion, leakage=_upward(kernel.slope()))
+            replace(claim, notion=notion, leakage=_upward(slope(found.rounded, found.columns)))
             if notion.on_interval == "distance"
             else replace(claim, notion=notion)
             for notion, claim in pairs
         ]
         return cls(
             problem=problem,
-            stated=kernel.stated,
-            channel=channel,
-            value=kernel.value(),
-            bound=max(found.bound - shift, Fraction(0)),
+            stated=stated,
+            channel=found.channel,
+            value=found.value(),
+            bound=max(low.bound - shift, Fraction(0)),
             privacy=tuple(privacy),
-            decoder=decoder,
-            certificate=found.certificate,
-            route=found.route,
-            ended=next((note for note in found.notes if note.startswith(EARLY)), ""),
+            decoder=found.decoder(),
+            certificate=low.certificate,
+            route=low.route,
+            ended=next((note for note in low.notes if note.startswith(EARLY)), ""),
         )
 
     def finished(self, seconds: float, notes: list[str]) -> Self:
@@ -126,8 +163,8 @@ class ContinuousSolution:
 
     @property
     def cells(self) -> int:
-        """How many cells the interval was divided into."""
-        return self.stated.size
+        """How many cells the interval or the box was divided into."""
+        return math.prod(len(axis) - 1 for axis in self.channel.axes)
 
     @property
     def gap(self) -> float:
@@ -141,10 +178,15 @@ class ContinuousSolution:
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints."""
-        nodes = self.channel.nodes
+        return {**self._answer(), "cells": self.cells, "rounding": self._rounding()}
+
+    def _answer(self) -> dict[str, Any]:
+        nodes, (width, *_) = self.channel.nodes, map(len, reversed(self.channel.axes))
+        inputs: list[Any] = list(range(len(nodes.inputs)))
+        if len(self.channel.axes) > 1:
+            inputs = [list(divmod(place, width)) for place in inputs]
         channel: dict[str, Any] = {
-            "kind": self.channel.kind,
-            **self._points(),
+            "inputs": inputs,
             "outputs": [plain_label(y) for y in nodes.outputs],
             "matrix": nodes.matrix.tolist(),
         }
@@ -157,56 +199,42 @@ class ContinuousSolution:
             "value": float(self.value),
             "bound": float_below(self.bound),
             "gap": self.gap,
-            "cells": self.cells,
+            "bound_proved": True,
             "route": self.route,
+            "why": "",
             "privacy": [claim.to_json() for claim in self.privacy],
             "channel": channel,
             "seconds": self.seconds,
             "notes": list(self.notes),
         }
 
+    def _rounding(self) -> dict[str, Any]:
+        axes = [list(map(end_text, axis)) for axis in self.channel.axes]
+        return {"kind": self.channel.kind, "axes": axes}
+
     def document(self) -> dict[str, Any]:
         """Return what a file holds: the answer, the problem, the integers, the proof.
 
         The integers are text, since many readers of JSON keep 53 bits only.
         """
-        problem, stated = self.problem, self.stated
-        head = {**self.format, "title": problem.title, "source": problem.source}
-        document = {**head, **self.to_json()}
-        nodes = self.channel.nodes
-        rows = nodes.numerators.tolist()
+        problem, nodes = self.problem, self.channel.nodes
+        head = {"format": FORMAT, "version": VERSION}
+        document = {**head, "title": problem.title, "source": problem.source, **self._answer()}
         if problem.utility.states_decoder and self.decoder is not None:
-            document["channel"]["readings"] = Readings.of(self.decoder).table
+            tops, bottom = over_one_denominator(self.decoder)
+            document["channel"]["readings"] = {
+                "numerators": list(map(str, tops)),
+                "denominator": str(bottom),
+            }
         document["channel"]["bits"] = nodes.bits
-        document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
-        law = problem.prior.to_table()
-        document["problem"] = {
-            "domain": problem.domain.to_table(),
-            "law": {key: law[key] for key in sorted(law)},
-            "moments": self._moments(),
-            "privacy": stated.privacy,
-            "utility": stated.utility,
-        }
-        document["certificate"] = self.certificate
+        document["channel"]["numerators"] = [
+            list(map(str, row)) for row in nodes.numerators.tolist()
+        ]
+        document["rounding"] = self._rounding()
+        document["problem"] = write(self.stated)
+        document["certificate"] = write(self.certificate)
         document["digest"] = digest(document)
         return document
-
-    format: ClassVar[dict[str, Any]] = FORMAT
-    """The head of a file of it."""
-
-    def _points(self) -> dict[str, Any]:
-        """Return the nodes, as a file has them."""
-        return {"points": [fraction_text(t) for t in self.stated.nodes]}
-
-    def _moments(self) -> dict[str, Any]:
-        """Return the moments of the law, as a file has them."""
-        cells = [self.stated.tails[0], *self.stated.cells, self.stated.tails[1]]
-        return {
-            "masses": [fraction_text(mass) for mass, _, _ in cells],
-            "first": [fraction_text(first) for _, first, _ in cells],
-            "second": [fraction_text(second) for _, _, second in cells],
-            "error": [fraction_text(part) for part in self.stated.error],
-        }
 
     def _repr_html_(self) -> str:
         return html_lines(self._lines())

@@ -6,20 +6,28 @@ problem -> private noise with the best remap -> bounds from coarse to fine -> pr
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-from mechdesign.certify.noise_design import NoiseDesign
-from mechdesign.certify.problem import statement_without_problem
-from mechdesign.certify.torus_noise import read_torus_noise
-from mechdesign.designs.multiplier_tables import rounded_tables
-from mechdesign.designs.noise.solution import NoiseSolution, design_table
+from mechdesign.designs.multipliers import rounded
+from mechdesign.designs.noise.solution import NoiseSolution, problem_table
 from mechdesign.designs.solution import EARLY, PrivacyClaim
 from mechdesign.errors import LimitError, UnsupportedError
+from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.generators import Block
+from mechdesign.kernel.laws import Laws
+from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
+from mechdesign.kernel.laws.torus import TorusNoise
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.names import ProblemTable, compile_problem
+from mechdesign.kernel.oracles import Orthant
+from mechdesign.kernel.packed import Places, Weights
+from mechdesign.kernel.relaxations import Cells, Representatives
+from mechdesign.kernel.schema import read, write
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
-from mechdesign.resources import STEPS_PER_ENTRY, Resources, counted, entries_of
+from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
 from mechdesign.routes.coarse.lattice import LatticeBound, lattice_bounds
 from mechdesign.routes.limits import Limits
 
@@ -27,6 +35,9 @@ __all__ = ["design_noise"]
 
 MOST_PAIRS = 2 * 10**7
 """Pairs of an input with a mass and a square of points up to which a remap is by smaller ones."""
+
+STEPS_A_SECOND = 10_000_000
+"""Steps of a proof that are taken in a second, at least: most are entries of long lists."""
 
 DIGITS = 16
 """Binary digits of multipliers: they change the bound by less than the search leaves open."""
@@ -53,16 +64,14 @@ def design_noise(problem: Problem, limits: Limits) -> NoiseSolution:
         block = _block(problem)
         noise = kind.for_notion(problem.domain, notion).remapped(prior, loss.distance, block)
     proofs = _Proofs(problem, noise)
-    with seconds.phase("certify"), counted(stop=limits.proof_stop()) as work:
-        value = proofs.design(None).value()
-        steps = work.apart
+    with seconds.phase("certify"):
+        value = proofs.value()
     reserve = 2 * seconds.timings["certify"]
     limits.keep(reserve)
     with seconds.phase("solve"):
         bounds = list(lattice_bounds(problem, float(value), limits))
     with seconds.phase("certify"):
-        bound, dual, found, notes = proofs.best(bounds, limits)
-    notes = [*notes, *_read_notes(steps, proofs.entries(dual))]
+        bound, certificate, found, notes = proofs.best(bounds, limits)
     if found is not None:
         said = f"{found.n_inputs} of {len(problem.domain):,} inputs stand for all in the bound"
         notes.insert(0, f"Coarse to fine: {said}, and {found.n_cells:,} rectangles for outputs")
@@ -80,7 +89,7 @@ def design_noise(problem: Problem, limits: Limits) -> NoiseSolution:
         why="the inputs are too many for a matrix, and noise is given by a few integers",
         considered=(),
         notes=tuple(notes),
-        certificate={"theorem": None, "dual": dual},
+        certificate=certificate,
         decoder=None,
         seconds=seconds.seconds,
         timings=dict(seconds.timings),
@@ -98,47 +107,66 @@ def _block(problem: Problem) -> int:
 
 
 class _Proofs:
-    """What the checker says of a noise, and of bounds."""
+    """What the kernel says of a noise, and of bounds."""
 
     def __init__(self, problem: Problem, noise: LatticeNoise) -> None:
-        self._problem, table = problem.to_table(), noise.to_table()
-        self._privacy = table["privacy"]
-        self._statement = statement_without_problem(table["domain"])
-        asked = (table["mechanism"], self._statement, self._privacy, table["law"])
-        self._noise = read_torus_noise(*asked)
-        self._own = entries_of(table)
+        self._tables = [noise.to_table()["law"], problem_table(problem)]
+        law, table = read(Laws, self._tables[0]), read(ProblemTable, self._tables[1])
+        assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
+        self._compiled = compile_problem(replace(table, outputs=table.domain.inputs().labels))
+        self._statement = self._compiled.statement
+        part, k = self._statement.cone[0], self._statement.k
+        self._noise = law.leak(part, k)
+        self._steps = max(law.steps(part, k) + 100 * k, loss_steps(self._noise, self._statement))
 
-    def design(self, dual: dict[str, Any] | None) -> NoiseDesign:
-        """Return the design as the checker reads it."""
-        table = design_table(self._problem, dual)
-        return NoiseDesign(self._statement, self._privacy, self._noise, table)
-
-    def entries(self, dual: dict[str, Any] | None) -> int:
-        """Return how many entries a file has."""
-        return self._own + entries_of(design_table(self._problem, dual))
+    def value(self) -> Fraction:
+        """Return the loss."""
+        return loss_of_noise(self._noise, self._statement)
 
     def best(
         self, bounds: list[LatticeBound], limits: Limits
-    ) -> tuple[Fraction, dict[str, Any] | None, LatticeBound | None, list[str]]:
+    ) -> tuple[Fraction, Certificate, LatticeBound | None, list[str]]:
         """Return the bound of the last evidence that is proved in time; and what is to be said."""
-        notes, stop = list[str](), limits.proof_stop()
+        notes = list[str]()
         for found in reversed(bounds):
-            tables = rounded_tables(found.dual.families, DIGITS)
-            dual = {"rows": tables, **found.dual.evidence}
-            entries = self.entries(dual)
+            certificate = self._certificate(found)
             try:
-                with counted(entries, stop) as work:
-                    bound = self.design(dual).bound(dual)
+                bound, note = self._proved(certificate, limits.proof_seconds())
             except LimitError as error:
                 notes.append(f"a closer bound is not proved: {error}")
                 continue
-            return bound, dual, found, [*notes, *_read_notes(work.apart, entries)]
-        return Fraction(0), None, None, notes
+            if bound > 0:
+                return bound, certificate, found, [*notes, *note]
+        n, m = self._noise.sides  # a rectangle of all outputs loses nothing
+        trivial = Certificate(Costs(), Orthant(), (Cells(((0, n - 1, 0, m - 1),)),))
+        bound, note = self._proved(trivial, None)
+        return bound, trivial, None, [*notes, *note]
 
+    def _certificate(self, found: LatticeBound) -> Certificate:
+        """Return multipliers of representatives, for rectangles of outputs."""
+        stands = tuple(found.dual.evidence["representatives"])
+        at = {x: n for n, x in enumerate(sorted(set(stands)))}
+        cells = tuple((a, b, c, d) for a, b, c, d in found.dual.evidence["cells"])
+        blocks = []
+        for part in rounded(found.dual.families, DIGITS):
+            m = part.multipliers
+            node, weight = Places(m.output.tolist()), Weights(m.weight.tolist())
+            x, other = (Places(at[x] for x in places.tolist()) for places in (m.x, m.other))
+            blocks.append(Block("cone", 0, node, x, weight, other))
+        relaxations = Cells(cells), Representatives(stands)
+        return Certificate(Costs(), Orthant(), relaxations, tuple(blocks))
 
-def _read_notes(steps: int, entries: int) -> list[str]:
-    """Return what a reader must allow, if it is more than what is allowed."""
-    if steps <= Resources().steps + STEPS_PER_ENTRY * entries:
-        return []
-    more = 10 ** len(str(steps))
-    return [f"a reader must allow more work: verify with --allow steps={more}"]
+    def _proved(
+        self, certificate: Certificate, seconds: float | None
+    ) -> tuple[Fraction, list[str]]:
+        """Return the bound, and what a reader must allow, if it is more than what is allowed."""
+        entries = entries_of([*self._tables, write(certificate)])
+        usual = Resources().steps + STEPS_PER_ENTRY * entries
+        most = max(usual, current().proof_steps)
+        if seconds is not None:
+            most = min(most, int(max(0.1, seconds) * STEPS_A_SECOND))
+        steps = Steps(most)
+        bound = certificate.bound(self._statement, steps)
+        needed = max(steps.spent, self._steps)
+        note = f"a reader must allow more work: verify with --allow steps={10 ** len(str(needed))}"
+        return bound, [note] * (needed > usual)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mechdesign.certify.channel_file import digest
-from mechdesign.certify.mechanism_file import FORMAT
 from mechdesign.channel import Channel
 from mechdesign.designs.binding import BindingRow
 from mechdesign.designs.solution import Solution
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.documents import FORMAT, VERSION, digest
+from mechdesign.kernel.schema import write
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.problem import Problem
 from mechdesign.text import html_lines
 
-__all__ = ["NoiseSolution", "design_table"]
+__all__ = ["NoiseSolution", "problem_table"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,31 +24,46 @@ class NoiseSolution(Solution):
 
     It is a :class:`~mechdesign.designs.solution.Solution` but for its channel, which is a
     structured mechanism: it draws reports, and has a row for each input, but no matrix. The saved
-    file is one of a mechanism, with the problem, the value and the proof in it.
+    file has its law in the place of a matrix.
     """
 
     channel: LatticeNoise  # type: ignore[assignment]
+    certificate: Certificate
 
     @property
     def binding(self) -> tuple[BindingRow, ...]:
         """Nothing: the multipliers of the proof are of another channel."""
         return ()
 
+    @property
+    def bound_proved(self) -> bool:
+        """Always: the file carries the proof."""
+        return True
+
     def dense(self) -> Channel:
         """Return the matrix, for up to 2048 inputs."""
         return self.channel.dense()
 
     def document(self) -> dict[str, Any]:
-        """Return what a mechanism file holds: the noise, what it is for, the proof."""
-        design = design_table(self.problem.to_table(), self.certificate["dual"])
-        design |= {"value": float(self.value), "bound": self._float_bound()}
-        document = {**FORMAT, **self.channel.to_table(), "design": design}
+        """Return what the file holds: the answer, the problem, the law, the proof."""
+        answer = {key: value for key, value in self._answer().items() if key != "channel"}
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "title": self.problem.title,
+            "source": self.problem.source,
+            **answer,
+            "law": self.channel.to_table()["law"],
+            "problem": problem_table(self.problem),
+            "certificate": write(self.certificate),
+        }
         document["digest"] = digest(document)
         return document
 
     def _channel_table(self) -> dict[str, Any]:
-        table = self.channel.to_table()
-        return {key: table[key] for key in ("mechanism", "domain", "leakage")}
+        channel = self.channel
+        domain = channel.inputs.to_table()
+        return {"mechanism": channel.name, "domain": domain, "leakage": channel.leakage}
 
     def _repr_html_(self) -> str:
         return html_lines(self._lines(), "")
@@ -55,6 +72,6 @@ class NoiseSolution(Solution):
         return repr(self.channel)
 
 
-def design_table(problem: dict[str, Any], dual: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the table of a design without what it claims."""
-    return {"prior": problem["prior"], "utility": problem["utility"], "dual": dual}
+def problem_table(problem: Problem) -> dict[str, Any]:
+    """Return the problem as a file of a law has it: its outputs are the inputs."""
+    return {key: value for key, value in problem.to_table().items() if key != "outputs"}

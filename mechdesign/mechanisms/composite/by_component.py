@@ -217,7 +217,7 @@ class ByComponent(Mechanism):
 def component_table(mechanism: Mechanism) -> dict[str, Any]:
     """Return an inner mechanism as it stands among the parameters of a composite one."""
     epsilon: str = mechanism.privacy.to_table()["epsilon"]
-    return {"mechanism": mechanism.name, "epsilon": epsilon, "law": mechanism.parameters()}
+    return {"epsilon": epsilon, "law": {"kind": mechanism.name, **mechanism.parameters()}}
 
 
 def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mechdesign.domain import Domain
 from mechdesign.notions.asymmetric_lift import AsymmetricLift
-from mechdesign.notions.bounded_prior.stated import stated_priors
-from mechdesign.notions.lift_notion import ForEveryPrior
+from mechdesign.notions.bounded_prior.stated import ForEveryPrior, stated_priors
 
 __all__ = ["BoundedPriorLift"]
 
@@ -52,11 +50,6 @@ priors = { center = [0.1, 0.2, 0.3, 0.4], radius = 0.05 }    # for every prior o
     def __init__(self, lower: Any, upper: Any, priors: Any) -> None:
         super().__init__(lower, upper)
         self.priors = stated_priors(priors)
-
-    def aligned(self, domain: Domain) -> BoundedPriorLift:
-        """Return the notion with its priors in the order of the domain."""
-        sides = super().to_table()
-        return BoundedPriorLift(sides["lower"], sides["upper"], self.priors.aligned(domain))
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from mechdesign.domain import Domain
-from mechdesign.exact import Exact
+from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.bounded_prior.stated import WAYS, stated_priors
-from mechdesign.notions.lift_notion import ForEveryPrior
-from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.bounded_prior.stated import WAYS, ForEveryPrior, stated_priors
 
 __all__ = ["BoundedPriorBudget", "BoundedPriorLIP"]
 
@@ -32,13 +29,10 @@ class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
         super().__init__(epsilon)
         self.priors = stated_priors(priors, lower, upper, center, radius)
 
-    def aligned(self, domain: Domain) -> Self:
-        """Return the notion with its priors in the order of the domain."""
-        return type(self)(self.epsilon, self.priors.aligned(domain))
-
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""
-        return {**super().to_table(), **self.priors.to_table()}
+        own = {"notion": self.name, "epsilon": fraction_text(self.epsilon)}
+        return {**own, **self.priors.to_table()}
 
 
 class BoundedPriorLIP(BoundedPriorBudget):
@@ -73,7 +67,6 @@ class BoundedPriorLIP(BoundedPriorBudget):
     name = "bounded-prior-lip"
     on_interval = "masses"
     title = "LIP for every prior in a set"
-    bounds = Bound(), Bound()
     example = f"""
 epsilon = 1.0               # nats; LIP for every prior in a set, stated in one of three ways
 {WAYS.lstrip()}"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mechdesign.notions.bounded_prior.lip import BoundedPriorBudget
 from mechdesign.notions.bounded_prior.stated import WAYS
-from mechdesign.notions.rows.cone import Bound
 
 __all__ = ["BoundedPriorPML"]
 
@@ -41,7 +40,6 @@ class BoundedPriorPML(BoundedPriorBudget):
 
     name = "bounded-prior-pml"
     title = "pointwise maximal leakage for every prior in a set"
-    bounds = Bound(), None
     example = f"""
 epsilon = 1.0               # nats; P(x|y)/P(x) <= e^epsilon for every prior of a set
 {WAYS.lstrip()}"""

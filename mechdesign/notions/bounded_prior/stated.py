@@ -1,14 +1,17 @@
-"""A set of priors as a notion is given it: a list, a box, a ball, or a table of one of these."""
+"""Notions for every prior of a set; how that is given: a list, a box, a ball, or a table of one."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, check_keys
+from mechdesign.notions.base import Notion
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
-__all__ = ["WAYS", "stated_priors"]
+__all__ = ["WAYS", "ForEveryPrior", "stated_priors"]
 
 WAYS = """
 center = [0.1, 0.2, 0.3, 0.4]
@@ -20,6 +23,22 @@ radius = 0.05               # total-variation distance from the center
 """Keys of an example table that state a set of priors; two other ways as comments."""
 
 KEYS = ("lower", "upper", "center", "radius")
+
+
+class ForEveryPrior(Notion):
+    """Bounds on the lift for every prior of a set, whatever the prior of the problem is."""
+
+    allows_sensitive_attribute = False
+    on_interval = ""
+    needs_prior = False
+    bounds_lift_from_below = False  # the prior of X need not be one of the set
+    priors: PriorSet
+
+    def aligned(self, domain: Domain) -> Self:
+        """Return the notion with its priors in the order of the domain."""
+        found = copy.copy(self)
+        found.priors = self.priors.aligned(domain)
+        return found
 
 
 def stated_priors(

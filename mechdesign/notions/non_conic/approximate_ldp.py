@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import numpy as np
+from collections.abc import Iterable
+from itertools import permutations
 
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.non_conic.base import ApproximateNotion
-from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior import Prior
+from mechdesign.notions.non_conic.excess_constraint import Named
 
 __all__ = ["ApproximateLDP"]
-
-PAIR = "{x} against {other}"
 
 MOST_INPUTS = 512
 
@@ -54,20 +49,14 @@ epsilon = 1.0               # nats; for all sets of outputs: odds up to e^epsilo
 delta = 0.05                # but for so much probability
 """
 
-    def rows(self, domain: Domain, prior: Prior | None) -> PairRows:
-        """Return the rows of LDP."""
-        return PairRows.on(np.ones((len(domain), len(domain))), self.name, self.epsilon)
-
-    def channel_constraint(self, domain: Domain, prior: Prior | None = None) -> ExcessConstraint:
-        """Compile to one sum for each ordered pair of inputs."""
-        k = len(domain)
-        if k > MOST_INPUTS:
+    def aligned(self, domain: Domain) -> ApproximateLDP:
+        """Return the notion, unless there are too many pairs of inputs."""
+        if self.delta and len(domain) > MOST_INPUTS:
             most = f"at most {MOST_INPUTS} inputs for {self.name}, which compares all pairs"
-            raise UnsupportedError("notion", most, k)
-        excesses = [
-            Excess("excess", (ExcessRow(x, z, x, z),), self.delta, Fraction(0), PAIR)
-            for x in range(k)
-            for z in range(k)
-            if x != z
-        ]
-        return ExcessConstraint(self.name, k, excesses, self.epsilon)
+            raise UnsupportedError("notion", most, len(domain))
+        return self
+
+    def named(self, size: int, _n_parts: int) -> Iterable[Named]:
+        """Return one sum for each ordered pair of inputs."""
+        pairs = permutations(range(size), 2)
+        return (("excess", "{x} against {other}", [pair]) for pair in pairs)

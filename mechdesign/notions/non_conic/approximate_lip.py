@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterable
 
-from mechdesign.domain import Domain
-from mechdesign.notions.base import prior_for
 from mechdesign.notions.non_conic.base import ApproximateNotion
-from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
-from mechdesign.notions.rows.cone import Bound
-from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior import Prior
-from mechdesign.prior_sets import PriorList
+from mechdesign.notions.non_conic.excess_constraint import Named
 
 __all__ = ["ApproximateLIP"]
 
@@ -40,6 +34,7 @@ class ApproximateLIP(ApproximateNotion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]])
     >>> half = Prior([0.5, 0.5])
     >>> [ApproximateLIP(0, delta).holds(identity, half) for delta in (0.5, 0.49)]
@@ -54,18 +49,7 @@ delta = 0.05                # but for so much probability
 """
     needs_prior = True
 
-    def rows(self, domain: Domain, prior: Prior | None) -> LiftRows:
-        """Return the rows of LIP."""
-        priors = PriorList([prior_for(self.name, domain, prior)])
-        return LiftRows(self.name, priors, Bound(), Bound(), self.epsilon)
-
-    def channel_constraint(self, domain: Domain, prior: Prior | None) -> ExcessConstraint:
-        """Compile to two sums for each input."""
-        P, k = prior_for(self.name, domain, prior), len(domain)
-        output, none = k, Fraction(0)
-        excesses = []
-        for x in range(k):
-            upper, lower = ExcessRow(x, 0, x, output), ExcessRow(x, 0, output, x)
-            excesses.append(Excess("excess-upper", (upper,), none, self.delta, "max-lift of {x}"))
-            excesses.append(Excess("excess-lower", (lower,), self.delta, none, "min-lift of {x}"))
-        return ExcessConstraint(self.name, k, excesses, self.epsilon, P)
+    def named(self, size: int, _n_parts: int) -> Iterable[Named]:
+        """Return two sums for each input."""
+        sides = (("excess-upper", "max-lift of {x}"), ("excess-lower", "min-lift of {x}"))
+        return ((*side, [(x, 0)]) for x in range(size) for side in sides)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.non_conic.guess_constraint import Guesses, GuessNotion, in_words, positive
+from mechdesign.notions.non_conic.guess_constraint import GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
 __all__ = ["AttackError"]
@@ -64,6 +63,7 @@ least = 0.2                 # the least expected error of the best guess of the 
 distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix; no epsilon
 """
     side, summary = "attack", "expected error of the best attack"
+    reach = "the best guess without any output errs by {}, so that no channel makes it {}"
 
     def __init__(self, least: Exact, distance: Any) -> None:
         self.least = positive(least, "least")
@@ -111,22 +111,6 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
             self.distances(domain)
             return self
         return AttackError(self.least, self.distances(domain))
-
-    def guesses(self, domain: Domain) -> Guesses:
-        """Return twice the largest distance less each, which as a gain has the same best guess."""
-        table = self.distances(domain)
-        most = 2 * table.bound(int(table.numerators.max()), up=True)
-        known = {n: most - table.bound(n, up=False) for n in set(table.numerators.ravel().tolist())}
-        gains = [[known[n] for n in column] for column in table.numerators.T.tolist()]
-        return Guesses(gains, most - self.least)
-
-    def out_of_reach(self, blind: Fraction, guesses: Guesses) -> str:
-        """Return that the best guess without any output errs less than is asked for."""
-        error = guesses.limit + self.least - blind
-        return (
-            f"{self.name}: the best guess without any output errs by {in_words(error)}, so that no "
-            f"channel makes it {in_words(self.least)}"
-        )
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table."""

@@ -2,62 +2,68 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from collections.abc import Iterable
+from typing import Any, cast
 
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact, as_fraction, fraction_text
-from mechdesign.notions.base import BudgetNotion, Notion
+from mechdesign.exact import Exact, as_fraction
+from mechdesign.kernel.limits import Information
+from mechdesign.notions.base import BudgetNotion, Notion, budget
 from mechdesign.notions.channel_constraint import ChannelConstraint
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint, Named
+from mechdesign.notions.non_conic.information_constraint import InformationConstraint
 from mechdesign.notions.rows.cone import Family
-from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior
 
-__all__ = [
-    "ApproximateNotion",
-    "NonConicNotion",
-    "WholeChannelNotion",
-    "equal_rows",
-    "no_rows",
-    "slack",
-]
+__all__ = ["ApproximateNotion", "NonConicNotion", "WholeChannelNotion"]
 
 
 class WholeChannelNotion(Notion):
     """A notion that is a constraint on the whole channel.
 
-    A subclass states its
-    :class:`~mechdesign.notions.channel_constraint.ChannelConstraint`. At the ends of its
-    parameters, as epsilon or delta 0, a cone of columns may say the same: then :attr:`is_conic`
-    is true and :meth:`family` returns its rows; else there are none.
+    At the ends of its parameters, as epsilon or delta 0, a cone of columns may say the same: then
+    :attr:`is_conic` is true and :meth:`family` returns its rows; else there are none.
     """
 
     allows_sensitive_attribute = False
+    side: str = ""
+    """The word for its sum in certificates."""
+    summary: str = ""
+    """Its sum in reports."""
 
-    @abstractmethod
-    def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint:
-        """Compile to a constraint on the whole channel.
+    def named(self, _size: int, n_parts: int) -> Iterable[Named]:
+        """Return what the sums are called, and their rows: one sum, with rows by number."""
+        return [(self.side, self.summary, [(n, 0) for n in range(n_parts)])]
+
+    def channel_constraint(
+        self, domain: Domain, prior: Prior | None = None
+    ) -> ChannelConstraint | None:
+        """Compile to a constraint on the whole channel; None if it is rows for any epsilon.
 
         Raises
         ------
         InputError
             If the parameters do not fit the domain.
         """
-
-    def family(self, domain: Domain, prior: Prior | None = None) -> Family:
-        """Return the rows that every column obeys: none, unless :attr:`is_conic`."""
-        return self.rows(domain, prior) if self.is_conic else no_rows(self.name, domain)
-
-    def rows(self, domain: Domain, prior: Prior | None) -> Family:
-        """Return the rows that say the same as the constraint, where :attr:`is_conic`."""
-        return equal_rows(self.name, domain)
+        unit, k = self.at(1) if self.has_epsilon else self, len(domain)
+        epsilon = budget(getattr(self, "epsilon", 0)) if self.has_epsilon else None
+        _, limits = unit._parts(domain, prior)
+        if not limits:
+            return None
+        if isinstance(limits[0], Information):
+            return InformationConstraint(self.name, k, limits, epsilon)
+        gauges = cast(Any, limits)
+        names = self.named(k, len(gauges[0].parts))
+        return ExcessConstraint(self.name, k, gauges, epsilon, names)
 
 
 class NonConicNotion(WholeChannelNotion, BudgetNotion):
     """A constraint on the whole channel with one budget, epsilon."""
+
+    @property
+    def is_conic(self) -> bool:
+        """Whether it makes all rows equal, or those of all inputs that occur."""
+        return self.epsilon == 0
 
 
 class ApproximateNotion(NonConicNotion):
@@ -67,40 +73,14 @@ class ApproximateNotion(NonConicNotion):
 
     def __init__(self, epsilon: Exact, delta: Exact) -> None:
         super().__init__(epsilon)
-        self.delta = slack(delta)
+        expected = "a number from 0 to 1"
+        self.delta = as_fraction(delta, "delta", expected=expected, least=0, most=1)
 
     @property
     def is_conic(self) -> bool:
         """Whether it is the notion on columns."""
         return self.delta == 0
 
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table, numbers as exact text."""
-        return {**super().to_table(), "delta": fraction_text(self.delta)}
-
-
-def no_rows(name: str, domain: Domain) -> PairRows:
-    """Return a family that asks nothing of any column."""
-    return PairRows.on(np.zeros((len(domain), len(domain))), name, Fraction(0))
-
-
-def equal_rows(name: str, domain: Domain, prior: Prior | None = None) -> PairRows:
-    """Return q_x <= q_x' for all inputs, or all of positive probability: equal rows of Q."""
-    occurs = np.ones(len(domain), dtype=bool) if prior is None else prior.array > 0
-    return PairRows.on(np.outer(occurs, occurs), name, Fraction(0))
-
-
-def slack(value: Exact, key: str = "delta") -> Fraction:
-    """Return a delta as an exact number from 0 to 1.
-
-    Raises
-    ------
-    InputError
-        If it is another.
-
-    Examples
-    --------
-    >>> slack("1e-6")
-    Fraction(1, 1000000)
-    """
-    return as_fraction(value, key, expected="a number from 0 to 1", least=0, most=1)
+    def rows(self, domain: Domain, prior: Prior | None) -> Family:
+        """Return the rows of the notion on columns."""
+        return type(self)(self.epsilon, 0).family(domain, prior)

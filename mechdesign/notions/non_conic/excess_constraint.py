@@ -9,12 +9,10 @@ LIP (one row a sum) and maximal leakage (a row for each input).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
-from operator import mul
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,32 +20,35 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.errors import shown
-from mechdesign.exact import exp_lower, log_upper
-from mechdesign.notions.channel_constraint import ChannelConstraint, Columns, Stated
+from mechdesign.kernel.generators import ListedRow
+from mechdesign.kernel.limits import NOTHING, Gauge
+from mechdesign.notions.channel_constraint import ChannelConstraint, Stated
 from mechdesign.notions.rows.cone import Multipliers
-from mechdesign.prior import Prior
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Excess", "ExcessConstraint", "ExcessRow"]
+__all__ = ["Excess", "ExcessConstraint", "ExcessRow", "Named"]
 
+Side: TypeAlias = tuple[tuple[int, Fraction], ...]
+"""Coefficients >= 0 by the number of the input."""
 
-ZERO, ONE = Fraction(0), Fraction(1)
+Named: TypeAlias = tuple[str, str, Sequence[tuple[int, int]]]
+"""The word of a sum in certificates, its title in reports, and what its rows are called."""
+
+ZERO = Fraction(0)
 
 
 class ExcessRow(NamedTuple):
     """One linear excess, ``left . q - e**epsilon right . q``.
 
-    ``left`` and ``right`` name an entry by its input, the output probability P . q by ``size``,
-    zero by ``size + 1``, and linear forms of the constraint's own by the numbers after that.
     ``x`` and ``other`` are what a certificate calls the row.
     """
 
     x: int
     other: int
-    left: int
-    right: int
+    left: Side
+    right: Side
 
 
 @dataclass(frozen=True)
@@ -70,105 +71,44 @@ class ExcessConstraint(ChannelConstraint):
 
     Parameters
     ----------
-    name
-        The notion.
-    size
-        The number of inputs.
-    excesses
-        The sums that are bounded.
-    epsilon
-        Where the bounds stand.
-    prior
-        The distribution of the input, if rows refer to the output probability.
-    forms
-        Linear forms of a column that rows refer to, one coefficient >= 0 for each input.
+    name, size, units, epsilon
+        As for any constraint; the limits are gauges.
+    names
+        What each sum and its rows are called.
     """
 
     def __init__(
         self,
         name: str,
         size: int,
-        excesses: Sequence[Excess],
-        epsilon: Fraction,
-        prior: Prior | None = None,
-        forms: Sequence[Sequence[Fraction]] = (),
+        units: Sequence[Gauge],
+        epsilon: Fraction | None,
+        names: Iterable[Named],
     ) -> None:
-        self.name, self.size, self.epsilon = name, size, epsilon
-        self.excesses, self.prior, self.forms = tuple(excesses), prior, forms
-        shares = [ZERO] * size if prior is None else list(prior)
-        self._unit = lcm(*(p.denominator for form in (shares, *forms) for p in form))
-        self._shares = [int(p * self._unit) for p in shares]
-        self._own = [[int(p * self._unit) for p in form] for form in forms]
+        super().__init__(name, size, units, epsilon)
+        self._names = list(names)
+        pairs = zip(units, self._names, strict=True)
+        self.excesses = tuple(_excess(unit, named) for unit, named in pairs)
+        """The sums that are bounded."""
 
-    def at(self, epsilon: Fraction) -> ExcessConstraint:
-        """Return the same constraint at another epsilon."""
-        return ExcessConstraint(
-            self.name, self.size, self.excesses, epsilon, self.prior, self.forms
-        )
-
-    def _forms(self, columns: Columns) -> tuple[list[list[int]], int]:
-        """Return the values of all forms in each column, and what a row of Q sums to."""
-        forms = [
-            [
-                *(self._unit * v for v in q),
-                sum(p * v for p, v in zip(self._shares, q, strict=True) if p),
-                0,
-                *(sum(map(mul, form, q)) for form in self._own),
-            ]
-            for q in columns
-        ]
-        return forms, sum(column[0] for column in forms)
-
-    def violation(self, columns: Columns) -> str | None:
-        """Add up each sum with e**epsilon rounded down, which makes it larger."""
-        forms, whole = self._forms(columns)
-        for excess in self.excesses:
-            if self._exceeds(excess, forms, whole):
-                first = excess.rows[0]
-                return f"{self.name} {excess.side} x={first.x} against {first.other}"
-        return None
-
-    def _exceeds(self, excess: Excess, forms: Sequence[list[int]], whole: int) -> bool:
-        factor = exp_lower(self.epsilon)
-        top, bottom = factor.numerator, factor.denominator
-        total = sum(
-            max(0, *(v[row.left] * bottom - v[row.right] * top for row in excess.rows))
-            for v in forms
-        )
-        return total > (excess.plain * bottom + excess.scaled * top) * whole
-
-    def binds(self) -> bool:
-        """Add up each sum for the identity, over the outputs at which it can be positive."""
-        identity = [[int(x == y) for x in range(self.size)] for y in range(self.size)]
-        forms, whole = self._forms(identity)
-        for excess in self.excesses:
-            lefts = {row.left for row in excess.rows}  # inputs, or sums over them
-            positive = forms if max(lefts) >= self.size else [forms[x] for x in lefts]
-            if self._exceeds(excess, positive, whole):
-                return True
-        return False
-
-    def min_epsilon(self, columns: Columns) -> Fraction | None:
-        """Return the logarithm of the least factor at which every sum is within its bound."""
-        forms, whole = self._forms(columns)
-        factor: Fraction | None = ONE
-        for excess in self.excesses:
-            factor = _least_factor(excess, forms, whole, factor)
-            if factor is None:
-                return None
-        return log_upper(factor or ONE)
+    def near(self, channel: Channel) -> float:
+        """Return by how much one sum is above its limit; as a factor, where the limit moves."""
+        if len(self.units) > 1:
+            return 0.0
+        (total,), (limit,) = self.sums(channel.matrix).tolist(), self.limits().tolist()
+        if not self._moves:
+            return float(total - limit)
+        return float(self.epsilon) + math.log(total / limit) if total > limit > 0 else 0.0
 
     def matrix(self) -> FloatArray:
         """Return e**-epsilon left - right of all rows, ``(n_rows, size)``."""
-        P = np.zeros(self.size) if self.prior is None else self.prior.array
-        own = np.array([list(map(float, form)) for form in self.forms]).reshape(-1, self.size)
-        forms = np.concatenate([np.eye(self.size), P[None, :], np.zeros((1, self.size)), own])
-        left, right = (
-            np.array([row[side] for excess in self.excesses for row in excess.rows], dtype=np.intp)
-            for side in (2, 3)
-        )
-        rows: FloatArray = math.exp(-float(self.epsilon)) * forms[left] - forms[right]
-        return rows
+        rows = [row for excess in self.excesses for row in excess.rows]
+        found, shrink = np.zeros((len(rows), self.size)), math.exp(-float(self.epsilon))
+        for n, row in enumerate(rows):
+            for side, factor in ((row.left, shrink), (row.right, -1.0)):
+                for x, v in side:
+                    found[n, x] += factor * float(v)
+        return found
 
     def members(self) -> IntArray:
         """Return the number of the sum that each row belongs to, ``(n_rows,)``."""
@@ -196,15 +136,17 @@ class ExcessConstraint(ChannelConstraint):
     def on_pairs(self) -> bool:
         """Whether each sum has one row, on two entries, and all have one limit."""
         bounds = {(excess.plain, excess.scaled) for excess in self.excesses}
-        return len(bounds) == 1 and all(
-            len(excess.rows) == 1 and max(excess.rows[0][2:]) < self.size
-            for excess in self.excesses
-        )
+        rows = [excess.rows[0] for excess in self.excesses if len(excess.rows) == 1]
+        sides = [side for row in rows for side in (row.left, row.right)]
+        alone = all(len(side) == 1 and side[0][1] == 1 for side in sides)
+        return len(bounds) == 1 and len(rows) == len(self.excesses) and alone
 
     def part(self, sums: IntArray) -> ExcessConstraint:
         """Return the constraint on some of its sums only."""
-        kept = [self.excesses[j] for j in sums.tolist()]
-        return ExcessConstraint(self.name, self.size, kept, self.epsilon, self.prior, self.forms)
+        kept = sums.tolist()
+        units, names = [self.units[j] for j in kept], [self._names[j] for j in kept]
+        epsilon = self.epsilon if self._moves else None
+        return ExcessConstraint(self.name, self.size, units, epsilon, names)
 
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
         """State each sum with one number s >= 0 for each output, at least every row there."""
@@ -249,26 +191,27 @@ class ExcessConstraint(ChannelConstraint):
         return found
 
 
-def _least_factor(
-    excess: Excess, forms: list[list[int]], whole: int, factor: Fraction | None
-) -> Fraction | None:
-    """Return the least t, at least ``factor``, with Sum max(left - t right)_+ <= plain + t scaled.
+def _excess(unit: Gauge, named: Named) -> Excess:
+    """Return a gauge as a sum of excesses; parts below 0 are raised, as is the limit.
 
-    What is left over is convex, falling and piecewise linear in t, so Newton's method from below
-    finds its root in a few exact steps. None: no t will do.
+    What is added is twice the largest coefficient of each input, which is the same for all parts:
+    over all outputs it adds up to one number.
     """
-    t = factor
-    while t is not None:
-        left = right = 0
-        for v in forms:
-            value, row = max(
-                (v[r.left] * t.denominator - v[r.right] * t.numerator, r) for r in excess.rows
-            )
-            if value > 0:
-                left, right = left + v[row.left], right + v[row.right]
-        lack = left - t * right - (excess.plain + t * excess.scaled) * whole
-        if lack <= 0:
-            return t
-        fall = right + excess.scaled * whole
-        t = t + lack / fall if fall else None
-    return None
+    parts = list(unit.parts[len(unit.parts) > 1 and unit.parts[0] == NOTHING :])
+    raised, limit = dict[int, Fraction](), unit.limit
+    if not any(part.left for part in parts):
+        for part in parts:
+            for x, v in part.right:
+                raised[x] = max(raised.get(x, ZERO), 2 * v)
+        parts = [_raised(part, raised) for part in parts]
+        limit += sum(raised.values(), ZERO)
+    rows = [
+        ExcessRow(*pair, part.left, part.right) for pair, part in zip(named[2], parts, strict=False)
+    ]
+    plain, scaled = (limit, ZERO) if unit.exponent else (ZERO, limit)
+    return Excess(named[0], tuple(rows), plain, scaled, named[1])
+
+
+def _raised(part: ListedRow, by: dict[int, Fraction]) -> ListedRow:
+    less = dict(part.right)
+    return ListedRow(tuple((x, v - less.get(x, ZERO)) for x, v in by.items()), part.exponent, ())

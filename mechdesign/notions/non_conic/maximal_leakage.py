@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from mechdesign.domain import Domain
 from mechdesign.notions.non_conic.base import NonConicNotion
-from mechdesign.notions.non_conic.excess_constraint import Excess, ExcessConstraint, ExcessRow
-from mechdesign.prior import Prior
 
 __all__ = ["MaximalLeakage"]
 
@@ -42,17 +37,4 @@ class MaximalLeakage(NonConicNotion):
     example = """
 epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) is at most e^epsilon
 """
-
-    @property
-    def is_conic(self) -> bool:
-        """Whether it makes all rows equal."""
-        return self.epsilon == 0
-
-    def channel_constraint(self, domain: Domain, prior: Prior | None = None) -> ExcessConstraint:
-        """Compile to one sum of the largest entries."""
-        k = len(domain)
-        zero = k + 1
-        rows = tuple(ExcessRow(x, 0, x, zero) for x in range(k))
-        title = "sum of the largest probability of each output"
-        excess = Excess("largest", rows, Fraction(0), Fraction(1), title)
-        return ExcessConstraint(self.name, k, [excess], self.epsilon)
+    side, summary = "largest", "sum of the largest probability of each output"

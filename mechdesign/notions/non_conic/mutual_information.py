@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from mechdesign.domain import Domain
-from mechdesign.notions.base import prior_for
-from mechdesign.notions.non_conic.base import NonConicNotion, equal_rows
-from mechdesign.notions.non_conic.information_constraint import InformationConstraint
-from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.prior import Prior
+from mechdesign.notions.non_conic.base import NonConicNotion
 
 __all__ = ["MutualInformationPrivacy"]
 
@@ -31,6 +26,7 @@ class MutualInformationPrivacy(NonConicNotion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> erased = Channel.from_matrix([["1/2", 0, "1/2"], [0, "1/2", "1/2"]])
     >>> round(MutualInformationPrivacy(1).leakage(erased, Prior([0.5, 0.5])), 6)  # half of ln 2
     0.346574
@@ -43,16 +39,3 @@ class MutualInformationPrivacy(NonConicNotion):
 epsilon = 0.25              # nats of information about X in Y, on average
 """
     needs_prior = True
-
-    @property
-    def is_conic(self) -> bool:
-        """Whether it makes the rows of all inputs that occur equal."""
-        return self.epsilon == 0
-
-    def rows(self, domain: Domain, prior: Prior | None) -> PairRows:
-        """Return rows that make the rows of Q equal where the prior is positive."""
-        return equal_rows(self.name, domain, prior_for(self.name, domain, prior))
-
-    def channel_constraint(self, domain: Domain, prior: Prior | None) -> InformationConstraint:
-        """Compile to a bound on the information."""
-        return InformationConstraint(self.name, prior_for(self.name, domain, prior), self.epsilon)

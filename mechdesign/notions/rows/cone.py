@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
@@ -55,15 +56,16 @@ class Cone:
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Return the name of a row that an integer column breaks, exactly; None if none."""
-        for family in self.families:
-            broken = family.violation(column)
-            if broken is not None:
-                return broken
-        return None
+        found = (family.violation(column) for family in self.families)
+        return next((name for name in found if name is not None), None)
+
+    def all_hold(self, columns: npt.NDArray[Any]) -> bool:
+        """Return whether all ``(size, n_outputs)`` integers satisfy every row, exactly."""
+        return all(family.all_hold(columns) for family in self.families)
 
     def holds(self, channel: Channel) -> bool:
         """Return whether the exact channel satisfies every row, exactly."""
-        return all(family.all_hold(channel.numerators) for family in self.families)
+        return self.all_hold(channel.numerators)
 
     def components(self) -> IntArray:
         """Return the number of the component that each input belongs to, from 0.

@@ -95,23 +95,14 @@ class ExactRows:
         """Return g . q, exactly."""
         return sum(v * column[x] for x, v in self.integers[row].items())
 
-    def broken(self, column: Sequence[int]) -> int | None:
-        """Return the number of a row that an integer column breaks; None if none."""
-        return next((r for r in range(len(self.rows)) if self.product(r, column) > 0), None)
-
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column of ``(size, n_outputs)`` integers >= 0 whether all rows hold."""
-        unsure = np.ones((len(self.rows), columns.shape[1]), dtype=bool)
-        if columns.dtype != object:
-            G, error = self._filter
-            q = columns.astype(np.float64)
-            unsure = G @ q >= -(error[:, None] * (abs(G) @ q) + TINY)
-        good = np.ones(columns.shape[1], dtype=bool)
-        for y in np.flatnonzero(unsure.any(axis=0)).tolist():
-            column = columns[:, y].tolist()
-            close = np.flatnonzero(unsure[:, y]).tolist()
-            good[y] = all(self.product(r, column) <= 0 for r in close)
-        return good
+    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return for each column of ``(size, n_outputs)`` integers >= 0 whether floats show it."""
+        if columns.dtype == object:
+            return np.zeros(columns.shape[1], dtype=bool)
+        G, error = self._filter
+        q = columns.astype(np.float64)
+        sure: BoolArray = (G @ q < -(error[:, None] * (abs(G) @ q) + TINY)).all(axis=0)
+        return sure
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Return the least t >= 0 for which ``column + t * direction`` satisfies all rows.
@@ -129,7 +120,8 @@ class ExactRows:
                 return None
             needed = max(needed, -(-lack // gain))
         raised = [q + needed * d for q, d in zip(column, direction, strict=True)]
-        return needed if self.broken(raised) is None else None
+        fits = all(self.product(r, raised) <= 0 for r in range(len(self.rows)))
+        return needed if fits else None
 
 
 def _integers(row: Row) -> dict[int, int]:

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +27,11 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
-from mechdesign.exact import as_fraction
+from mechdesign.kernel.generators import Cone, Key, ListedRow, Rows
+from mechdesign.kernel.generators.base import Test
 from mechdesign.notions.rows.exact_rows import ExactRows
-from mechdesign.notions.rows.row import NUMBERED, CarryBack, Multipliers, Row, log_ratio
+from mechdesign.notions.rows.least import decimal, reported
+from mechdesign.notions.rows.row import NUMBERED, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:
@@ -37,16 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Family"]
 
-LARGEST_EPSILON = Fraction(10**300)
-"""Stands for an infinite epsilon."""
+F = TypeVar("F", bound="Family")
 
-LEAST_STEP = 1e-290
-
-FEW_UNITS = 4
-"""So many units in the last place a leakage may be too large."""
-
-CLOSE = 1e-9
-"""Ratios whose logarithms in floating point are this near the largest are compared again."""
+FAR = 4000
+"""e to this still has a bound from above."""
 
 
 class Family(ABC):
@@ -62,6 +59,11 @@ class Family(ABC):
 
     size: int
     epsilon: Fraction
+    kernel: Callable[[Fraction], Cone] | None = None
+    """Makes the generator at an epsilon; without it, the generator is the list of the rows."""
+
+    floor: float = 0.0
+    """The least epsilon that is called a leakage."""
 
     # --- rows -------------------------------------------------------------------------------------
 
@@ -72,6 +74,11 @@ class Family(ABC):
     @abstractmethod
     def at(self, epsilon: Fraction) -> Family:
         """Return the same rows at another epsilon."""
+
+    def _moved(self, found: F) -> F:
+        """Return these rows at another epsilon, with what makes their generator."""
+        found.kernel, found.floor = self.kernel, self.floor
+        return found
 
     @abstractmethod
     def restricted(self, inputs: IntArray) -> Family:
@@ -121,15 +128,6 @@ class Family(ABC):
     def binds(self) -> bool:
         """Return whether any column breaks a row: if not, nothing is constrained. Exact."""
         return any(v > 0 for row in self._exact.integers for v in row.values())
-
-    def violation(self, column: Sequence[int]) -> str | None:
-        """Return the name of a row that an integer column breaks, exactly; None if none."""
-        row = self._exact.broken(column)
-        return None if row is None else self._exact.rows[row].name
-
-    def all_hold(self, numerators: npt.NDArray[Any]) -> bool:
-        """Return whether every column of ``(n_inputs, n_outputs)`` integers satisfies the rows."""
-        return bool(self.holding(numerators).all())
 
     def links(self) -> sp.csr_array:
         """Return a graph on the inputs that joins those which share a row."""
@@ -192,6 +190,74 @@ class Family(ABC):
         weights = sp.csr_array((found.weight, (row, found.output)), shape=shape)
         costs += (self._exact.terms.T @ weights).toarray()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the test, a function that is made when it is wanted."""
+        return {key: value for key, value in vars(self).items() if key != "_test"}
+
+    # --- what holds -------------------------------------------------------------------------------
+
+    def generator(self) -> Cone:
+        """Return the rows as the kernel has them, which decides what holds."""
+        if self.kernel is not None:
+            return self.kernel(self.epsilon)
+        return Rows(tuple(map(_listed, self.rows())))
+
+    @cached_property
+    def _test(self) -> Test:
+        return self.generator().test(self.size)
+
+    def row_of(self, key: Key, _column: Sequence[int]) -> Row:
+        """Return the row that the generator names, and that a column breaks."""
+        return next(islice(self.rows(), key[1], None))
+
+    def broken(self, column: Sequence[int]) -> Row | None:
+        """Return a row that an integer column breaks, exactly; None if none."""
+        key = self._test(column)
+        return None if key is None else self.row_of(key, column)
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Return the name of a row that an integer column breaks, exactly; None if none."""
+        row = self.broken(column)
+        return None if row is None else row.name
+
+    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
+        """Return a column, and a row that it breaks; the worst, where that is quick."""
+        return 0, self.broken(columns[:, 0].tolist())
+
+    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return for each column whether it is quickly seen that it satisfies the rows."""
+        return self._exact.surely_holding(columns)
+
+    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return for each column of ``(size, n_outputs)`` integers whether the rows hold."""
+        good = self.surely_holding(columns)
+        for y in np.flatnonzero(~good).tolist():
+            good[y] = self._test(columns[:, y].tolist()) is None
+        return good
+
+    def all_hold(self, columns: npt.NDArray[Any]) -> bool:
+        """Return whether all columns satisfy the rows, exactly."""
+        return bool(self.holding(columns).all())
+
+    def leakage(self, channel: Channel) -> float:
+        """Return the least float epsilon at which the exact channel satisfies the rows.
+
+        One row that one column breaks says how large it is at least; then so does one of those that
+        still break, and so on: few columns are above all before them, in random order.
+        """
+        columns = np.random.default_rng(0).permutation(channel.numerators, axis=1)
+        family, found = self.at(decimal(self.floor)), self.floor
+        while columns.shape[1]:
+            y, row = family.worst(columns)
+            if row is not None:
+                least = row.least_epsilon(columns[:, y].tolist(), family.epsilon)
+                found = max(math.nextafter(found, math.inf), least)
+                if math.isinf(found):
+                    return found
+                family = self.at(decimal(found))
+            columns = columns[:, ~family.holding(columns)]
+        return reported(max(0.0, found) if found == self.floor else found, self.epsilon)
+
     # --- repair -----------------------------------------------------------------------------------
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
@@ -253,10 +319,6 @@ class Family(ABC):
         """
         return columns
 
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column whether it satisfies the rows, exactly."""
-        return self._exact.holding(columns)
-
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Return the least t >= 0 that makes ``column + t * direction`` satisfy the rows.
 
@@ -264,80 +326,9 @@ class Family(ABC):
         """
         return self._exact.raise_needed(column, direction)
 
-    # --- leakage ----------------------------------------------------------------------------------
 
-    @property
-    def largest_base(self) -> float:
-        """The largest base of a bound: it sets the rounding error of :meth:`estimate`."""
-        bases = (row.exponent - row.slope * self.epsilon for row in self._exact.rows)
-        return max((abs(float(base)) for base in bases), default=0.0)
-
-    def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the least epsilon at which all rows hold, in floating point.
-
-        It is -inf where no bound moves with epsilon, and inf where no epsilon does.
-        """
-        moving = [row for row in self._exact.rows if row.slope > 0]
-        if not moving:
-            return -math.inf
-        spare = max(0, int(numerators.max()).bit_length() - 1000)  # integers that fit a float
-        q = (numerators >> spare).astype(np.float64)
-        columns = numerators.T.tolist()
-        found = np.empty((len(moving), len(columns)))
-        for r, row in enumerate(moving):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log(_dot(row.left, q)) - np.log(_dot(row.right, q))
-            ratio[np.isnan(ratio)] = -math.inf  # 0 <= 0
-            found[r] = (ratio - float(row.exponent - row.slope * self.epsilon)) / float(row.slope)
-        worst = float(found.max())
-        if math.isinf(worst):
-            return worst
-        close = np.argwhere(found >= worst - CLOSE * (1 + abs(worst)))
-        return max(self._least_epsilon(moving[r], columns[y]) for r, y in close.tolist())
-
-    def _least_epsilon(self, row: Row, column: list[int]) -> float:
-        """Return the epsilon at which a row holds with equality, from exact sums."""
-        left, right = (
-            sum((v * column[x] for x, v in side.items()), Fraction(0))
-            for side in (row.left, row.right)
-        )
-        ratio = Fraction(left, right) if right else Fraction(1, 1)
-        base = float(row.exponent - row.slope * self.epsilon)
-        return (log_ratio(ratio.numerator, ratio.denominator) - base) / float(row.slope)
-
-    def leakage(self, channel: Channel) -> float:
-        """Return the smallest float epsilon at which the exact channel satisfies the rows.
-
-        The estimate is rounded up until the exact check passes, so it is never too small, and
-        too large by a few units in the last place at most. What was asked for is tried first.
-        """
-        numerators = channel.numerators
-
-        def holds(epsilon: Fraction) -> bool:
-            family = self if epsilon == self.epsilon else self.at(epsilon)
-            return family.all_hold(numerators)
-
-        guess = self.estimate(numerators)
-        if guess >= LARGEST_EPSILON:
-            return math.inf
-        if guess == -math.inf:
-            return 0.0 if holds(LARGEST_EPSILON) else math.inf
-        asked = float(self.epsilon)
-        step = max(2.0**-52 * max(abs(guess), self.largest_base), LEAST_STEP)
-        for near in (asked, math.nextafter(asked, 2 * asked)):
-            if -FEW_UNITS * step <= guess - near <= CLOSE * (1 + near) and holds(as_fraction(near)):
-                return near  # the budget asked for holds, and floats tell no smaller one from it
-        is_first = True
-        while not holds(as_fraction(guess)):
-            if is_first and not holds(LARGEST_EPSILON):
-                return math.inf
-            is_first = False
-            guess += step
-            step *= 2
-        return guess
-
-
-def _dot(side: Any, q: FloatArray) -> FloatArray:
-    """Return side . q of every column."""
-    total: FloatArray = sum((float(v) * q[x] for x, v in side.items()), np.zeros(q.shape[1]))
-    return total
+def _listed(row: Row) -> ListedRow:
+    """Return a row as the kernel has it; e to a number far below 0 counts as 0."""
+    if row.exponent < -FAR:
+        return ListedRow(tuple(row.left.items()), Fraction(0), ())
+    return ListedRow(tuple(row.left.items()), row.exponent, tuple(row.right.items()))

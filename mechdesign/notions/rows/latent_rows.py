@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Label
+from mechdesign.kernel.generators import Key, Latent
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import LATENT, Multipliers, Row
 from mechdesign.prior_sets import Weights
@@ -33,6 +34,9 @@ __all__ = ["LatentRows", "on_latent"]
 
 FLOAT_BITS = 1000
 """Integers of so many bits fit a float, whose exponents end at 2**1024."""
+
+TAIL = " of the sensitive attribute"
+"""What the names of rows end with."""
 
 
 class LatentRows(Family):
@@ -50,6 +54,7 @@ class LatentRows(Family):
     def __init__(self, inner: Family, given_value: Sequence[Weights]) -> None:
         self.inner, self.given_value = inner, tuple(given_value)
         self.epsilon, self.size = inner.epsilon, len(self.given_value[0])
+        self.floor = inner.floor
 
     @cached_property
     def array(self) -> FloatArray:
@@ -81,8 +86,7 @@ class LatentRows(Family):
     def rows(self) -> Iterator[Row]:
         """Yield the inner rows, stated for the inputs."""
         for row, (left, right) in zip(self.inner.rows(), self._sides, strict=True):
-            name = f"{row.name} of the sensitive attribute"
-            yield Row(name, left, row.exponent, right, row.slope)
+            yield row._replace(name=row.name + TAIL, left=left, right=right)
 
     def rows_of(
         self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
@@ -93,10 +97,11 @@ class LatentRows(Family):
         """
         inner = replace(found, side=found.side.removeprefix(LATENT))
         rows = self.inner.rows_of(inner, (), labels)
-        return [
-            row._replace(left=self._on_inputs(row.left), right=self._on_inputs(row.right))
-            for row in rows
-        ]
+        return [self._pulled(row) for row in rows]
+
+    def _pulled(self, row: Row, tail: str = "") -> Row:
+        left, right = self._on_inputs(row.left), self._on_inputs(row.right)
+        return row._replace(name=row.name + tail, left=left, right=right)
 
     def matrix(self) -> sp.csr_array:
         """Return the inner rows times B."""
@@ -113,16 +118,24 @@ class LatentRows(Family):
         places = inputs.tolist()
         return LatentRows(self.inner, [tuple(row[x] for x in places) for row in self.given_value])
 
-    @property
-    def largest_base(self) -> float:
-        """The largest base of a bound."""
-        return self.inner.largest_base
+    def generator(self) -> Latent:
+        """Return the inner generator behind P(x|s)."""
+        return Latent(self.given_value, cast(Any, self.inner.generator()))
 
-    def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the estimate of the inner family for w = B q, cut to numbers that fit a float."""
-        columns = self._integers @ numerators.astype(object)
-        spare = max(0, int(columns.max()).bit_length() - FLOAT_BITS)
-        return self.inner.estimate(columns >> spare)
+    def _values(self, column: Sequence[int]) -> list[int]:
+        """Return the entries of the values of the latent variable, in integers."""
+        found: list[int] = (self._integers @ np.array(column, dtype=object)).tolist()
+        return found
+
+    def row_of(self, key: Key, column: Sequence[int]) -> Row:
+        """Return the inner row, stated for the inputs."""
+        return self._pulled(self.inner.row_of(key, self._values(column)), TAIL)
+
+    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
+        """Return the worst inner row, for columns cut to numbers that fit a float."""
+        values = self._integers @ columns.astype(object)
+        y, row = self.inner.worst(values >> max(0, int(values.max()).bit_length() - FLOAT_BITS))
+        return y, None if row is None else self._pulled(row)
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
         """Give each multiplier the inner row that it is on."""

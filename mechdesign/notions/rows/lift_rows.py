@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import AnyArray, BoolArray, FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, short_text
+from mechdesign.kernel.generators import Key
 from mechdesign.notions.rows.family import Family
-from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row, log_ratio
+from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 from mechdesign.text import shortened
 
@@ -153,7 +154,8 @@ class LiftRows(Family):
 
     def at(self, epsilon: Fraction) -> LiftRows:
         """Return the same rows at another epsilon."""
-        return LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
+        found = LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
+        return self._moved(found)
 
     def restricted(self, inputs: IntArray) -> LiftRows:
         """Return no rows, as there are none; rows on P . q would join all inputs."""
@@ -183,51 +185,18 @@ class LiftRows(Family):
         rows = LiftRows(self.name, PriorList(sums), self.upper, self.lower, self.epsilon)
         return rows, carry_back
 
-    def all_hold(self, numerators: AnyArray) -> bool:
-        """Return whether every column satisfies the rows, without a list of the vertices."""
-        return all(self.violation(column) is None for column in numerators.T.tolist())
+    def row_of(self, key: Key, column: Sequence[int]) -> Row:
+        """Return the row of an input at the prior that is extreme for the column."""
+        if self.kernel is None:
+            return super().row_of(key, column)
+        side, x, n = key
+        prior = self.priors.extreme(column, largest=side == "lower")
+        tail = f" prior {n + 1}" if len(self.priors.members) > 1 else ""
+        return self._row(f"{self.name} {side} x={x}{tail}", side, x, _positive(prior))
 
-    def violation(self, column: Sequence[int]) -> str | None:
-        """Compare the extreme entries with the extreme P . q, exactly."""
-        whole = self.priors.denominator
-        if self._upper is not None:
-            limit, most = self._upper, max(column)
-            mean = self._mean(column, largest=False)
-            if most * whole * limit.denominator > limit.numerator * mean:
-                return f"{self.name} upper x={list(column).index(most)}"
-        if self._lower is not None:
-            limit, least = self._lower, min(column)
-            mean = self._mean(column, largest=True)
-            if mean * limit.denominator > limit.numerator * least * whole:
-                return f"{self.name} lower x={list(column).index(least)}"
-        return None
-
-    def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the largest excess of a log lift over the base of its bound, by slope."""
-        worst, whole = -math.inf, self.priors.denominator
-        for column in numerators.T.tolist():
-            if not any(column):
-                continue
-            if self.upper is not None:
-                mean = self._mean(column, largest=False)
-                worst = max(worst, self._excess(self.upper, max(column) * whole, mean))
-            if self.lower is not None:
-                mean = self._mean(column, largest=True)
-                worst = max(worst, self._excess(self.lower, mean, min(column) * whole))
-        return worst
-
-    def _mean(self, column: Sequence[int], *, largest: bool) -> int:
-        """Return the extreme P . q of a column times the denominator of the priors."""
-        return sum(map(mul, self.priors.extreme_numerators(column, largest=largest), column))
-
-    @property
-    def largest_base(self) -> float:
-        """The largest base of a bound."""
-        return max((float(bound.base) for _, bound in self.sides()), default=0.0)
-
-    @staticmethod
-    def _excess(bound: Bound, left: int, right: int) -> float:
-        return (log_ratio(left, right) - float(bound.base)) / float(bound.slope)
+    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return no column: the exact test is as quick."""
+        return np.zeros(columns.shape[1], dtype=bool)
 
     def links(self) -> sp.csr_array:
         """Join all inputs: P . q involves every one, or is compared with every one."""
@@ -249,10 +218,6 @@ class LiftRows(Family):
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs where the lift is bounded from below, and any is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
-
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Compare the extreme entries with the extreme P . q, exactly."""
-        return np.array([self.violation(column) is None for column in columns.T.tolist()])
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
         """Give each multiplier the side, the input and the prior of its row."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mechdesign._typing import IntArray
 from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.least import LOWEST
 from mechdesign.notions.rows.row import CarryBack, Row
 
 __all__ = ["LinearRows"]
@@ -38,7 +37,7 @@ class LinearRows(Family):
         rows: Sequence[Row],
         size: int,
         epsilon: Fraction,
-        floor: float = -np.inf,
+        floor: float = LOWEST,
         numbers: IntArray | None = None,
     ) -> None:
         self._rows, self.size, self.epsilon, self.floor = tuple(rows), size, epsilon, floor
@@ -69,10 +68,6 @@ class LinearRows(Family):
         size = int(member_of.max()) + 1
         family = LinearRows(rows, size, self.epsilon, self.floor, self.row_numbers)
         return family, lambda found, priors: (found, priors)
-
-    def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the least epsilon >= the floor at which all rows hold, in floating point."""
-        return max(super().estimate(numerators), self.floor)
 
 
 def _placed(row: Row, place: Mapping[int, int]) -> Row:

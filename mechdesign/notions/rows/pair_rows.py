@@ -9,7 +9,7 @@ block-structured and metric privacy, differential identifiability.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,8 +24,9 @@ from scipy.sparse.csgraph import connected_components
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
+from mechdesign.kernel.generators import Key
 from mechdesign.notions.rows.family import Family
-from mechdesign.notions.rows.ratio_steps import CHUNK, FREE, Raising
+from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Bound, BoundsAt, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import Weights
 
@@ -74,20 +75,6 @@ class PairRows(Family):
     def on(cls, pairs: npt.ArrayLike, name: str, epsilon: Fraction) -> PairRows:
         """Bound the ratios of some pairs by e**epsilon: those that are true in ``(size, size)``."""
         return cls(name, [Bound()], np.where(pairs, 0, FREE), epsilon)
-
-    @classmethod
-    def of_levels(
-        cls,
-        levels: Sequence[Sequence[Fraction | None]],
-        bound: Callable[[Fraction], Bound],
-        name: str,
-        epsilon: Fraction,
-    ) -> PairRows:
-        """Give each pair the bound of its level, a number in a square table; None for no bound."""
-        known = sorted({level for row in levels for level in row if level is not None})
-        number = {level: b for b, level in enumerate(known)}
-        index = [[FREE if level is None else number[level] for level in row] for row in levels]
-        return cls(name, [*map(bound, known)], np.array(index, dtype=np.intp), epsilon)
 
     def ratio_rows(self) -> PairRows:
         """Return these rows."""
@@ -158,6 +145,10 @@ class PairRows(Family):
         shrunk: FloatArray = np.exp(-np.array(self.exponents, dtype=np.float64))
         return shrunk
 
+    @cached_property
+    def _log_factors(self) -> FloatArray:
+        return np.log(self.factors)
+
     @property
     def factors(self) -> FloatArray:
         """The factor of each bound, as floats."""
@@ -217,7 +208,7 @@ class PairRows(Family):
     def at(self, epsilon: Fraction) -> PairRows:
         """Return the same rows at another epsilon."""
         near = self.near if epsilon >= 0 else None
-        return PairRows(self.name, self.bounds, self.index, epsilon, near)
+        return self._moved(PairRows(self.name, self.bounds, self.index, epsilon, near))
 
     def restricted(self, inputs: IntArray) -> PairRows:
         """Return the rows on some of the inputs."""
@@ -245,63 +236,42 @@ class PairRows(Family):
         np.fill_diagonal(index, FREE)
         return self._on(index), carry_back
 
-    def violation(self, column: Sequence[int]) -> str | None:
-        """Compare every entry with the least entry of each of its sets, in integers."""
-        groups, sets = self._grouped
-        least = [min(column[z] for z in members) for members in sets]
-        for x, b, s in groups:
-            limit = self._at.limits[b]
-            if column[x] * limit.denominator > limit.numerator * least[s]:
-                other = min(sets[s], key=lambda z: column[z])
-                return f"{self.name} ratio x={x} to {other}"
-        return None
+    def row_of(self, key: Key, column: Sequence[int]) -> Row:
+        """Return the row of a pair."""
+        if self.kernel is None:
+            return super().row_of(key, column)
+        return self._row(f"{self.name} ratio x={key[1]} to {key[2]}", *key[1:])
 
-    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Say of each column whether its rows hold.
+    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Return for each column whether its rows hold in machine integers."""
+        if columns.dtype == object or self._raising is None:
+            return np.zeros(columns.shape[1], dtype=bool)
+        return self._raising.holds(columns)
 
-        Most are seen to in machine integers; the others are compared exactly.
+    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
+        """Compare each entry with the least of its sets: ``(ln ratio - ln factor - base) / slope``.
+
+        That is done in floats; exact differences keep the digits of ratios near 1.
         """
-        good = np.zeros(columns.shape[1], dtype=bool)
-        if columns.dtype != object and self._raising is not None:
-            good = self._raising.holds(columns)
-        for y in np.flatnonzero(~good).tolist():
-            good[y] = self.violation(columns[:, y].tolist()) is None
-        return good
-
-    def estimate(self, numerators: npt.NDArray[Any]) -> float:
-        """Return the largest ``(ln(q_x / q_x') - ln factor - base) / slope``.
-
-        As the rows of a channel sum to 1, every input has at least the entry of any other in some
-        column. So under one bound x may be compared with itself as well, and each set is one
-        comparison: its least entry with the largest of the inputs that it bounds.
-        """
-        if len(self.bounds) == 1:
-            bounded: list[list[int]] = [[] for _ in self.sets]
-            for x_of_row, _, n in self.groups:
-                bounded[n].append(x_of_row)
-            pairs = zip(bounded, self.sets, strict=True)
-            rises = [
-                _rise(numerators[xs].max(axis=0), numerators[list(z)].min(axis=0)).max()
-                for xs, z in pairs
-            ]
-            worst, b = np.array(rises), np.zeros(len(rises), dtype=np.intp)
-        else:
-            x, other = self._pairs
-            worst, b = np.full(len(x), -np.inf), self.index[x, other]
-            step = max(1, CHUNK // numerators.shape[1])
-            for first in range(0, len(x), step):
-                part = slice(first, first + step)
-                worst[part] = _rise(numerators[x[part]], numerators[other[part]]).max(axis=1)
-        base = np.array([float(bound.base) for bound in self.bounds])[b]
-        slope = np.array([float(bound.slope) for bound in self.bounds])[b]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            excess = (np.log1p(worst) - np.log(self.factors[b]) - base) / slope
-        return float(np.nanmax(excess, initial=-np.inf))
-
-    @property
-    def largest_base(self) -> float:
-        """The largest base of a bound."""
-        return max((float(bound.base) for bound in self.bounds), default=0.0)
+        best, found, at, last = -np.inf, None, 0, None
+        for x, b, s in self.groups:
+            if s != last:
+                last, least = s, columns[list(self.sets[s])].min(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rise = (columns[x] - least).astype(np.float64) / least.astype(np.float64)
+                rise[columns[x] == 0] = -1
+                y, bound = int(rise.argmax()), self.bounds[b]
+                log = np.log1p(rise[y]) - self._log_factors[b]
+                excess = (log - float(bound.base)) / float(bound.slope)
+            if excess > best:
+                best, at, found = excess, y, (x, s)
+        column = columns[:, at].tolist()
+        if found is not None:
+            z = min((z for z in self.sets[found[1]] if z != found[0]), key=column.__getitem__)
+            row = self._row(self.name, found[0], z)
+            if not row.holds(column):
+                return at, row
+        return at, self.broken(column)
 
     def links(self) -> sp.csr_array:
         """Join the inputs of every constrained pair."""
@@ -394,11 +364,3 @@ class PairRows(Family):
                     return None
                 needed = max(needed, -(-lack // gain))
         return needed
-
-
-def _rise(q: npt.NDArray[Any], against: npt.NDArray[Any]) -> FloatArray:
-    """Return q / against - 1, -1 where q is 0: exact differences keep the digits near 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rise: FloatArray = (q - against).astype(np.float64) / against.astype(np.float64)
-    rise[q == 0] = -1
-    return rise

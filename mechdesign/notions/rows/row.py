@@ -13,6 +13,7 @@ import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.exact import exp_lower
+from mechdesign.notions.rows.least import least_float
 from mechdesign.prior_sets import Weights
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "CarryBack",
     "Multipliers",
     "Row",
-    "log_ratio",
 ]
 
 LATENT = "secret-"
@@ -103,6 +103,28 @@ class Row(NamedTuple):
     right: Mapping[Any, Any]
     slope: Any = Fraction(0)
 
+    def sums(self, column: Sequence[int]) -> tuple[Fraction, Fraction]:
+        """Return left . q and right . q."""
+        left, right = (
+            sum((v * column[x] for x, v in side.items()), Fraction(0))
+            for side in (self.left, self.right)
+        )
+        return left, right
+
+    def holds(self, column: Sequence[int]) -> bool:
+        """Return whether the row holds, exactly."""
+        left, right = self.sums(column)
+        return left <= exp_lower(self.exponent) * right
+
+    def least_epsilon(self, column: Sequence[int], epsilon: Fraction) -> float:
+        """Return the least float that holds in the place of an epsilon that does not."""
+        left, right = self.sums(column)
+        if not right or not self.slope:
+            return math.inf
+        base, ratio = self.exponent - self.slope * epsilon, left / right
+        near = (_log(ratio) - float(base)) / float(self.slope)
+        return least_float(lambda e: left <= exp_lower(base + self.slope * e) * right, near)
+
 
 @dataclass(frozen=True)
 class Multipliers:
@@ -154,14 +176,9 @@ CarryBack: TypeAlias = Callable[
 family that it was made from."""
 
 
-def log_ratio(left: int, right: int) -> float:
-    """Return ln(left / right) of integers >= 0, with all digits where the ratio is near 1."""
-    if left == 0:
-        return -math.inf
-    if right == 0:
-        return math.inf
-    if 2 * abs(left - right) < right:
-        return math.log1p((left - right) / right)
-    if abs(left.bit_length() - right.bit_length()) > 1000:  # the quotient may be no float
-        return math.log(left) - math.log(right)
-    return math.log(left / right)
+def _log(ratio: Fraction) -> float:
+    """Return the logarithm of a ratio > 0, with all digits where it is near 1."""
+    rise = ratio - 1
+    if 2 * abs(rise) < 1:
+        return math.log1p(rise)
+    return math.log(ratio.numerator) - math.log(ratio.denominator)

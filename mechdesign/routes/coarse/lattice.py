@@ -3,14 +3,15 @@
 Inputs are points of a lattice, and losses and budgets depend on the steps between two points. So
 nothing is as large as the square of their number: candidates for representatives are the likeliest
 inputs, and a few everywhere; and an output of the program is a rectangle of points, which costs at
-every input what the nearest of its points does (:mod:`mechdesign.certify.noise_design`). Rectangles
-that the program uses, or that cost less than it may, are cut in four for the next round.
+every input what the nearest of its points does (:mod:`mechdesign.kernel.relaxations.cells`).
+Rectangles that the program uses, or that cost less than it may, are cut in four for the next round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +19,10 @@ from scipy.spatial import cKDTree
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.kernel.generators import Distance, Ratio
 from mechdesign.notions import MetricPrivacy
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Dual
 from mechdesign.routes.coarse.bound import coarse_bound
@@ -94,8 +97,10 @@ class Lattice:
         self.places = np.stack(np.divmod(np.arange(len(domain)), self.sides[1]), axis=1)
         self.populated = np.flatnonzero(self.prior)
         self.candidates = self._candidates()
-        points = [(step * int(a), step * int(b)) for a, b in self.places[self.candidates]]
-        self.ratios = Ratios(Cone([notion.on_points(points)]))
+        points = tuple((step * int(a), step * int(b)) for a, b in self.places[self.candidates])
+        unit = Ratio(Distance(Fraction(1), notion.distance, points))  # type: ignore[arg-type]
+        rows = family_of((unit,), notion.name, len(points), notion.epsilon, moves=True)
+        self.ratios = Ratios(Cone([rows]))
         corner = loss.loss(domain, domain.labels[:1]).array
         self._corner = corner.reshape(self.sides)
 

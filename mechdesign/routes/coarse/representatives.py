@@ -3,7 +3,7 @@
 With E the exponents of the notions' bounds on ratios, q_x <= e**E[x, z] q_z, an input x counts for
 its representative r with the share s_x = e**-E[r, x], since q_x >= s_x q_r. So the program of the
 representatives, with the costs Sum_x s_x P_x D[x, y] of those that each stands for, bounds the loss
-from below (:mod:`mechdesign.certify.bounds.representatives`).
+from below (:mod:`mechdesign.kernel.relaxations.representatives`).
 
 Representatives are chosen one after the other, each where it raises the sum of the shares most: of
 the prior, and a little of each input alike, since the rows of inputs that are rare are restricted

@@ -1,7 +1,7 @@
 """Where potentials of the inputs alone prove a bound on a linear loss.
 
 For some cones the checker finds the least cost of a private column by itself, given its costs
-(:mod:`mechdesign.certify.bounds.prices`). There no multipliers of rows are needed.
+(:mod:`mechdesign.kernel.oracles`). There no multipliers of rows are needed.
 """
 
 from __future__ import annotations

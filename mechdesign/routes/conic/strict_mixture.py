@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.non_conic.base import ApproximateNotion
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.cone import Cone, Multipliers
 from mechdesign.problem import Problem
@@ -102,7 +102,7 @@ def strict_mixture(
     """
     notion, *more = problem.privacy
     constraint, *_ = problem.channel_constraints
-    if more or not isinstance(notion, NonConicNotion) or limits.over():
+    if more or not isinstance(notion, ApproximateNotion) or limits.over():
         return None
     if not isinstance(constraint, ExcessConstraint) or not constraint.on_pairs:
         return None

@@ -22,7 +22,7 @@ cost at least P_x gamma(s). Between two probes both are known from the ends, bec
     (f - s)**2 = its chord between s_i and s_{i+1}, less (s - s_i)(s_{i+1} - s),
 
 so that mixing the multipliers of the ends proves the chord of gamma less the same term: see
-:func:`mechdesign.certify.bounds.duality.decoder_bound`, which the probes are chosen for. Gaps
+:mod:`mechdesign.kernel.linearizations.decoders`, which the probes are chosen for. Gaps
 between probes are halved until the bound is good.
 
 That is for any cone. Where the notion is a band, bounds on one lift or local differential privacy,

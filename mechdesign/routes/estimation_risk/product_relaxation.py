@@ -5,7 +5,7 @@ for any two forms f and h that are at least 0 on private columns. The least risk
 these properties is a convex program that knows no rays (the reformulation and linearization of
 Sherali and Adams 1990). Products are added as M breaks them. At the optimum the risk is linearized,
 and the dual variables of the linear program that is left prove the bound
-(:mod:`mechdesign.certify.bounds.sums.products`).
+(:mod:`mechdesign.kernel.oracles.products`).
 
 Under one budget for all inputs a ray has two levels, t and t / low. With t as a further unknown the
 products of q_x - t and t - low q_x are 0, and with M, now of all unknowns, positive semidefinite,

@@ -11,7 +11,7 @@ order of (slope_x - u_x) / P_x, and one stays in between. With rows on ratios it
 The box is cut where the chord overestimates most. Boxes are shrunk to where the ratios and
 P . r = 1 allow a column (bound propagation). Under one budget, where no program is needed, they are
 cut by the size of the least entry first, which the ratios turn into bounds on all others. The
-checker walks the same tree of boxes in integers (`mechdesign.certify.bounds.sums.boxes`).
+checker walks the same tree of boxes in integers (`mechdesign.kernel.linearizations.boxes`).
 
 The tree is kept from one search to the next: at other potentials the multipliers of the rows still
 bound every box, by a knapsack, and only where that is not enough its program is solved again.

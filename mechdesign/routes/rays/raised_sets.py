@@ -6,8 +6,8 @@ probability t(S) = P . q, the surplus times t(S) is, for a gain that splits,
     G(t, S) = Sum_x t h_x(q_x / t) - u . q   at t = t(S),
 
 a sum over inputs for every t, and convex in t. So on an interval of t it is bounded by its values
-at both ends, each plus a multiple of t(S) - t, where every input may be chosen by itself
-(:mod:`mechdesign.certify.bounds.sums.sets` has the proof). The multiplier at an end is that of the
+at both ends, each plus a multiple of t(S) - t, where every input may be chosen by itself: the proof
+is in :mod:`mechdesign.kernel.oracles.sources.walk`. The multiplier at an end is that of the
 fractional knapsack there: the best S with t(S) = t, one input of it in part.
 
 The knapsacks, rounded, are good sets. Only sets that are better than a share of the best of them

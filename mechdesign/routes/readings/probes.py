@@ -1,7 +1,7 @@
 """The probes of a proof: readings between which the checker's bound loses next to nothing.
 
-Float versions of the bounds of :mod:`mechdesign.certify.bounds.unbiased`. Gaps between probes are
-halved until no gap takes more off the bound than there is to spare.
+Float versions of the bounds of :mod:`mechdesign.kernel.linearizations.readings`. Gaps between
+probes are halved until no gap takes more off the bound than there is to spare.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import verify
 from mechdesign.closed_forms import ResponseOnBins
+from mechdesign.kernel import verify
+from mechdesign.kernel.oracles import OneBudget
 from tests.strategies import budgets, examples, losses_in_line, optimum, priors
 
 FORM = ResponseOnBins()
@@ -75,10 +76,10 @@ def test_it_is_one_of_the_routes_and_its_file_holds_prices_only() -> None:
     solution = design(problem)
     assert solution.route == ROUTE
     assert solution.status == "optimal"
-    dual = solution.certificate["dual"]
-    assert dual["search"] == "one-budget"
-    assert len(dual["potential"]) == 21
-    assert not dual["rows"]
+    assert solution.certificate is not None
+    assert isinstance(solution.certificate.oracle, OneBudget)
+    assert len(solution.certificate.prices or ()) == 21
+    assert not solution.certificate.multipliers
 
 
 def test_for_the_hamming_loss_the_likeliest_inputs_are_told_apart() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mechdesign import Channel, InputError, PlaneChannel, RepeatedDrawWarning, leakages
+from mechdesign import Channel, ContinuousChannel, InputError, RepeatedDrawWarning, leakages
 from mechdesign.collection.records import leakage_of_ledger, privatize_file, tally_file
 from mechdesign.collection.tables import privatize, tally
 from mechdesign.collection.tables.number_cells import NumberReader
@@ -16,13 +16,18 @@ from mechdesign.estimation import estimate
 from tests.records_support import load, save
 
 CORNERS = [(-1, 0), (-1, 2.5), (3, 0), (3, 2.5)]
-TELLING = PlaneChannel(
-    [(-1, 0), (3, "5/2")], [[-1, 3], [0, "5/2"]], Channel.from_matrix(np.eye(4), outputs=CORNERS)
+TELLING = ContinuousChannel(
+    [(-1, 0), (3, "5/2")],
+    "linear",
+    [[-1, 3], [0, "5/2"]],
+    Channel.from_matrix(np.eye(4), outputs=CORNERS),
 )
 """The report of a corner of the box is the corner."""
 
 SHARES = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1], [0, 0.2, 0.8, 0], [0.2, 0, 0, 0.8]])
-NOISY = PlaneChannel(TELLING.box, TELLING.axes, Channel.from_matrix(SHARES, outputs=CORNERS))
+NOISY = ContinuousChannel(
+    TELLING.domain, "linear", TELLING.axes, Channel.from_matrix(SHARES, outputs=CORNERS)
+)
 X, Y = ["-1", " 3 ", "3.0", "-1e0"], ["0", "2.5", "0.0", "+2.50"]
 SEEN = [0, 3, 2, 1]
 

@@ -27,9 +27,9 @@ from mechdesign import (
     load_mechanism,
     save,
 )
-from mechdesign.certify import verify
 from mechdesign.exact import exp_lower, sqrt_lower
 from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.kernel import verify
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace, mechanism_for
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 from mechdesign.sampling import Source

@@ -43,12 +43,11 @@ from mechdesign import (
     load_problem,
     save,
 )
-from mechdesign.certify import digest, verify
-from mechdesign.certify.privacy.check import check
 from mechdesign.errors import CertificateError
+from mechdesign.kernel import digest, verify
 from mechdesign.notions import Notion
 from solvers import SOLVERS
-from tests.strategies import channels, examples, priors, statement_of
+from tests.strategies import broken, channels, examples, priors
 
 PRIOR = ["0.4", "0.3", "0.2", "0.1"]
 GAINS = [[1, 1, 0, 0], [0, "0.5", 1, 0], [0, 0, 1, 2], ["0.3", "0.3", "0.3", "0.3"]]
@@ -175,12 +174,9 @@ def test_both_sides_of_a_limit(name: str) -> None:
     stricter = type(notion)(Fraction(table[key]) + sign * Fraction(1, 10**6), **given_keys)
     assert notion.holds(channel, problem.prior)
     assert not stricter.holds(channel, problem.prior)
-    statement = statement_of(problem)
-    columns = channel.columns()
-    assert check(statement, statement.privacy[0], columns) is None
-    assert check(statement, stricter.to_table(), columns) == (
-        "the best guess from an output is too good"
-    )
+    assert broken(problem, channel) is None
+    less = Problem(range(4), stricter, HammingLoss(), prior=PRIOR)
+    assert broken(less, channel) == "the channel is above a limit: gauge"
 
 
 def test_at_the_grid_of_a_city() -> None:
@@ -277,8 +273,11 @@ def test_false_claims_are_refused(name: str) -> None:
     stricter = {"limit": "0.85", "least": "0.52"}[key]
 
     def rows(d: dict[str, Any]) -> dict[str, Any]:
-        (block,) = (b for b in d["certificate"]["dual"]["rows"] if b["side"] in ("guess", "attack"))
+        (block,) = (b for b in d["certificate"]["multipliers"] if b["of"] == "limit")
         return dict(block)
+
+    def with_rows(d: dict[str, Any], **change: Any) -> None:
+        d["certificate"]["multipliers"] = [{**rows(d), **change}]
 
     changes: list[Callable[[dict[str, Any]], Any]] = [
         lambda d: d["problem"]["privacy"][0].update({key: stricter}),
@@ -288,14 +287,10 @@ def test_false_claims_are_refused(name: str) -> None:
         lambda d: d["problem"]["privacy"][0].update(epsilon="1"),
         lambda d: d["problem"]["privacy"][0].update(secret={"values": ["s"], "given_input": []}),
         lambda d: d.update(bound=d["bound"] + 0.01),
-        lambda d: d["certificate"]["dual"].update(rows=[{**rows(d), "side": "largest"}]),
-        lambda d: d["certificate"]["dual"].update(rows=[{**rows(d), "x": [9] * len(rows(d)["x"])}]),
-        lambda d: d["certificate"]["dual"].update(
-            rows=[{**rows(d), "weight": [-w for w in rows(d)["weight"]]}]
-        ),
-        lambda d: d["certificate"]["dual"].update(
-            rows=[{**rows(d), "weight": [3 * w for w in rows(d)["weight"]]}]
-        ),
+        lambda d: with_rows(d, of="cone"),
+        lambda d: with_rows(d, x=[9] * len(rows(d)["x"])),
+        lambda d: with_rows(d, weight=[-w for w in rows(d)["weight"]]),
+        lambda d: with_rows(d, weight=[3 * w for w in rows(d)["weight"]]),
     ]
     for change in changes:
         with pytest.raises(CertificateError):

@@ -49,17 +49,31 @@ from mechdesign import (
     load_problem,
     save,
 )
-from mechdesign.certify import digest, verify
-from mechdesign.certify.bounds.duality import dual_bound
-from mechdesign.certify.privacy.check import check
-from mechdesign.certify.problem import read_statement
+from mechdesign.designs.multipliers import block_of
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
+from mechdesign.kernel import digest, verify
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.limits import Gauge, Information
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.oracles import Entropy, Oracles, Orthant
+from mechdesign.kernel.packed import Numbers, Weights
+from mechdesign.kernel.relaxations import Average
 from mechdesign.notions import Notion
 from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.repair import mixed, repair
 from solvers import SOLVERS
-from tests.strategies import DIGITS, budgets, channels, columns_of, decimal, examples, exp, priors
+from tests.strategies import (
+    DIGITS,
+    broken,
+    budgets,
+    channels,
+    columns_of,
+    decimal,
+    examples,
+    exp,
+    priors,
+)
 
 KINDS = ("approximate-ldp", "approximate-lip", "mutual-information", "maximal-leakage")
 WHOLE = 1 << 62
@@ -132,11 +146,8 @@ def test_a_notion_holds_where_its_definition_does(
     assume(abs(by_definition) > MARGIN)
     notion = of_kind(kind, epsilon, delta)
     assert notion.holds(channel, prior) == (by_definition > 0)
-    statement = read_statement(
-        Problem(channel.inputs, notion, HammingLoss(), prior=prior).to_table()
-    )
-    broken = check(statement, notion.to_table(), channel.columns())
-    assert (broken is None) == (by_definition > 0)
+    why = broken(Problem(channel.inputs, notion, HammingLoss(), prior=prior), channel)
+    assert (why is None) == (by_definition > 0)
 
 
 @examples(200)
@@ -535,40 +546,29 @@ def test_sums_may_be_added_as_they_are_violated(
 
 
 @st.composite
-def weighed(draw: st.DrawFn, kind: str, k: int, m: int) -> dict[str, Any]:
+def weighed(draw: st.DrawFn, problem: Problem, m: int) -> Certificate:
     """Any evidence of the right form, good or bad."""
+    statement = problem.compiled.statement
+    places = [
+        (place, part)
+        for place, limit in enumerate(statement.limits)
+        for part in range(len(limit.parts) if isinstance(limit, Gauge) else 0)
+    ]
     weight = st.integers(0, 40).map(lambda n: n / 20)
-    sides = {
-        "approximate-ldp": ["excess"],
-        "approximate-lip": ["excess-upper", "excess-lower"],
-        "maximal-leakage": ["largest"],
-        "mutual-information": [],
-    }[kind]
-    rows = []
-    for side in sides:
-        pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
-        if side != "excess":
-            pairs = [(x, 0) for x in range(k)]
-        one = st.tuples(st.integers(0, m - 1), st.sampled_from(pairs or [(0, 0)]), weight)
-        drawn = draw(st.lists(one, max_size=12 if pairs else 0))
-        rows.append(
-            {
-                "notion": 0,
-                "side": side,
-                "output": [y for y, _, _ in drawn],
-                "x": [x for _, (x, _), _ in drawn],
-                "other": [z for _, (_, z), _ in drawn],
-                "weight": [w for _, _, w in drawn],
-            }
-        )
+    one = st.tuples(st.integers(0, m - 1), st.sampled_from(places or [(0, 0)]), weight)
+    drawn = draw(st.lists(one, max_size=12 if places else 0))
+    entries = [(y, part, place, w) for y, (place, part), w in drawn]
+    blocks = (block_of("limit", 0, "", entries),) if entries else ()
+    k = statement.k
     mass = draw(st.lists(st.integers(1, 9), min_size=k, max_size=k))
-    table: dict[str, Any] = {"weights": mass, "rows": rows}
-    if kind == "mutual-information":
+    average = (Average(Weights(mass)),) if problem.utility.worst_case else ()
+    oracle: Oracles = Orthant()
+    if any(isinstance(limit, Information) for limit in statement.limits):
         level = st.integers(-30, 30).map(lambda n: n / 10)
         levels = draw(st.lists(level, min_size=k, max_size=k))
         price = draw(st.sampled_from([0.1, 0.5, 1.0, 3.0]))
-        table["information"] = {"multipliers": {"0": price}, "levels": levels}
-    return table
+        oracle = Entropy(((0, Fraction(price)),), Numbers(levels))
+    return Certificate(Costs(), oracle, average, blocks)
 
 
 @pytest.mark.slow
@@ -588,7 +588,7 @@ def test_no_private_channel_is_below_any_bound(data: st.DataObject) -> None:
         worst_case=data.draw(st.booleans()),
     )
     problem = Problem(range(k), of_kind(kind, repr(leakage), delta), utility, prior=prior)
-    bound = dual_bound(read_statement(problem.to_table()), data.draw(weighed(kind, k, m)))
+    bound = data.draw(weighed(problem, m)).bound(problem.compiled.statement)
     assert bound <= utility.value(channel, prior, problem.outputs)
 
 
@@ -669,7 +669,7 @@ def test_false_claims_are_refused(kind: str, documents: dict[str, dict[str, Any]
     if kind.startswith("approximate"):
         lie = copy.deepcopy(good)
         lie["privacy"][0]["delta"] = 0.04
-        refused(lie, "the delta claimed")
+        refused(lie, "the delta")
         lie["problem"]["privacy"][0]["delta"] = "0.04"
         refused(lie, "not private")
 
@@ -678,44 +678,46 @@ def test_false_claims_are_refused(kind: str, documents: dict[str, dict[str, Any]
 def test_false_evidence_is_refused(kind: str, documents: dict[str, dict[str, Any]]) -> None:
     good = documents[kind]
     if kind == "mutual-information":
+
+        def oracle(document: dict[str, Any]) -> dict[str, Any]:
+            found: dict[str, Any] = document["certificate"]["oracle"]
+            return found
+
+        for factor, match in (("-1", "expected multipliers > 0"), ("1.2", "the bound proved is")):
+            lie = copy.deepcopy(good)
+            ((place, v),) = oracle(lie)["multipliers"]
+            oracle(lie)["multipliers"] = [[place, str(Fraction(factor) * Fraction(v))]]
+            refused(lie, match)
         lie = copy.deepcopy(good)
-        lie["certificate"]["dual"]["information"]["multipliers"]["0"] *= -1
-        refused(lie, "expected number >= 0")
-        lie = copy.deepcopy(good)
-        lie["certificate"]["dual"]["information"]["multipliers"]["0"] *= 1.2
+        oracle(lie)["levels"][1] += 0.1
         refused(lie, "the bound proved is")
         lie = copy.deepcopy(good)
-        lie["certificate"]["dual"]["information"]["levels"][1] += 0.1
-        refused(lie, "the bound proved is")
+        del oracle(lie)["levels"][1]
+        refused(lie, "expected a potential for each input")
         lie = copy.deepcopy(good)
-        del lie["certificate"]["dual"]["information"]["levels"][1]
-        refused(lie, "not all potentials, of information")
-        lie = copy.deepcopy(good)
-        lie["certificate"]["dual"]["information"]["levels"][1] = 1e6
-        refused(lie, "far above")
+        oracle(lie)["levels"][1] = 1e6
+        refused(lie, "a potential is out of range")
         return
-    blocks = [b for b in good["certificate"]["dual"]["rows"] if b["weight"]]
-    number = good["certificate"]["dual"]["rows"].index(blocks[0])
 
     def block(document: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = document["certificate"]["dual"]["rows"][number]
+        found: dict[str, Any] = document["certificate"]["multipliers"][0]
         return found
 
     lie = copy.deepcopy(good)
     block(lie)["weight"][0] *= -1
-    refused(lie, "expected number >= 0")
+    refused(lie, "expected numbers >= 0")
     lie = copy.deepcopy(good)
     block(lie)["weight"] = [2 * w for w in block(lie)["weight"]]
     refused(lie, "the bound proved is")
     lie = copy.deepcopy(good)
     block(lie)["x"][0] = 4
-    refused(lie, "a row that does not exist")
+    refused(lie, "a multiplier is of no part of the limit")
     lie = copy.deepcopy(good)
-    block(lie)["side"] = "excess-upper" if kind != "approximate-lip" else "largest"
-    refused(lie, "has no rows on the side")
+    block(lie)["place"] = 99
+    refused(lie, "a multiplier is of a limit that does not exist")
     lie = copy.deepcopy(good)
-    block(lie)["side"] = "upper"
-    refused(lie, "the side 'upper'|no row|not known to the checker")
+    block(lie)["of"] = "cone"
+    refused(lie, "a multiplier is of a generator that does not exist")
 
 
 @pytest.mark.parametrize(

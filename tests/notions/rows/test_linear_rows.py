@@ -5,12 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, BlockLDP, Channel, HammingLoss, HighLowLDP, Problem, design
-from mechdesign.notions import Cone, Notion
-from mechdesign.notions.rows import pair_rows
+from mechdesign import Channel
+from mechdesign.notions import Cone
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.row import Row
@@ -46,21 +44,6 @@ def test_rows_are_enough(case: Case, data: st.DataObject) -> None:
     assert (wider >= positive).all()
     assert (rows.support(wider) == wider).all()
     assert (family.support(positive) <= wider).all()
-
-
-@pytest.mark.parametrize(
-    ("notion", "comparisons"),
-    [(LDP(1), 1), (BlockLDP(1, [range(15), range(15, 40)]), 2), (HighLowLDP(1, range(9)), 1)],
-)
-def test_one_bound_compares_each_set_of_inputs_once(
-    notion: Notion, comparisons: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rise, calls = pair_rows._rise, []
-    monkeypatch.setattr(pair_rows, "_rise", lambda *given: calls.append(1) or rise(*given))
-    channel = design(Problem(range(40), LDP(1), HammingLoss())).channel
-    calls.clear()
-    assert notion.leakage(channel) == pytest.approx(1)
-    assert len(calls) == comparisons
 
 
 @given(case=cases(), data=st.data())

@@ -29,9 +29,8 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.certify import verify
-from mechdesign.designs import multiplier_tables
-from mechdesign.notions import Cone
+from mechdesign.kernel import verify
+from mechdesign.notions import Cone, Notion
 from mechdesign.routes.coarse.bound import ACCURATE, coarse_bound, first_outputs
 from mechdesign.routes.coarse.representatives import (
     ALIKE,
@@ -43,8 +42,33 @@ from mechdesign.routes.coarse.representatives import (
 )
 from mechdesign.routes.coarse.route import Coarse
 from mechdesign.routes.limits import Limits, Progress
-from tests.certify.bounds.test_representatives import problems
-from tests.strategies import ORACLE, examples, lp_optimum
+from tests.strategies import ORACLE, budgets, distortions, examples, lp_optimum, priors
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int = 5) -> Problem:
+    """Bounds on ratios: metrics on lines and grids, and any matrix, also no metric."""
+    domain = draw(
+        st.one_of(
+            st.lists(st.integers(-4, 5), min_size=2, max_size=most, unique=True).map(Domain),
+            st.sampled_from([Domain.grid(2, 2), Domain.grid(1, 4, "0.5")]),
+        )
+    )
+    k = len(domain)
+    entry = st.one_of(budgets("0.1"), st.just("inf"))
+    notions: list[st.SearchStrategy[Notion]] = [
+        budgets("0.1").map(LDP),
+        budgets("0.1").map(lambda e: MetricPrivacy(e, "euclidean")),
+        st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k).map(
+            ContextAwareLDP
+        ),
+    ]
+    return Problem(
+        domain,
+        draw(st.one_of(notions)),
+        draw(distortions(k, worst_case=False)),
+        prior=draw(priors(k)),
+    )
 
 
 def city(side: int = 6) -> Problem:
@@ -69,9 +93,10 @@ def test_rows_that_bind_are_read_from_packed_multipliers_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     listed = design(city(4), route="coarse")
-    monkeypatch.setattr(multiplier_tables, "PACKED_FROM", 1)
+    monkeypatch.setattr("mechdesign.kernel.packed.PACKED_FROM", 1)
+    monkeypatch.setattr("mechdesign.designs.multipliers.PACKED_FROM", 1)
     packed = design(city(4), route="coarse")
-    assert isinstance(packed.certificate["dual"]["rows"][0]["x"], str)
+    assert isinstance(packed.document()["certificate"]["multipliers"][0]["x"], str)
     before = {(row.row, row.output): row.multiplier for row in listed.binding}
     after = {(row.row, row.output): row.multiplier for row in packed.binding}
     assert max(after.values()) > 0.1

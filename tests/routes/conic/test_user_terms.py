@@ -29,9 +29,9 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.certify import digest, verify
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
+from mechdesign.kernel import digest, verify
 from mechdesign.routes.conic.lagrangian import linearized
 from tests.strategies import examples
 
@@ -324,9 +324,7 @@ def test_a_file_with_constraints_claims_the_value_and_not_the_bound() -> None:
 
     refused(lambda d: d.update(value=0.9 * d["value"], bound=0.9 * d["value"]), "the gap|the value")
     refused(lambda d: d["problem"].pop("constraints"), "carries no proof for an objective")
-    refused(
-        lambda d: d["problem"].update(constraints=[3]), r"problem.constraints.0.: expected text"
-    )
+    refused(lambda d: d["problem"].update(constraints=[3]), "problem.constraints: expected text")
     refused(lambda d: d.update(bound_proved=True), "carries none")
 
 

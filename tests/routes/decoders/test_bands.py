@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -24,7 +23,8 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import digest, verify
+from mechdesign.kernel import digest, verify
+from mechdesign.kernel.linearizations import Decoders
 from mechdesign.notions import Notion
 from mechdesign.routes.decoders.band_decoders import merge_columns
 from mechdesign.routes.interior.band import solve_band_program
@@ -192,7 +192,9 @@ def test_what_is_no_band_is_left_to_programs() -> None:
         problem = Problem(range(3), notions, utility, prior=[0.2, 0.3, 0.5])
         assert Band.of(problem) is None
         solution = design(problem, route="decoder-grid")
-        assert "levels" not in (solution.certificate["dual"] or {})
+        assert solution.certificate is not None
+        is_grid = isinstance(solution.certificate.linearization, Decoders)
+        assert not (is_grid and solution.certificate.prices)
 
 
 @pytest.mark.parametrize("notion", [LIP(1), LDP(1)], ids=repr)
@@ -209,18 +211,15 @@ def test_many_inputs(notion: Notion) -> None:
     verify(json.loads(json.dumps(solution.document())))
 
 
-@pytest.mark.parametrize(
-    ("key", "change"), [("potential", 1e-4), ("levels", 1e-3), ("decoders", "0.5")]
-)
+@pytest.mark.parametrize(("key", "change"), [("prices", 1e-4), ("prices", -1e-3), ("nodes", "0.5")])
 def test_a_changed_certificate_is_refused(key: str, change: float | str) -> None:
     problem = Problem(range(4), LIP(1), PosteriorMeanSquaredError(), prior=[0.1, 0.2, 0.3, 0.4])
     document = json.loads(json.dumps(design(problem).document()))
-    dual = document["certificate"]["dual"]
-    if key == "decoders":
-        dual[key] = ["0", change, "1"]
-        dual["levels"] = dual["levels"][:3]
+    certificate = document["certificate"]
+    if key == "nodes":
+        certificate["linearization"]["nodes"] = ["0", change, "3"]
     else:
-        dual[key] = [entry + change for entry in dual[key]]
+        certificate["prices"] = [certificate["prices"][0] + change, *certificate["prices"][1:]]
     document["digest"] = digest(document)
     with pytest.raises(CertificateError, match="bound"):
         verify(document)
@@ -230,8 +229,9 @@ def test_the_file_is_small() -> None:
     counts = np.random.default_rng(0).integers(1, 50, 30).tolist()
     prior = Prior.from_counts(counts)
     problem = Problem(range(30), LIP(1), PosteriorMeanSquaredError(), prior=prior)
-    dual = design(problem).certificate["dual"]
-    assert dual["rows"] == []
-    assert len(dual["potential"]) == 30
-    assert len(dual["decoders"]) <= 200
-    assert all(math.isfinite(level) for level in dual["levels"])
+    certificate = design(problem).certificate
+    assert certificate is not None
+    assert certificate.multipliers == ()
+    assert len(certificate.prices or ()) == 30
+    assert isinstance(certificate.linearization, Decoders)
+    assert len(certificate.linearization.nodes) <= 200

@@ -29,10 +29,12 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.certify import digest, verify
-from mechdesign.certify.bounds.duality import decoder_bound
-from mechdesign.certify.problem import read_statement
+from mechdesign.designs.multipliers import block_of
 from mechdesign.errors import CertificateError, UnsupportedError
+from mechdesign.kernel import digest, verify
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Decoders
+from mechdesign.kernel.oracles import Orthant
 from mechdesign.notions import Notion
 from solvers import SOLVERS
 
@@ -188,10 +190,10 @@ def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
     """Whatever the weights and however coarse the decoders: never above the optimum."""
     problem = Problem([0, 1], LDP(epsilon), PosteriorMeanSquaredError(), prior=[0.3, 0.7])
     optimum = design(problem).value
-    rows = {"notion": 0, "side": "ratio", "output": [0, 0, 1, 1], "x": [0, 1, 0, 1]}
-    rows |= {"other": [1, 0, 1, 0], "weight": weights}
-    dual = {"decoders": ["0", "1"], "rows": [rows]}
-    assert decoder_bound(read_statement(problem.to_table()), dual) <= optimum + Fraction(1, 10**15)
+    rows = [(node, x, 1 - x, w) for (node, x), w in zip(np.ndindex(2, 2), weights, strict=True)]
+    line, block = Decoders((Fraction(0), Fraction(1))), block_of("cone", 0, "", rows)
+    bound = Certificate(line, Orthant(), (), (block,)).bound(problem.compiled.statement)
+    assert bound <= optimum + Fraction(1, 10**15)
 
 
 @pytest.mark.parametrize(
@@ -199,15 +201,16 @@ def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
 )
 def test_decoders_must_rise_around_all_values(decoders: list[str]) -> None:
     problem = Problem([0, 1], LDP(1), PosteriorMeanSquaredError(), prior=[0.3, 0.7])
-    with pytest.raises(CertificateError, match="decoders"):
-        decoder_bound(read_statement(problem.to_table()), {"decoders": decoders, "rows": []})
+    line = Decoders(tuple(map(Fraction, decoders)))
+    with pytest.raises(CertificateError, match=r"decoders do not reach|nodes do not rise"):
+        Certificate(line, Orthant()).bound(problem.compiled.statement)
 
 
 def test_a_raised_weight_is_refused() -> None:
     notion = MetricPrivacy(1, "absolute")
     problem = Problem(range(4), notion, PosteriorMeanSquaredError(), prior=[0.1, 0.2, 0.3, 0.4])
     document = json.loads(json.dumps(design(problem).document()))
-    block = document["certificate"]["dual"]["rows"][0]
+    block = document["certificate"]["multipliers"][0]
     block["weight"] = [2 * weight for weight in block["weight"]]
     document["digest"] = digest(document)
     with pytest.raises(CertificateError, match="bound"):

@@ -21,10 +21,9 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.certify import verify
-from mechdesign.certify.bounds.estimation_risk import unconstrained_risk
-from mechdesign.certify.bounds.outward import implied_ldp_budget
-from mechdesign.certify.problem import read_statement
+from mechdesign.designs.universal import nothing_constrained
+from mechdesign.kernel import verify
+from mechdesign.kernel.relaxations import Implied
 from mechdesign.notions import Notion
 from mechdesign.routes.estimation_risk import solve
 from mechdesign.routes.estimation_risk.relaxation import relaxed
@@ -45,14 +44,15 @@ CASES: list[tuple[Notion, str | None]] = [
 @pytest.mark.parametrize(("notion", "budget"), CASES)
 def test_the_budget_is_the_longest_chain_of_bounds(notion: Notion, budget: str | None) -> None:
     problem = Problem(range(4), notion, L2Risk(), prior=PRIOR)
-    statement, found = read_statement(problem.to_table()), relaxed(problem, None)
+    statement, found = problem.compiled.statement, relaxed(problem, None)
     if budget is None:
         assert found is None
-        with pytest.raises(CertificateError, match="bound no ratio"):
-            implied_ldp_budget(statement)
+        with pytest.raises(CertificateError, match="no ratio of all pairs is bounded"):
+            Implied()(statement)
         return
     assert found is not None
-    assert implied_ldp_budget(statement) == Fraction(budget)
+    (ratio,) = Implied()(statement).ratios
+    assert ratio.exponents.at(0, 1, up=True) == Fraction(budget)
     (implied,) = found.privacy
     assert float(implied.epsilon) == pytest.approx(float(budget))  # type: ignore[attr-defined]
 
@@ -73,7 +73,10 @@ def test_no_private_channel_is_below_the_bound(
     monkeypatch.setattr(solve, "product_bound", lambda *_: None)
     solution = design(problem)
     assert solution.bound * (1 - Fraction(1, 10**6)) <= best.bound <= optimum.value
-    assert solution.certificate["dual"]["search"].startswith("ldp-")
+    assert solution.certificate is not None
+    assert Implied() in solution.certificate.relaxations
     verify(json.loads(json.dumps(best.document())))
-    assert solution.bound > unconstrained_risk(read_statement(problem.to_table()))
+    blind = nothing_constrained(problem.compiled)
+    assert blind is not None
+    assert solution.bound > blind.bound(problem.compiled.statement)
     verify(json.loads(json.dumps(solution.document())))

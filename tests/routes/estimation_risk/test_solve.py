@@ -22,16 +22,9 @@ import scipy.optimize
 from hypothesis import given, strategies as st
 
 import mechdesign as md
-from mechdesign.certify import verify
-from mechdesign.certify.bounds.estimation_risk import (
-    estimation_bound,
-    reference_prior,
-    risk_of,
-    risk_value,
-)
-from mechdesign.certify.bounds.inverse_information import inverse_information
-from mechdesign.certify.proof import THEOREMS, prove
 from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, balanced_subsets
+from mechdesign.designs.solution import reference_of
+from mechdesign.designs.universal import THEOREMS
 from mechdesign.errors import (
     CertificateError,
     InfeasibleError,
@@ -39,6 +32,12 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
+from mechdesign.kernel import verify
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.risk import Inverse
+from mechdesign.kernel.schema import read
+from mechdesign.kernel.statement import Statement
+from mechdesign.kernel.value import value as exact_value
 from mechdesign.notions import Notion
 from mechdesign.utilities import EstimationRisk
 from tests.documents import sealed
@@ -180,10 +179,8 @@ def test_the_risk_is_that_of_the_formula(data: st.DataObject) -> None:
             expected = float_risk(Q, p, utility)
             assert float(utility.value(channel, prior)) == pytest.approx(expected, rel=1e-8)
         statement = statement_of(md.Problem(range(k), md.LDP(1), utility, prior=prior))
-        exact = columns_of(channel)
-        checked = risk_of(statement, exact, reference_prior(statement), up=True)
+        checked = exact_value(statement, channel.columns(), channel.denominator)
         assert utility.value(channel, prior) == pytest.approx(checked, rel=1e-15)
-        assert checked >= risk_of(statement, exact, reference_prior(statement), up=False)
 
 
 @examples(40)
@@ -200,7 +197,7 @@ def test_the_inverse_is_within_its_error(data: st.DataObject) -> None:
         for x, z in itertools.product(range(k), repeat=2):
             M[x][z] += q[x] * q[z] / law if law else 0
     try:
-        found = inverse_information(columns, p)
+        found = Inverse.of(channel.columns(), channel.denominator, p)
     except CertificateError:
         assert np.linalg.cond(np.array(M, dtype=float)) > 1e12
         return
@@ -370,7 +367,8 @@ def test_lifts_at_the_uniform_prior(make: Any, worst_case: bool, notion: Any) ->
         closed = solved(notion(), make(worst_case), k, md.Prior.uniform(k))
         listed = solved(notion(), make(worst_case), k, md.Prior.uniform(k), route="estimation")
         assert closed.route == "closed-form: subset selection by lifts"
-        assert closed.certificate["dual"] is None
+        assert closed.certificate is not None
+        assert closed.certificate.oracle.kind == "rays"
         assert closed.status == listed.status == "optimal"
         assert float(closed.value) == pytest.approx(float(listed.value), rel=1e-9)
 
@@ -522,8 +520,9 @@ def test_the_worst_case_is_a_saddle_point(notion: Any, k: int, prior: Any, make:
     corners = list(np.eye(k))
     for p in [*corners, *rng.dirichlet(np.ones(k), 300), *rng.dirichlet(np.full(k, 0.2), 300)]:
         assert estimator_risk(Q, W, p, utility) <= value * (1 + 1e-9)
-    named = (solution.certificate["dual"] or {}).get("prior")
-    worst = np.array([float(Fraction(q)) for q in named]) if named else np.full(k, 1 / k)
+    assert solution.certificate is not None
+    named = reference_of(solution.certificate)
+    worst = np.array(list(map(float, named))) if named else np.full(k, 1 / k)
     assert estimator_risk(Q, W, worst, utility) == pytest.approx(value, rel=1e-6)
 
 
@@ -533,8 +532,9 @@ def test_the_worst_case_is_the_largest_of_the_least_l2_risks(
 ) -> None:
     solution = solved(notion(), md.L2Risk(worst_case=True), k, prior)
     R = np.stack(rays(solution.problem), axis=1)
-    named = (solution.certificate["dual"] or {}).get("prior")
-    worst = np.array([float(Fraction(q)) for q in named]) if named else np.full(k, 1 / k)
+    assert solution.certificate is not None
+    named = reference_of(solution.certificate)
+    worst = np.array(list(map(float, named))) if named else np.full(k, 1 / k)
     value = float(solution.value)
     assert least_l2(R / R.max(axis=0), worst) == pytest.approx(value, rel=1e-5)
     rng = np.random.default_rng(0)
@@ -566,7 +566,8 @@ def test_the_worst_case_value_is_above_the_risk_at_any_distribution(data: st.Dat
         W = np.array([[float(e) for e in column] for column in utility.decoder(channel, prior)])
         assert estimator_risk(channel.matrix, W, other, utility) <= float(value) * (1 + 1e-9)
         statement = statement_of(md.Problem(range(k), md.LDP(1), utility))
-        checked = risk_value(statement, columns_of(channel), list(prior))
+        columns, whole = channel.columns(), channel.denominator
+        checked = exact_value(statement, columns, whole, prior=list(prior))
         assert float(value) == pytest.approx(float(checked), rel=1e-12)
         # the sum of the c_x . p - p_x**2 is concave, so its largest value is found by climbing
         if make is md.L2Risk:
@@ -680,15 +681,13 @@ def test_a_saved_file_proves_itself_and_lies_are_found(
     with pytest.raises(CertificateError, match="bound"):
         verify(sealed(wrong))
 
-    if document["certificate"]["dual"] is None:
-        return
-    for change in ("estimator", "potential"):
+    for change in ("vectors", "prices"):
         wrong = copy.deepcopy(document)
-        data = wrong["certificate"]["dual"][change]
-        row = data[0] if change == "estimator" else data
-        row[1] *= 1.01
-        wrong["certificate"]["theorem"] = None
-        with pytest.raises(CertificateError, match=r"bound proved|tells apart"):
+        certificate = wrong["certificate"]
+        data = certificate.setdefault("prices", [0.0] * len(wrong["channel"]["inputs"]))
+        row = certificate["linearization"]["vectors"][0] if change == "vectors" else data
+        row[1] = float(Fraction(row[1])) * 1.01 + 1e-3
+        with pytest.raises(CertificateError, match=r"bound proved|tell a group apart"):
             verify(sealed(wrong))
 
 
@@ -696,10 +695,12 @@ def test_a_saved_file_proves_itself_and_lies_are_found(
 def test_another_reference_prior_is_another_claim(make: Any) -> None:
     """With the least favorable prior changed, value and estimator no longer fit."""
     document = document_of(solved(md.LIP(1), make(True), 3, ["0.2", "0.3", "0.5"]))
-    document["certificate"]["dual"]["prior"] = ["0.1", "0.4", "0.5"]
+    (average,) = document["certificate"]["relaxations"]
+    assert average["kind"] == "average"
+    average["weights"] = ["0.1", "0.4", "0.5"]
     with pytest.raises(CertificateError):
         verify(sealed(document))
-    document["certificate"]["dual"]["prior"] = ["0", "0.5", "0.5"]
+    average["weights"] = ["0", "0.5", "0.5"]
     with pytest.raises(CertificateError, match="without zeros"):
         verify(sealed(document))
 
@@ -710,75 +711,92 @@ def test_a_bound_holds_for_any_data(make: Any, worst_case: bool) -> None:
     """Whatever the vectors, prices and tangents, what they prove is below the optimum."""
     rng = np.random.default_rng(0)
     solution = solved(md.LIP(1), make(worst_case), 3, ["0.2", "0.3", "0.5"], "estimation")
-    statement = statement_of(solution.problem)
-    good = solution.certificate["dual"]
-    assert estimation_bound(statement, good) == pytest.approx(solution.bound, rel=1e-12)
+    statement, document = statement_of(solution.problem), document_of(solution)
+    assert proved(document, statement) == pytest.approx(solution.bound, rel=1e-12)
     for size in (1e-3, 0.1, 1.0):
-        dual = copy.deepcopy(good)
-        A = np.array(dual["estimator"]) * rng.uniform(1 - size / 2, 1 + size / 2, (3, 3))
+        found = copy.deepcopy(document)
+        line = found["certificate"]["linearization"]
+        A = np.array(line["vectors"]) * rng.uniform(1 - size / 2, 1 + size / 2, (3, 3))
         if make is md.TVRisk:
             np.fill_diagonal(A, 1.0)
-            dual["tangents"] = (np.array(dual["tangents"]) * rng.uniform(1, 1 + size, 3)).tolist()
-        dual["estimator"] = A.tolist()
-        dual["potential"] = (np.array(dual["potential"]) + size * rng.normal(size=3)).tolist()
-        assert estimation_bound(statement, dual) < solution.bound
+            line["tangents"] = (np.array(line["tangents"]) * rng.uniform(1, 1 + size, 3)).tolist()
+        line["vectors"] = A.tolist()
+        prices = np.array(found["certificate"]["prices"]) + size * rng.normal(size=3)
+        found["certificate"]["prices"] = prices.tolist()
+        assert proved(found, statement) < solution.bound
+
+
+def proved(document: dict[str, Any], statement: Statement) -> Fraction:
+    """What the certificate of a document proves of a statement."""
+    certificate = read(Certificate, document["certificate"])
+    found: Fraction = certificate.bound(statement)
+    return found
 
 
 def test_data_of_the_wrong_form_is_refused() -> None:
     solution = solved(md.HighLowLDP(1, [0, 1, 2]), md.TVRisk(), 5)
-    statement, good = statement_of(solution.problem), solution.certificate["dual"]
-    changes: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
-        ("potential", lambda d: d["potential"].pop(), "one potential for each input"),
-        ("estimator", lambda d: d["estimator"].pop(), "one row of the estimator"),
-        ("row", lambda d: d["estimator"][0].pop(), "one row of the estimator"),
-        ("diagonal", lambda d: d["estimator"][0].__setitem__(0, 2.0), "a 1 for each"),
-        ("tangents", lambda d: d["tangents"].pop(), "one tangent"),
-        ("negative", lambda d: d["tangents"].__setitem__(0, -1.0), "above 0"),
-        ("alike", lambda d: d["potential"].__setitem__(1, 0.0), "tells apart"),
-        ("alike rows", lambda d: d["estimator"][1].__setitem__(0, 0.5), "tells apart"),
+    statement, good = statement_of(solution.problem), document_of(solution)
+    changes: list[tuple[Callable[[dict[str, Any], dict[str, Any]], Any], str]] = [
+        (lambda c, _: c["prices"].pop(), "a price for each input"),
+        (lambda _, line: line["vectors"].pop(), "expected k vectors"),
+        (lambda _, line: line["vectors"][0].pop(), "expected k vectors"),
+        (lambda _, line: line["vectors"][0].__setitem__(0, 2.0), "vectors with a_x = 1"),
+        (lambda _, line: line["tangents"].pop(), "a tangent > 0 for each input"),
+        (lambda _, line: line["tangents"].__setitem__(0, -1.0), "a tangent > 0 for each input"),
+        (lambda c, _: c["prices"].__setitem__(1, 0.0), "tell a group apart"),
+        (lambda _, line: line["vectors"][1].__setitem__(0, 0.5), "tell a group apart"),
     ]
-    for _, change, message in changes:
-        dual = copy.deepcopy(good)
-        change(dual)
+    for change, message in changes:
+        found = copy.deepcopy(good)
+        change(found["certificate"], found["certificate"]["linearization"])
         with pytest.raises(CertificateError, match=message):
-            estimation_bound(statement, dual)
+            proved(found, statement)
     by_rays = solved(md.LIP(1), md.L2Risk(), 3, ["0.2", "0.3", "0.5"], "estimation")
-    dual = {**by_rays.certificate["dual"], "search": "classes"}
-    with pytest.raises(CertificateError, match="one budget"):
-        estimation_bound(statement_of(by_rays.problem), dual)
+    found = document_of(by_rays)
+    found["certificate"]["oracle"]["source"] = {"kind": "classes", "groups": [[0, 1, 2]]}
+    with pytest.raises(CertificateError, match=r"alike|group|one budget"):
+        proved(found, statement_of(by_rays.problem))
 
 
 def test_a_tangent_that_would_cross_the_curve_is_refused() -> None:
     """Below sqrt(p) - sqrt(p (1 - p)) the line is above the curve where that can be reached."""
     solution = solved(md.HighLowLDP(1, [0]), md.TVRisk(), 2, ["0.2", "0.8"], "estimation")
-    statement, dual = statement_of(solution.problem), copy.deepcopy(solution.certificate["dual"])
+    statement, document = statement_of(solution.problem), document_of(solution)
+    tangents = document["certificate"]["linearization"]["tangents"]
     p = 0.8
     t = math.sqrt(p) - math.sqrt(p * (1 - p))
-    dual["tangents"][1] = t * 1.001
-    estimation_bound(statement, dual)
-    dual["tangents"][1] = t * 0.999
-    with pytest.raises(CertificateError, match="too small a deviation"):
-        estimation_bound(statement, dual)
+    tangents[1] = t * 1.001
+    proved(document, statement)
+    tangents[1] = t * 0.999
+    with pytest.raises(CertificateError, match="a tangent is too small"):
+        proved(document, statement)
 
 
-def test_the_theorem_of_subset_selection_asks_for_its_condition() -> None:
-    theorem = THEOREMS["subset-selection"]
-    skewed = statement_of(md.Problem(range(4), md.LDP(1), md.L2Risk(), prior=SKEWED))
-    other = statement_of(md.Problem(range(4), md.LDP(1), md.MutualInformation()))
-    lip = statement_of(md.Problem(range(4), md.LIP(1), md.L2Risk(True), prior=SKEWED))
-    metric = statement_of(md.Problem(range(3), md.MetricPrivacy(1, "absolute"), md.L2Risk()))
-    for statement in (skewed, other, lip, metric):
-        with pytest.raises(CertificateError, match=r"subset.selection (needs|is no bound)"):
-            theorem(statement)
-    worst = statement_of(md.Problem(range(4), md.LDP(1), md.L2Risk(True), prior=SKEWED))
-    assert float(theorem(worst)) == pytest.approx(subset_risk(4, 1), rel=1e-12)
-    huge = statement_of(md.Problem(range(4), md.LDP(5000), md.L2Risk()))
-    assert float(theorem(huge)) == pytest.approx(3 / 4)
+def test_the_theorem_of_subset_selection_is_a_bound_where_it_is_not_the_optimum() -> None:
+    """It is refused or below the optimum; where it applies it is the optimum."""
+
+    def bound(problem: md.Problem) -> Fraction | None:
+        try:
+            found = THEOREMS["subset-selection"](problem.compiled)
+            return None if found is None else found.bound(statement_of(problem))
+        except (CertificateError, ArithmeticError):
+            return None
+
+    skewed = md.Problem(range(4), md.LDP(1), md.L2Risk(), prior=SKEWED)
+    other = md.Problem(range(4), md.LDP(1), md.MutualInformation())
+    lip = md.Problem(range(4), md.LIP(1), md.L2Risk(True), prior=SKEWED)
+    metric = md.Problem(range(3), md.MetricPrivacy(1, "absolute"), md.L2Risk())
+    for problem in (skewed, other, lip, metric):
+        found = bound(problem)
+        assert found is None or found < md.design(problem).value * (1 - Fraction(1, 10**6))
+    worst = bound(md.Problem(range(4), md.LDP(1), md.L2Risk(True), prior=SKEWED))
+    assert worst is not None
+    assert float(worst) == pytest.approx(subset_risk(4, 1), rel=1e-12)
+    huge = md.design(md.Problem(range(4), md.LDP(5000), md.L2Risk()))
+    assert float(huge.bound) == pytest.approx(3 / 4)
 
 
 def test_a_singular_channel_in_a_file_is_refused() -> None:
-    solution = solved(md.LDP(1), md.L2Risk(), 2)
-    statement = statement_of(solution.problem)
-    half = 1 << 61
+    statement, half = statement_of(solved(md.LDP(1), md.L2Risk(), 2).problem), 1 << 61
     with pytest.raises(CertificateError, match="risk is infinite"):
-        prove(statement, {"theorem": None, "dual": None}, [[half, half]] * 2, [0, 1], 62)
+        exact_value(statement, [[half, half]] * 2, 1 << 62)

@@ -35,7 +35,7 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.certify import verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior.conversion import by_interior

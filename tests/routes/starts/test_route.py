@@ -31,9 +31,9 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.certify import verify
 from mechdesign.designs.answers import Answers
 from mechdesign.errors import InfeasibleError
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.routes import plan
 from mechdesign.routes.limits import Limits

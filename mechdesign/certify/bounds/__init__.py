@@ -1,1 +1,0 @@
-"""Exact bounds on the objective of every private channel, by weak duality and by theorems."""

@@ -1,1 +1,0 @@
-"""Bounds on losses from prices of the inputs alone: the checker finds the best column itself."""

@@ -1,0 +1,393 @@
+"""Exact numbers: decimals as rationals, and rational bounds on exponentials, logarithms and roots.
+
+Nothing here depends on the rounding of the machine: everything is integer arithmetic, rounded in
+the direction that the name says. The exponential is the Taylor polynomial of a reduced argument,
+squared back up; the polynomial of a nonnegative argument is a lower bound, and its remainder is
+less than twice the first term left out. The logarithm is twice the series of the inverse hyperbolic
+tangent, after powers of 2 are taken out.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from mechdesign.errors import InputError, shown
+
+__all__ = [
+    "LARGEST",
+    "LARGEST_EXPONENT",
+    "LEAST_SIZE",
+    "PI",
+    "PRECISION",
+    "Exact",
+    "as_fraction",
+    "exp_lower",
+    "exp_lower_scaled",
+    "exp_upper",
+    "fraction_text",
+    "is_whole",
+    "log_lower",
+    "log_upper",
+    "short_text",
+    "sqrt_lower",
+    "sqrt_upper",
+    "whole_number",
+]
+
+Exact = int | float | str | Decimal | Fraction
+"""What may stand for an exact number: a float stands for the decimal that it prints as."""
+
+LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
+"""Numbers that users give are 0 or between these: sums and squares of them stay within floats."""
+
+MOST_DIGITS, LONGEST_TEXT = 600, 2000
+
+PRECISION = 160
+"""Bits that the bounds on exponentials and roots are right to, at least."""
+
+PI = (
+    Fraction("3.1415926535897932384626433832795028841971"),
+    Fraction("3.1415926535897932384626433832795028841972"),
+)
+"""Rationals just below and above pi."""
+
+LOG_BITS = PRECISION + 32
+"""Bits beyond the point that logarithms are added up with."""
+
+LARGEST_EXPONENT = 4096
+"""Beyond it the bounds are coarse: no ratio of two entries of a channel gets near."""
+
+LARGEST = Fraction(LARGEST_EXPONENT)
+
+
+def as_fraction(
+    value: Any,
+    key: str = "number",
+    *,
+    expected: str = "a finite number",
+    least: int | None = None,
+    above: int | None = None,
+    most: int | None = None,
+) -> Fraction:
+    """Return the exact rational that ``value`` stands for.
+
+    A float stands for the shortest decimal that prints as it, so that ``0.1`` is one tenth and not
+    the binary number nearest to it.
+
+    Parameters
+    ----------
+    value
+        An integer, a float, a Decimal, a Fraction, a NumPy scalar, or text such as ``"1/3"``.
+    key, expected
+        How to name the value, and what it should be, in the error.
+    least, above, most
+        What it must be at least, be more than, and be at most; None for any.
+
+    Raises
+    ------
+    InputError
+        If it is not a finite number, or out of range.
+
+    Examples
+    --------
+    >>> as_fraction(0.1), as_fraction("2/6")
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    number = None
+    if not isinstance(value, bool):
+        try:
+            if isinstance(value, numbers.Rational):
+                number = _from_integers(value)
+            elif isinstance(value, numbers.Real | Decimal):
+                # NumPy's floats print as the shortest decimal of their own precision
+                number = _from_text(str(value))
+            elif isinstance(value, str):
+                number = _from_text(value)
+        except (ValueError, ArithmeticError):
+            number = None
+    if number is None:
+        if _is_number(value):
+            expected = f"{expected}, 0 or between 1e-300 and 1e100 in size"
+        raise InputError(key, expected, shown(value))
+    if (
+        (least is not None and number < least)
+        or (above is not None and number <= above)
+        or (most is not None and number > most)
+    ):
+        raise InputError(key, expected, shown(value))
+    return number
+
+
+def _from_integers(value: numbers.Rational) -> Fraction | None:
+    top, bottom = int(value.numerator), int(value.denominator)
+    return _of_sane_size(Fraction(top, bottom))
+
+
+def _from_text(text: str) -> Fraction | None:
+    """Read ``"0.1"`` or ``"1/3"``, unless that would make a number of absurd size."""
+    if len(text) > LONGEST_TEXT:
+        return None
+    if "/" not in text:
+        decimal = Decimal(text.strip())
+        if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
+            return None
+        return _of_sane_size(Fraction(decimal))
+    return _of_sane_size(Fraction(text))
+
+
+def _of_sane_size(number: Fraction) -> Fraction | None:
+    return number if number == 0 or LEAST_SIZE <= abs(number) <= MOST_SIZE else None
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a refused value is a number all the same, only of absurd size."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return True
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number; truth values are none."""
+    if isinstance(value, bool | type):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of a range.
+
+    Raises
+    ------
+    InputError
+        If it is no whole number, or outside the range.
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        span = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InputError(key, f"a whole number {span}", shown(value))
+    return int(value)
+
+
+def fraction_text(value: Fraction) -> str:
+    """Return the shortest exact text of a rational: ``"1"``, ``"0.1"`` or ``"1/3"``.
+
+    Examples
+    --------
+    >>> fraction_text(Fraction(1, 10)), fraction_text(Fraction(1, 3)), fraction_text(Fraction(2))
+    ('0.1', '1/3', '2')
+    """
+    if value.denominator == 1:
+        return str(value.numerator)
+    try:
+        text = repr(float(value))
+        if Decimal(text).as_integer_ratio() == (value.numerator, value.denominator):
+            return text
+    except OverflowError:
+        pass
+    return f"{value.numerator}/{value.denominator}"
+
+
+def short_text(value: Fraction) -> str:
+    """Return exact text where it is short, else six digits of it.
+
+    Examples
+    --------
+    >>> short_text(Fraction(1, 3)), short_text(Fraction(10**20 + 1, 3 * 10**20))
+    ('1/3', '0.333333')
+    """
+    text = fraction_text(value)
+    return text if len(text) <= 10 else f"{float(value):.6g}"
+
+
+def _shorten(value: int, bits: int, up: bool) -> Fraction:
+    """Return ``value / 2**bits`` with about PRECISION significant bits, rounded outward."""
+    extra = max(0, value.bit_length() - PRECISION)
+    value = -((-value) >> extra) if up else value >> extra
+    return Fraction(value << extra, 1 << bits)
+
+
+def exp_lower(exponent: Fraction) -> Fraction:
+    """Return a rational at most e**exponent, right to 150 bits.
+
+    Examples
+    --------
+    >>> float(exp_lower(Fraction(1)))
+    2.718281828459045
+    >>> exp_lower(Fraction(0))
+    Fraction(1, 1)
+    """
+    top, bottom = exponent.numerator, exponent.denominator  # quicker to compare than a Fraction
+    if not top:
+        return Fraction(1)
+    if top < -LARGEST_EXPONENT * bottom:
+        return Fraction(0)
+    if top < 0:
+        return _inverse_exp(-exponent, up=True)
+    return _exp(exponent if top <= LARGEST_EXPONENT * bottom else LARGEST, up=False)
+
+
+def exp_upper(exponent: Fraction) -> Fraction:
+    """Return a rational at least e**exponent, right to 150 bits.
+
+    Raises
+    ------
+    OverflowError
+        If the exponent is above 4096: there is no use for such a bound.
+
+    Examples
+    --------
+    >>> low, high = exp_lower(Fraction(1)), exp_upper(Fraction(1))
+    >>> 0 < high - low < Fraction(1, 2**150)
+    True
+    """
+    if exponent == 0:
+        return Fraction(1)
+    if exponent < 0:
+        return _inverse_exp(min(-exponent, LARGEST), up=False)
+    if exponent > LARGEST_EXPONENT:
+        raise OverflowError(f"no upper bound on e**{float(exponent)} is kept")
+    return _exp(exponent, up=True)
+
+
+def exp_lower_scaled(exponent: int, bits: int) -> int:
+    """Return an integer at most e**(exponent / 2**bits) * 2**bits; exponent >= 0.
+
+    The Taylor series, each term rounded down: quick where the exponent is small, and short of the
+    exponential by one unit for each term that counts.
+
+    Examples
+    --------
+    >>> exp_lower_scaled(1 << 20, 20) / 2**20  # e
+    2.7182788848876953
+    """
+    total = term = 1 << bits
+    k = 0
+    while term:
+        k += 1
+        term = (term * exponent >> bits) // k
+        total += term
+    return total
+
+
+@lru_cache(maxsize=65536)
+def _inverse_exp(exponent: Fraction, up: bool) -> Fraction:
+    return 1 / _exp(exponent, up)
+
+
+@lru_cache(maxsize=65536)
+def _exp(exponent: Fraction, up: bool) -> Fraction:
+    """Bound e**exponent for 0 < exponent <= 4096 from one side."""
+    halvings = max(0, math.ceil(exponent).bit_length() + 8)  # the reduced argument is below 2**-8
+    bits = PRECISION + 2 * halvings + 32
+    one = 1 << bits
+    top, bottom = exponent.numerator << bits, exponent.denominator << halvings
+    reduced = -(-top // bottom) if up else top // bottom
+    total, term, k = one, one, 0
+    while term:
+        k += 1
+        if up:
+            term = -((-term * reduced) // (k << bits))
+            if term <= 1:  # the rest is a geometric series of ratio below 2**-8
+                total += 4
+                break
+        else:
+            term = term * reduced // (k << bits)
+        total += term
+    for _ in range(halvings):
+        square = total * total
+        total = -((-square) >> bits) if up else square >> bits
+    return _shorten(total, bits, up)
+
+
+def log_lower(value: Fraction) -> Fraction:
+    """Return a rational at most ln(value), right to 150 bits beyond the point; value > 0.
+
+    Examples
+    --------
+    >>> float(log_lower(Fraction(2))), log_lower(Fraction(1))
+    (0.6931471805599453, Fraction(0, 1))
+    """
+    return _log(value)[0]
+
+
+def log_upper(value: Fraction) -> Fraction:
+    """Return a rational at least ln(value), right to 150 bits beyond the point; value > 0."""
+    return _log(value)[1]
+
+
+@lru_cache(maxsize=65536)
+def _log(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Bound ln(value) from both sides: value = m 2**e with m near 1, ln m = 2 artanh(z)."""
+    if value <= 0:
+        raise ValueError("the logarithm of a number that is not positive")
+    if value == 1:
+        return Fraction(0), Fraction(0)
+    top, bottom = value.numerator, value.denominator
+    twos = top.bit_length() - bottom.bit_length()
+    up, down = max(0, twos), max(0, -twos)
+    m_top, m_bottom = top << down, bottom << up  # the ratio is between 1/2 and 2
+    low, high = _twice_artanh(m_top - m_bottom, m_top + m_bottom)
+    if twos:
+        two_low, two_high = _twice_artanh(1, 3)
+        ends = (twos * two_low, twos * two_high)
+        low, high = low + min(ends), high + max(ends)
+    return Fraction(low, 1 << LOG_BITS), Fraction(high, 1 << LOG_BITS)
+
+
+@lru_cache(maxsize=1024)
+def _twice_artanh(top: int, bottom: int) -> tuple[int, int]:
+    """Bound 2 artanh(top / bottom) = 2 (z + z**3/3 + ...) for |z| <= 1/3, over 2**LOG_BITS."""
+    size, sign = abs(top), 1 if top >= 0 else -1
+    z = (size << LOG_BITS) // bottom
+    square = z * z >> LOG_BITS
+    total, power, n = 0, z, 1
+    while power:
+        total += power // n
+        power = power * square >> LOG_BITS
+        n += 2
+    # each term is short by less than 4 units: the power by 2 at most, as |z| <= 1/3, the quotient 1
+    low, high = 2 * total, 2 * (total + 4 * n)
+    return (low, high) if sign > 0 else (-high, -low)
+
+
+def sqrt_lower(value: Fraction) -> Fraction:
+    """Return a rational at most the root of ``value``; exact where the root is rational.
+
+    Examples
+    --------
+    >>> sqrt_lower(Fraction(9, 4)), float(sqrt_lower(Fraction(2)))
+    (Fraction(3, 2), 1.4142135623730951)
+    """
+    return _root(value, up=False)
+
+
+def sqrt_upper(value: Fraction) -> Fraction:
+    """Return a rational at least the root of ``value``; exact where the root is rational."""
+    return _root(value, up=True)
+
+
+def _root(value: Fraction, up: bool) -> Fraction:
+    return _sqrt(value, up)
+
+
+@lru_cache(maxsize=65536)
+def _sqrt(value: Fraction, up: bool) -> Fraction:
+    top, bottom = value.numerator, value.denominator
+    root_top, root_bottom = math.isqrt(top), math.isqrt(bottom)
+    if root_top * root_top == top and root_bottom * root_bottom == bottom:
+        return Fraction(root_top, root_bottom)
+    # sqrt(top / bottom) = sqrt(top * bottom) / bottom
+    root = math.isqrt((top * bottom) << (2 * PRECISION))
+    return Fraction(root + up, bottom << PRECISION)

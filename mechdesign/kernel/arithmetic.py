@@ -1,0 +1,73 @@
+"""Exact arithmetic: integers over one unit, and rationals over one denominator.
+
+Costs and prices are integers over :data:`UNIT`, so that each rounding is one floor or one ceiling.
+Bounds on exponentials, logarithms and roots are those of :mod:`mechdesign.exact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import islice
+from math import lcm
+from typing import Any, TypeVar
+
+from mechdesign.errors import CertificateError
+
+T = TypeVar("T")
+
+BITS = 192
+UNIT = 1 << BITS
+
+
+def need(condition: object, message: str) -> None:
+    """Raise CertificateError with the message unless the condition holds."""
+    if not condition:
+        raise CertificateError(message)
+
+
+def known(value: T | None, message: str) -> T:
+    """Return what is not None; raise CertificateError with the message for None."""
+    if value is None:
+        raise CertificateError(message)
+    return value
+
+
+def expect(value: object, form: type[T], message: str) -> T:
+    """Return a value of a type; raise CertificateError with the message for any other."""
+    if not isinstance(value, form):
+        raise CertificateError(message)
+    return value
+
+
+def scaled(value: Fraction | int, up: bool = False, bits: int = BITS) -> int:
+    """Return ``value * 2**bits``, rounded down, or up."""
+    top, bottom = value.numerator << bits, value.denominator
+    return -(-top // bottom) if up else top // bottom
+
+
+def shortened(value: Fraction, up: bool, bits: int = 160) -> Fraction:
+    """Return a fraction of about so many significant bits, at least (``up``) or at most it."""
+    shift = bits + value.denominator.bit_length() - value.numerator.bit_length()
+    top, bottom = value.numerator << max(shift, 0), value.denominator << max(-shift, 0)
+    whole = -(-top // bottom) if up else top // bottom
+    return Fraction(whole << max(-shift, 0), 1 << max(shift, 0))
+
+
+def over_one_denominator(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
+    """Return integers and the one denominator that they are over."""
+    listed = list(numbers)
+    whole = lcm(*{number.denominator for number in listed})
+    return [number.numerator * (whole // number.denominator) for number in listed], whole
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """Return the inner product ``a . b``, exactly; zeros cost nothing."""
+    return sum(x * y for x, y in zip(a, b, strict=True) if x and y)
+
+
+def lattice(points: Sequence[Sequence[Fraction]]) -> tuple[list[tuple[int, ...]], int]:
+    """Return points with whole coordinates, and the unit that these are over."""
+    flat, unit = over_one_denominator(part for point in points for part in point)
+    parts = iter(flat)
+    return [tuple(islice(parts, len(point))) for point in points], unit

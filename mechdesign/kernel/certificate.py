@@ -1,0 +1,84 @@
+"""A certificate: five slots, each independent of the others (the inequality is in `proof`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mechdesign.errors import LimitError
+from mechdesign.kernel.generators import Block
+from mechdesign.kernel.linearizations import Linearizations
+from mechdesign.kernel.oracles import Oracles
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import multiplier_steps, safe_bound
+from mechdesign.kernel.relaxations import Relaxations
+from mechdesign.kernel.statement import Statement
+
+
+class Steps:
+    """Work of a reader, counted before it begins against what is allowed; None allows any."""
+
+    def __init__(self, allowed: int | None = None) -> None:
+        self.spent, self.allowed = 0, allowed
+
+    def take(self, steps: int, what: str) -> None:
+        """Count more steps; raise LimitError past the limit."""
+        self.spent += steps
+        if self.allowed is not None and self.spent > self.allowed:
+            more = f"steps={10 ** len(str(self.spent))}"
+            hint = f"allow more with --allow {more} or resources.allow({more})"
+            raise LimitError(what, f"at most {self.allowed} steps", self.spent, hint)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence that no private channel has a smaller objective.
+
+    Attributes
+    ----------
+    relaxations
+        Taken in order.
+    linearization
+        Of the objective that is left.
+    multipliers
+        Of rows and of parts of limits, by node.
+    prices
+        A price for each input that is left; None for 0.
+    oracle
+        What makes them safe.
+    """
+
+    linearization: Linearizations
+    oracle: Oracles
+    relaxations: tuple[Relaxations, ...] = ()
+    multipliers: tuple[Block, ...] = ()
+    prices: Numbers | None = None
+
+    def bound(self, statement: Statement, steps: Steps | None = None) -> Fraction:
+        """Return a number that the objective of no private channel is below.
+
+        Parameters
+        ----------
+        statement
+            What is claimed.
+        steps
+            What counts the work, against what the reader allows; None for any.
+
+        Raises
+        ------
+        CertificateError
+            If a part of the certificate is not for the statement.
+        LimitError
+            If the work is more than what is allowed; it is not begun then.
+        """
+        steps = steps or Steps()
+        for relaxation in self.relaxations:
+            steps.take(relaxation.steps(statement), f"the relaxation {relaxation.kind!r}")
+            statement = relaxation(statement)
+        line = self.linearization
+        steps.take(line.steps(statement), f"the linearization {line.kind!r}")
+        program = line(statement)
+        nodes = len(program.nodes or ())
+        steps.take(multiplier_steps(statement, nodes, self.multipliers), "multipliers")
+        steps.take(self.oracle.steps(statement, program), f"the oracle {self.oracle.kind!r}")
+        return safe_bound(statement, program, self.multipliers, self.prices, self.oracle)

@@ -1,0 +1,187 @@
+"""What a file claims, checked part by part: privacy, value, bound, status, what outputs mean.
+
+Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim in words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.certificate import Steps
+from mechdesign.kernel.documents import OPTIMAL_GAP, Claim, is_close, relative_gap
+from mechdesign.kernel.names import Compiled, Notion
+from mechdesign.kernel.names.base import Conic
+from mechdesign.kernel.names.notions import OwnNotion
+from mechdesign.kernel.names.ratios import Linear
+from mechdesign.kernel.packed import exact as number
+from mechdesign.kernel.statement import Statement, private
+
+GAP_TOLERANCE = Fraction(1, 10**9)
+"""Distance of a claimed gap from that of the claimed value and bound, or share of one above 1."""
+
+LEAKAGE_TOLERANCE = Fraction(1, 10**9)
+"""A leakage is refused if the channel would pass with less, by so much of it or of 1."""
+
+DECODER_TOLERANCE, LEAST_FLOAT = Fraction(1, 10**12), Fraction(1, 1 << 1074)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The claims of a file that have been checked, each in a sentence.
+
+    The value and the bound are those of a channel that was designed for an objective.
+    """
+
+    claims: tuple[str, ...]
+    value: Fraction | None = None
+    bound: Fraction | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(
+            claim if claim.startswith("NOT") else f"verified  {claim}" for claim in self.claims
+        )
+
+
+# ---- privacy -----------------------------------------------------------------------------------
+
+
+def verify_privacy(
+    problem: Compiled,
+    notion: Notion,
+    claim: Claim,
+    columns: list[list[int]],
+    whole: int,
+    steps: Steps,
+) -> str:
+    """Check a notion as stated, and that the claimed leakage is the least that holds."""
+    secret = notion.secret if isinstance(notion, Conic) else None
+    name = f"{notion.name!r:.60}" if isinstance(notion, OwnNotion) else notion.name
+    wanted = Claim(
+        notion.name,
+        claim.leakage,
+        certified=True,
+        epsilon=_float(getattr(notion, "epsilon", None)),
+        delta=_float(getattr(notion, "delta", None)),
+        secret=None if secret is None else secret.values,
+    )
+    need(
+        claim == wanted,
+        f"the notion {name} is not claimed as certified, or the epsilon claimed, the delta, or "
+        "what it is about is not that of the problem",
+    )
+
+    def broken(asked: Notion) -> str | None:
+        statement = problem.alone(asked)
+        steps.take(_steps_of(statement, len(columns)), "the check of privacy")
+        return private(statement, columns, whole)
+
+    why = broken(notion)
+    need(why is None, f"{name}: not private: {why}")
+    leakage, statement = number(claim.leakage), problem.alone(notion)
+    rows = (True for part in statement.cone if part.asks(statement.k))
+    signed = not notion.has_epsilon and any((*rows, *statement.limits))
+    why = broken(notion.at(leakage)) if signed or leakage >= 0 else "it is at least 0"
+    need(why is None, f"{name}: leaks more than {float(leakage)!r}: {why}")
+    less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
+    least = (not signed and less < 0) or broken(notion.at(less)) is not None
+    need(least, f"{name}: leaks less than the claimed {float(leakage)!r}")
+    own = isinstance(notion, OwnNotion | Linear)
+    title = getattr(notion, "title", "")
+    whom = (f" ({title!r:.60})" if title else "") + " of the sensitive attribute" * bool(secret)
+    rows_of = " (rows of the user's own, not a known notion)" if own else ""
+    return f"{name}{whom}: private as stated, exactly{rows_of}; leakage {float(leakage):.10g}"
+
+
+def _float(budget: Fraction | None) -> float | None:
+    return None if budget is None else float(budget)
+
+
+def _steps_of(statement: Statement, n_outputs: int) -> int:
+    """Return how much work one check of privacy is, from sizes."""
+    parts = (*statement.cone, *statement.limits)
+    return sum(part.size(statement.k) for part in parts) * (4 + n_outputs)
+
+
+def privacy_steps(problem: Compiled, n_outputs: int) -> int:
+    """Return how much work the statement and the claims of privacy are: three checks of each."""
+    alone = map(problem.alone, problem.table.privacy)
+    return 5 * problem.table.steps() + sum(3 * _steps_of(one, n_outputs) for one in alone)
+
+
+# ---- value and bound ---------------------------------------------------------------------------
+
+
+def verify_value(exact: Fraction, claimed: float) -> str:
+    """Check the value that is claimed, and return the claim in words."""
+    close = is_close(number(claimed), exact)
+    need(close, f"the value is {float(exact)!r}, not {claimed!r}")
+    return f"value {float(exact):.10g}, recomputed from the integers"
+
+
+def verify_bound(
+    exact: Fraction, bound: Fraction, claimed: float, of_all: str, is_maximized: bool = False
+) -> str:
+    """Check the bound that is claimed against the one that is proved; return the claim in words.
+
+    ``of_all`` names what it is a bound on: no private ... is better.
+    """
+    shown, sign = number(claimed), -1 if is_maximized else 1
+    proved = sign * shown <= sign * bound
+    need(proved, f"the bound proved is {float(bound)!r}, not {claimed!r}")
+    beyond = "the bound is beyond the value: the problem contradicts itself"
+    need(sign * bound <= sign * exact, beyond)
+    than = "is above" if is_maximized else "has a loss below"
+    return f"no private {of_all} {than} {float(shown):.10g}"
+
+
+def check_status(file: Any) -> str:
+    """Return the status that the claimed value and bound have; the claimed gap must fit it too."""
+    gap = relative_gap(float(file.value), float(file.bound))
+    found, bound = number(file.value), number(file.bound)
+    exact = abs(found - bound) / max(Fraction(1, 10**12), abs(found))
+    near = abs(number(file.gap) - exact) <= GAP_TOLERANCE * max(Fraction(1), exact)
+    need(near, f"the gap is {gap!r}, not {file.gap!r}")
+    status = "optimal" if gap <= OPTIMAL_GAP else "bounded"
+    need(file.status == status, f"the status is {status!r}, not {file.status!r}")
+    return status
+
+
+# ---- what is read from outputs -----------------------------------------------------------------
+
+
+def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list[str]:
+    """Check what the aggregator is said to read from each output, where the objective has it."""
+    if wanted is None:
+        need(claimed is None, "the objective has no decoder, and the channel claims one")
+        return []
+    same = claimed is not None and same_decoder(wanted, list(claimed), signed)
+    need(same, "the decoder is not what the aggregator reads from each output")
+    return ["the decoder is what the aggregator reads from each output"]
+
+
+def same_decoder(wanted: list[Any], claimed: Any, signed: bool = False) -> bool:
+    """Return whether numbers are close, labels the same, and lists so item by item.
+
+    Close means relative to the number; if ``signed``, to the largest of its list, since entries
+    that cancel to nearly 0 are as good as that.
+    """
+    if not isinstance(claimed, list) or len(wanted) != len(claimed):
+        return False
+    numeric = signed and all(isinstance(entry, Fraction) for entry in wanted)
+    largest = max((abs(entry) for entry in wanted), default=Fraction(0)) if numeric else Fraction(0)
+    for exact, shown in zip(wanted, claimed, strict=True):
+        if isinstance(exact, Fraction):
+            off = max(DECODER_TOLERANCE * (largest if signed else abs(exact)), LEAST_FLOAT)
+            same = type(shown) in (int, float) and abs(number(shown) - exact) <= off
+        elif isinstance(exact, list):
+            same = same_decoder(exact, shown, signed)
+        elif isinstance(exact, tuple):
+            same = shown == list(exact)
+        else:
+            same = exact == shown and type(shown) is not bool
+        if not same:
+            return False
+    return True

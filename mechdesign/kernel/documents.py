@@ -1,0 +1,244 @@
+"""A saved file: the tables of one format, how it is read under limits, and its digest.
+
+A file is JSON with the format ``mechdesign-channel``, version 2. That it says something proves
+nothing: `verify` checks every claim. Its keys are the fields of the dataclasses here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, Literal
+
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.names import Domain, ProblemTable
+from mechdesign.kernel.schema import Json, Label, Signed, Whole, read
+from mechdesign.resources import check_size, current
+
+FORMAT, VERSION = "mechdesign-channel", 2
+
+OPTIMAL_GAP = 1e-6
+"""The largest relative gap whose status is ``optimal``."""
+
+MOST_BITS = 4096
+
+JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
+NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A notion of the problem, and the least leakage that holds of it."""
+
+    notion: str
+    leakage: float
+    certified: bool = field(kw_only=True)
+    epsilon: float | None = None
+    delta: float | None = None
+    secret: tuple[Label, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ExactReadings:
+    """Readings over one denominator."""
+
+    numerators: tuple[Signed, ...]
+    denominator: Whole
+
+    def numbers(self) -> list[Fraction]:
+        """Return the readings."""
+        need(self.denominator, "the denominator of the readings is 0")
+        return [Fraction(int(top), int(self.denominator)) for top in self.numerators]
+
+
+@dataclass(frozen=True)
+class ChannelTable:
+    """A channel: integers over 2**bits, a row for each input, and the same as a matrix."""
+
+    inputs: tuple[Label, ...]
+    outputs: tuple[Label, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    bits: int
+    numerators: tuple[tuple[Whole, ...], ...]
+    decoder: tuple[Json, ...] | None = None
+    readings: ExactReadings | None = None
+
+    def columns(self, labels: tuple[Any, ...]) -> list[list[int]]:
+        """Return the integer columns, once the channel is known to be one on these inputs.
+
+        Raises
+        ------
+        CertificateError
+            If it is none, or the matrix is not that of the integers.
+        """
+        bits, rows, width = self.bits, self.numerators, len(self.outputs)
+        need(self.inputs == labels, "the inputs of the channel are not those of the problem")
+        need(1 <= bits <= MOST_BITS, f"expected bits from 1 to {MOST_BITS}, found {bits}")
+        need(len(self.matrix) == len(rows), "the matrix has not one row for each input")
+        fits = len(rows) == len(labels) and all(len(row) == width for row in rows)
+        need(fits, "the channel has not one row for each input")
+        need(len(set(self.outputs)) == width, "the problem in the file has an output twice")
+        whole = 1 << bits
+        for x, (row, shown) in enumerate(zip(rows, self.matrix, strict=True)):
+            need(sum(row) == whole, f"row {x} of the channel does not sum to 2**{bits}")
+            same = len(shown) == width and all(
+                a == b / whole or is_close(a, Fraction(b, whole))
+                for a, b in zip(shown, row, strict=True)
+            )
+            need(same, f"row {x} of the matrix is not that of the integers")
+        return [list(map(int, column)) for column in zip(*rows, strict=True)]
+
+
+def is_close(shown: Any, exact: Fraction) -> bool:
+    """Return whether a number is an exact one up to the rounding of floats."""
+    off = abs(Fraction(shown) - exact)
+    return off <= max(Fraction(1, 10**12) * abs(exact), Fraction(1, 1 << 1074))
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A closed form that does not apply."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Designed:
+    """What was designed for a problem, and what is claimed of it."""
+
+    format: Literal["mechdesign-channel"]
+    version: int
+    title: str
+    source: str
+    status: Literal["optimal", "bounded"]
+    objective: str
+    sense: Literal["minimize", "maximize"]
+    value: float
+    bound: float
+    gap: float
+    bound_proved: bool
+    route: str
+    why: str
+    privacy: tuple[Claim, ...]
+    problem: ProblemTable
+    digest: str
+    seconds: float = 0.0
+    timings: dict[str, float] = field(default_factory=dict)
+    considered: tuple[Rejected, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelFile(Designed):
+    """A channel that was designed, with the problem and the proof."""
+
+    channel: ChannelTable
+    certificate: Certificate | None
+    binding: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True)
+class BareProblem:
+    """The inputs of a channel that claims nothing."""
+
+    domain: Domain
+
+
+@dataclass(frozen=True)
+class BareFile:
+    """A channel that claims nothing but to be one."""
+
+    format: Literal["mechdesign-channel"]
+    version: int
+    channel: ChannelTable
+    problem: BareProblem
+    digest: str
+
+
+FILE_FORMS = (ChannelFile, BareFile)
+"""The tables of files of channels on labels."""
+
+
+def canonical(value: Any) -> bytes:
+    """Return canonical JSON, of which digests are made: sorted keys, no spaces.
+
+    Examples
+    --------
+    >>> canonical({"b": [1, 2], "a": None})
+    b'{"a":null,"b":[1,2]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of everything but the digest itself, as canonical JSON."""
+    rest = {key: entry for key, entry in document.items() if key != "digest"}
+    return "sha256:" + hashlib.sha256(canonical(rest)).hexdigest()
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """Return ``|value - bound| / max(1e-12, |value|)``."""
+    return abs(value - bound) / max(1e-12, abs(value))
+
+
+def parse(text: str | bytes, name: str = "the file") -> Any:
+    """Return what a text in JSON holds, as every reader of JSON would.
+
+    Raises
+    ------
+    LimitError
+        If it has more bytes, entries, lists, levels or digits than the reader allows: found
+        before it is parsed.
+    ValueError
+        If it is no JSON, has a key twice in one table, or a number that is none.
+
+    Examples
+    --------
+    >>> parse('{"epsilon": 1, "epsilon": 2}')
+    Traceback (most recent call last):
+    ValueError: the key 'epsilon' twice in one table
+    """
+    check_size("bytes", len(text), name)
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    check_size("entries", text.count(","), name)
+    check_size("lists", text.count("[") + text.count("{"), name)
+    most = current().digits
+    if long := re.search(rf"(?<![0-9])[0-9]{{{most + 1}}}[0-9]*+", text):
+        check_size("digits", long.end() - long.start(), name)
+    brackets = NO_BRACKETS.sub("", JSON_TEXT.sub("", text))
+    depth = accumulate((1 if bracket in "[{" else -1) for bracket in brackets)
+    check_size("levels", max(depth, default=0), name)
+    return json.loads(text, object_pairs_hook=_table, parse_constant=_no_number)
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise ValueError(f"the key {twice!r:.60} twice in one table")
+    return found
+
+
+def _no_number(constant: str) -> Any:
+    raise ValueError(f"{constant}, which is no number")
+
+
+def read_file(document: Any) -> ChannelFile | BareFile:
+    """Return the tables of a document that is a channel on labels.
+
+    Raises
+    ------
+    CertificateError
+        At the first key that is not of such a file, or is missing.
+    """
+    is_bare = isinstance(document, dict) and "certificate" not in document
+    found: ChannelFile | BareFile = read(BareFile if is_bare else ChannelFile, document)
+    return found

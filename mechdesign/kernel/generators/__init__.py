@@ -1,0 +1,33 @@
+"""The four generators of cones: `ratio`, `lift`, `rows`, `latent`."""
+
+from __future__ import annotations
+
+from mechdesign.kernel.generators.base import Block, Generator, Key, Row
+from mechdesign.kernel.generators.exponents import Constant, Distance, Matrix
+from mechdesign.kernel.generators.latent import Latent
+from mechdesign.kernel.generators.lift import Ball, Box, Lift, Listed, distribution
+from mechdesign.kernel.generators.ratio import Ratio
+from mechdesign.kernel.generators.rows import ListedRow, Rows
+
+__all__ = [
+    "Ball",
+    "Block",
+    "Box",
+    "Cone",
+    "Constant",
+    "Distance",
+    "Generator",
+    "Key",
+    "Latent",
+    "Lift",
+    "Listed",
+    "ListedRow",
+    "Matrix",
+    "Ratio",
+    "Row",
+    "Rows",
+    "distribution",
+]
+
+Cone = Ratio | Lift | Rows | Latent
+"""A generator, of one of the four kinds."""

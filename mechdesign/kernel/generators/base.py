@@ -1,0 +1,177 @@
+"""What a generator of a cone is: a family of rows, of which privacy and bounds are made.
+
+A row says ``left . q <= e**exponent right . q`` of every column q of a private channel, with
+left, right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound
+rounds it up (a weaker row, hence a larger cone). :meth:`Row.net` is the only place where that is
+decided.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar, TypeVar
+
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled, shortened
+from mechdesign.kernel.packed import Places, Weights
+
+Key = tuple[str, int, int]
+"""The name of a row in a generator: a side (``""`` where there is one only), x, and other."""
+
+Test = Callable[[Sequence[int]], Key | None]
+"""Returns the key of a row that an integer column breaks, exactly; None if it keeps all."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """``left . q <= e**exponent right . q``, with sparse left, right >= 0."""
+
+    left: dict[int, Fraction]
+    exponent: Fraction
+    right: dict[int, Fraction]
+
+    def stricter(self, bits: int = 160) -> dict[int, Fraction]:
+        """Return ``left - e**exponent right``, rounded up: a column is checked against it."""
+        factor = shortened(exp_lower(self.exponent), False, bits)
+        found = dict(self.left)
+        for x, v in self.right.items():
+            found[x] = found.get(x, Fraction(0)) - factor * v
+        return found
+
+    def net(self, *, weak: bool, bits: int = 160) -> dict[int, Fraction]:
+        """Return ``e**-exponent left - right``, whose product with a private column is <= 0.
+
+        ``weak`` (for bounds) rounds ``e**-exponent`` down: as left >= 0 and q >= 0, the product
+        falls. Otherwise (for checks) it is rounded up.
+        """
+        factor = exp_lower(-self.exponent) if weak else exp_upper(-self.exponent)
+        factor = shortened(factor, not weak, bits)
+        found = {x: factor * v for x, v in self.left.items()}
+        for x, v in self.right.items():
+            found[x] = found.get(x, Fraction(0)) - v
+        return found
+
+
+@dataclass(frozen=True)
+class Block:
+    """Multipliers >= 0 of rows of one generator, or of the parts of limits.
+
+    Attributes
+    ----------
+    of
+        ``"cone"`` or ``"limit"``.
+    place
+        Which generator, or which limit, of the statement after relaxations. A part of a limit is
+        the part ``x`` of the limit ``place + other``.
+    side
+        The side of the rows; ``""`` where a generator has one only.
+    node, x, other, weight
+        Parallel lists: the node that a multiplier is for, the row, and the multiplier.
+    """
+
+    of: str
+    place: int
+    node: Places
+    x: Places
+    weight: Weights
+    other: Places = field(default_factory=Places)
+    side: str = ""
+
+    def entries(self, n_nodes: int) -> list[tuple[int, int, int, int]]:
+        """Return (node, x, other, weight over UNIT) of every multiplier.
+
+        Raises
+        ------
+        CertificateError
+            If the lists differ in length, or a node does not exist.
+        """
+        other = self.other or Places([0] * len(self.x))
+        lengths = {len(self.node), len(self.x), len(self.weight), len(other)}
+        need(len(lengths) == 1, "the lists of a block of multipliers differ in length")
+        need(max(self.node, default=-1) < n_nodes, "a multiplier is at a node that does not exist")
+        return list(zip(self.node, self.x, other, self.weight.scaled(BITS), strict=True))
+
+
+G = TypeVar("G", bound="Generator")
+
+
+class Generator(ABC):
+    """A source of rows. A subclass is a frozen dataclass in a file of its own."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def row(self, key: Key, k: int, *, up: bool) -> Row:
+        """Return a row; irrational numbers in it are rounded up or down.
+
+        Raises
+        ------
+        CertificateError
+            If there is no such row.
+        """
+
+    @abstractmethod
+    def keys(self, k: int) -> Iterable[Key]:
+        """Return the keys of all rows on k inputs."""
+
+    def test(self, k: int) -> Test:
+        """Return the exact test of a column, with every ``e**exponent`` rounded down."""
+        nets = {key: self.row(key, k, up=False).stricter() for key in self.keys(k)}
+        whole, _ = lattice([list(net.values()) for net in nets.values()])
+        terms = [list(zip(*pair, strict=True)) for pair in zip(nets.values(), whole, strict=True)]
+
+        def test(q: Sequence[int]) -> Key | None:
+            for key, net in zip(nets, terms, strict=True):
+                if sum([v * q[x] for x, v in net]) > 0:
+                    return key
+            return None
+
+        return test
+
+    @abstractmethod
+    def moved(self: G, factor: Fraction, by: Fraction) -> G:
+        """Return the same rows with every exponent times a number >= 0, plus a number."""
+
+    def shifted(self: G, by: Fraction) -> G:
+        """Return the same rows with a number added to every exponent."""
+        return self.moved(Fraction(1), by)
+
+    def stretched(self: G, factor: Fraction) -> G:
+        """Return the same rows with every exponent multiplied by a number >= 0."""
+        return self.moved(factor, Fraction(0))
+
+    def asks(self, k: int) -> bool:
+        """Return whether it has a row at all."""
+        return any(True for _ in self.keys(k))
+
+    @abstractmethod
+    def size(self, k: int) -> int:
+        """Return how many entries of a column the test looks at."""
+
+    def on(self: G, kept: Sequence[int]) -> G | None:
+        """Return rows on some inputs alone, which hold for private columns; None for none."""
+        return None
+
+    @abstractmethod
+    def check(self, k: int) -> None:
+        """Raise CertificateError unless the numbers fit k inputs."""
+
+    def add(self, block: Block, nodes: list[list[int]]) -> None:
+        """Add w (``e**-exponent left - right``) of each row to the cost of its node, rounded down.
+
+        Products are rounded down, and each is at most what it stands for; q >= 0.
+        """
+        k = len(nodes[0])
+        nets: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for node, x, other, w in block.entries(len(nodes)):
+            net = nets.get((x, other))
+            if net is None:
+                row = self.row((block.side, x, other), k, up=True)
+                net = [(z, scaled(v)) for z, v in row.net(weak=True).items()]
+                nets[x, other] = net
+            cost = nodes[node]
+            for z, v in net:
+                cost[z] += v * w >> BITS

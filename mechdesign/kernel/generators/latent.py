@@ -1,0 +1,82 @@
+"""Rows on what lies behind the input: w = B q lies in an inner cone, for a matrix B >= 0.
+
+Row s of B is P(x | s), the law of the input given the value s of a sensitive attribute, so that w_s
+is the probability of the output given s. A row of the inner cone is pulled back: ``left . (B q)``
+is ``(B' left) . q``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from operator import mul
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import lattice, need
+from mechdesign.kernel.generators.base import Block, Generator, Key, Row, Test
+from mechdesign.kernel.generators.lift import Lift
+from mechdesign.kernel.generators.ratio import Ratio
+from mechdesign.kernel.generators.rows import Rows
+
+
+@dataclass(frozen=True)
+class Latent(Generator):
+    """Keys are those of the inner cone."""
+
+    kind: ClassVar[str] = "latent"
+    matrix: tuple[tuple[Fraction, ...], ...]
+    inner: Ratio | Lift | Rows
+
+    def row(self, key: Key, k: int, *, up: bool) -> Row:
+        """Return a row of the inner cone, pulled back to the inputs."""
+        row = self.inner.row(key, len(self.matrix), up=up)
+        return Row(self._pulled(row.left), row.exponent, self._pulled(row.right))
+
+    def _pulled(self, side: dict[int, Fraction]) -> dict[int, Fraction]:
+        found: dict[int, Fraction] = {}
+        for s, c in side.items():
+            for x, v in enumerate(self.matrix[s]):
+                if v:
+                    found[x] = found.get(x, Fraction(0)) + c * v
+        return found
+
+    def keys(self, k: int) -> Iterable[Key]:
+        """Return the keys of the inner cone."""
+        return self.inner.keys(len(self.matrix))
+
+    def test(self, k: int) -> Test:
+        """Return the inner test of B q, in integers over one denominator."""
+        inner, (rows, _) = self.inner.test(len(self.matrix)), lattice(self.matrix)
+        return lambda q: inner([sum(map(mul, row, q)) for row in rows])
+
+    def asks(self, k: int) -> bool:
+        """Return whether the inner cone has a row."""
+        return self.inner.asks(len(self.matrix))
+
+    def size(self, k: int) -> int:
+        """Return how many entries of a column the test looks at."""
+        return len(self.matrix) * k + self.inner.size(len(self.matrix))
+
+    def add(self, block: Block, nodes: list[list[int]]) -> None:
+        """Add the rows on w to costs of w, and pull these back: (B' cost) . q = cost . (B q).
+
+        Products with B >= 0 are rounded down.
+        """
+        of_secret = [[0] * len(self.matrix) for _ in nodes]
+        self.inner.add(block, of_secret)
+        rows, unit = lattice(self.matrix)
+        for cost, terms in zip(nodes, of_secret, strict=True):
+            for row, term in zip(rows, terms, strict=True):
+                if term:
+                    cost[:] = [c + term * v // unit for c, v in zip(cost, row, strict=True)]
+
+    def moved(self, factor: Fraction, by: Fraction) -> Latent:
+        """Return the rows with every exponent times a number, plus a number."""
+        return replace(self, inner=self.inner.moved(factor, by))
+
+    def check(self, k: int) -> None:
+        """Raise unless B has k columns and entries >= 0, and fits the inner cone."""
+        fits = self.matrix and all(len(row) == k and min(row) >= 0 for row in self.matrix)
+        need(fits, "expected a law of the inputs for each value of the attribute")
+        self.inner.check(len(self.matrix))

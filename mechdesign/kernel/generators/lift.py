@@ -1,0 +1,241 @@
+"""Bounds on the lift: e**-lower (p . q) <= q_x <= e**upper (p . q) for every prior p of a set.
+
+The set is a list of priors, a ball in total variation around one, or a box. For a list each prior
+has its own rows; for a ball or a box the relaxation ``members`` lists some of its members before
+rows are named. ``test`` needs no list: the largest and the least p . q over a ball or a box are
+fractional knapsacks, solved greedily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from operator import mul
+from typing import ClassVar
+
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.kernel.arithmetic import (
+    BITS,
+    expect,
+    known,
+    lattice,
+    need,
+    over_one_denominator,
+    scaled,
+)
+from mechdesign.kernel.generators.base import Block, Generator, Key, Row, Test
+
+Prior = tuple[Fraction, ...]
+Extreme = Callable[[Sequence[int], int], tuple[int, int]]
+"""From integers q and a sign the largest (1) or least (-1) p . q, and which prior it is of."""
+
+ONE, ZERO = Fraction(1), Fraction(0)
+
+
+def distribution(p: Sequence[Fraction], k: int) -> Prior:
+    """Return a distribution on k inputs; raise CertificateError if it is none."""
+    fits = len(p) == k and min(p) >= 0 and sum(p) == 1
+    need(fits, "expected a distribution on the inputs")
+    return tuple(p)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of priors."""
+
+    kind: ClassVar[str] = "list"
+    priors: tuple[tuple[Fraction, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """The number of priors."""
+        return len(self.priors)
+
+    def has(self, p: Prior) -> bool:
+        """Return whether p is one of them."""
+        return tuple(p) in self.priors
+
+    def extreme(self) -> tuple[Extreme, int]:
+        """Return the function that finds an extreme p . q, times an integer, and this integer."""
+        listed, whole = lattice(self.priors)
+
+        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
+            sums = [sum(map(mul, p, q)) for p in listed]
+            found = max(sums) if sign > 0 else min(sums)
+            return found, sums.index(found)
+
+        return extreme, whole
+
+    def check(self, k: int) -> None:
+        """Raise unless all are distributions."""
+        need(self.priors, "expected at least one prior")
+        for p in self.priors:
+            distribution(p, k)
+
+
+@dataclass(frozen=True)
+class Ball:
+    """All priors within a distance of total variation from a center."""
+
+    kind: ClassVar[str] = "ball"
+    count: ClassVar[int] = 10
+    center: tuple[Fraction, ...]
+    radius: Fraction
+
+    def has(self, p: Prior) -> bool:
+        """Return whether p is in the ball."""
+        return sum(abs(a - b) for a, b in zip(p, self.center, strict=True)) <= 2 * self.radius
+
+    def extreme(self) -> tuple[Extreme, int]:
+        """Return the same: mass moves to the best input, from the worst inputs first."""
+        (*center, radius), whole = over_one_denominator((*self.center, self.radius))
+
+        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
+            left, total, best = radius, sum(map(mul, center, q)), max(q) if sign > 0 else min(q)
+            for x in sorted(range(len(q)), key=lambda x: sign * q[x]):
+                step = min(center[x], left)
+                total, left = total + step * (best - q[x]), left - step
+            return total, 0
+
+        return extreme, whole
+
+    def check(self, k: int) -> None:
+        """Raise unless the center is a distribution, and the radius >= 0."""
+        distribution(self.center, k)
+        need(self.radius >= 0, "expected a radius >= 0")
+
+
+@dataclass(frozen=True)
+class Box:
+    """All priors between bounds on each entry."""
+
+    kind: ClassVar[str] = "box"
+    count: ClassVar[int] = 10
+    low: tuple[Fraction, ...]
+    high: tuple[Fraction, ...]
+
+    def has(self, p: Prior) -> bool:
+        """Return whether p is in the box."""
+        return all(a <= v <= b for a, v, b in zip(self.low, p, self.high, strict=True))
+
+    def extreme(self) -> tuple[Extreme, int]:
+        """Return the same: the mass beyond the lower ends goes to the best inputs."""
+        (low, high), whole = lattice((self.low, self.high))
+
+        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
+            left, total = whole - sum(low), sum(map(mul, low, q))
+            for x in sorted(range(len(q)), key=lambda x: -sign * q[x]):
+                step = min(high[x] - low[x], left)
+                total, left = total + step * q[x], left - step
+            return total, 0
+
+        return extreme, whole
+
+    def check(self, k: int) -> None:
+        """Raise unless some prior is in the box."""
+        need(len(self.low) == len(self.high) == k, "expected two bounds for each input")
+        rising = all(0 <= a <= b for a, b in zip(self.low, self.high, strict=True))
+        need(rising and sum(self.low) <= 1 <= sum(self.high), "no prior is in the box")
+
+
+@dataclass(frozen=True)
+class Lift(Generator):
+    """Bounds on the lift; None is no bound. Keys are ``("upper" or "lower", x, prior)``."""
+
+    kind: ClassVar[str] = "lift"
+    lower: Fraction | None
+    upper: Fraction | None
+    priors: Listed | Ball | Box
+
+    def row(self, key: Key, k: int, *, up: bool) -> Row:
+        """Return q_x <= e**upper p . q, or p . q <= e**lower q_x."""
+        side, x, n = key
+        listed = self.listed()
+        need(side in ("upper", "lower") and x < k and n < len(listed), "no such row of a lift")
+        p = {z: v for z, v in enumerate(listed[n]) if v}
+        limit = self._limit(side)
+        return Row({x: ONE}, limit, p) if side == "upper" else Row(p, limit, {x: ONE})
+
+    def listed(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Return the priors that rows are about."""
+        words = "the members of a set of priors are not listed"
+        return expect(self.priors, Listed, words).priors
+
+    def _limit(self, side: str) -> Fraction:
+        return known(self.upper if side == "upper" else self.lower, f"the lift has no {side} bound")
+
+    def keys(self, k: int) -> Iterable[Key]:
+        """Return both sides of every input for every listed prior."""
+        sides = [("upper", self.upper), ("lower", self.lower)]
+        for n in range(len(self.listed())):
+            for side, limit in sides:
+                if limit is not None:
+                    yield from ((side, x, n) for x in range(k))
+
+    def test(self, k: int) -> Test:
+        """Return the test: max q <= e**upper (least p . q), (largest p . q) <= e**lower min q."""
+        high = None if self.upper is None else exp_lower(self.upper)
+        low = None if self.lower is None else exp_lower(self.lower)
+        extreme, whole = self.priors.extreme()
+
+        def test(q: Sequence[int]) -> Key | None:
+            top, least = max(q), min(q)
+            if high is not None:
+                law, n = extreme(q, -1)
+                if top * whole * high.denominator > high.numerator * law:
+                    return "upper", q.index(top), n
+            if low is not None:
+                law, n = extreme(q, 1)
+                if law * low.denominator > low.numerator * least * whole:
+                    return "lower", q.index(least), n
+            return None
+
+        return test
+
+    def size(self, k: int) -> int:
+        """Return how many entries of a column the test looks at."""
+        return 2 * k * (self.priors.count + 1)
+
+    def asks(self, k: int) -> bool:
+        """Return whether there is a bound."""
+        return self.lower is not None or self.upper is not None
+
+    def moved(self, factor: Fraction, by: Fraction) -> Lift:
+        """Return the rows with every exponent times a number, plus a number."""
+        lower, upper = (e if e is None else e * factor + by for e in (self.lower, self.upper))
+        return replace(self, lower=lower, upper=upper)
+
+    def on(self, kept: Sequence[int]) -> Lift | None:
+        """Return the rows of the listed priors that are 0 elsewhere."""
+        if not isinstance(self.priors, Listed):
+            return None
+        priors = [tuple(p[x] for x in kept) for p in self.priors.priors]
+        inside = tuple(p for p in priors if sum(p) == 1)
+        return replace(self, priors=Listed(inside)) if inside else None
+
+    def check(self, k: int) -> None:
+        """Raise unless the priors are of k inputs."""
+        self.priors.check(k)
+
+    def add(self, block: Block, nodes: list[list[int]]) -> None:
+        """Add the rows; those of one node and one prior add one multiple of that prior."""
+        k, listed, side = len(nodes[0]), self.listed(), block.side
+        self.row((side, 0, 0), k, up=True)  # refuses a side that there is not
+        shrink = scaled(exp_lower(-self._limit(side)))
+        by_prior: dict[tuple[int, int], int] = {}
+        for node, x, n, w in block.entries(len(nodes)):
+            need(x < k and n < len(listed), "no such row of a lift")
+            nodes[node][x] += w * shrink >> BITS if side == "upper" else -w
+            by_prior[node, n] = by_prior.get((node, n), 0) + w
+        masses, unit = lattice(listed)
+        for (node, n), w in by_prior.items():
+            factor = -w if side == "upper" else w * shrink >> BITS
+            nodes[node] = [
+                c + factor * m // unit for c, m in zip(nodes[node], masses[n], strict=True)
+            ]
+
+    def ends(self) -> tuple[Fraction, Fraction | None]:
+        """Return e**-lower rounded down (0 for no bound), e**upper rounded up (None for none)."""
+        low = ZERO if self.lower is None else exp_lower(-self.lower)
+        return low, None if self.upper is None else exp_upper(self.upper)

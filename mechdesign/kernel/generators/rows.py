@@ -1,0 +1,74 @@
+"""Listed rows: e**-exponent left . q <= right . q, of a user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators.base import Generator, Key, Row
+
+
+@dataclass(frozen=True)
+class ListedRow:
+    """``left . q <= e**exponent right . q``; sides list inputs with coefficients >= 0."""
+
+    left: tuple[tuple[int, Fraction], ...]
+    exponent: Fraction
+    right: tuple[tuple[int, Fraction], ...]
+
+    @property
+    def inputs(self) -> set[int]:
+        """The inputs with a coefficient."""
+        return {x for x, v in (*self.left, *self.right) if v}
+
+    def at(self, place: dict[int, int]) -> ListedRow:
+        """Return the row with its inputs numbered anew."""
+        sides = (tuple((place[x], v) for x, v in s if v) for s in (self.left, self.right))
+        return ListedRow(next(sides), self.exponent, next(sides))
+
+    def moved(self, factor: Fraction, by: Fraction) -> ListedRow:
+        """Return the row with its exponent times a number, plus a number."""
+        return replace(self, exponent=self.exponent * factor + by)
+
+
+@dataclass(frozen=True)
+class Rows(Generator):
+    """Keys are ``("", number of the row, 0)``."""
+
+    kind: ClassVar[str] = "rows"
+    rows: tuple[ListedRow, ...]
+
+    def row(self, key: Key, k: int, *, up: bool) -> Row:
+        """Return a row of the list."""
+        side, n, other = key
+        need(not side and not other and n < len(self.rows), "no such row in the list")
+        listed = self.rows[n]
+        return Row(dict(listed.left), listed.exponent, dict(listed.right))
+
+    def keys(self, k: int) -> Iterable[Key]:
+        """Return the number of each row that asks anything."""
+        return (("", n, 0) for n, row in enumerate(self.rows) if any(v for _, v in row.left))
+
+    def size(self, k: int) -> int:
+        """Return how many entries of a column the test looks at."""
+        return 2 * sum(1 + len(row.left) + len(row.right) for row in self.rows)
+
+    def moved(self, factor: Fraction, by: Fraction) -> Rows:
+        """Return the rows with every exponent times a number, plus a number."""
+        return Rows(tuple(row.moved(factor, by) for row in self.rows))
+
+    def on(self, kept: Sequence[int]) -> Rows:
+        """Return the rows that mention only inputs that are kept."""
+        place = {x: n for n, x in enumerate(kept)}
+        return Rows(tuple(row.at(place) for row in self.rows if row.inputs <= place.keys()))
+
+    def check(self, k: int) -> None:
+        """Raise unless all coefficients are >= 0 and of inputs, each once."""
+        for row in self.rows:
+            for side in (row.left, row.right):
+                places = [x for x, _ in side]
+                need(len(set(places)) == len(places), "a row names an input twice")
+                need(all(x < k and v >= 0 for x, v in side), "a coefficient is < 0, or of no input")

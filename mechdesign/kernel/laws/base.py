@@ -1,0 +1,89 @@
+"""What a law is: a few integers that determine a large channel, and what it leaks.
+
+A law checks that its integers determine a channel (every row sums to 1), and returns what that
+leaks under a generator whose rows all have one exponent a. For most laws that is the largest
+ratio of two probabilities that the generator bounds by e**a, as a rational: the generator holds
+if and only if the ratio is at most e**a.
+
+Nothing here is shared with the code that draws. A file cannot prove that reports are drawn with
+these integers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.exact import exp_lower
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators import Cone
+
+__all__ = ["WHOLE", "LargestRatio", "Law", "Leak", "check_masses", "denominator_bits"]
+
+WHOLE = 1 << 62
+"""The probability 1, in the units that masses are counted in."""
+
+TOLERANCE = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Leak(ABC):
+    """What a law leaks under a generator; ``stated`` is the one exponent of its rows."""
+
+    stated: Fraction
+
+    @abstractmethod
+    def within(self, a: Fraction) -> bool:
+        """Return whether the generator is proved to hold with another exponent."""
+
+    @abstractmethod
+    def reaches(self, a: Fraction) -> bool:
+        """Return whether that much is leaked, but for a small share."""
+
+
+@dataclass(frozen=True)
+class LargestRatio(Leak):
+    """The largest ratio of two probabilities that is to be at most e**a."""
+
+    ratio: Fraction
+
+    def within(self, a: Fraction) -> bool:
+        """Return whether the ratio is at most e**a, which is rounded down."""
+        return self.ratio <= exp_lower(a)
+
+    def reaches(self, a: Fraction) -> bool:
+        """Return whether the ratio is above e**a, but for a small share of a or of 1."""
+        less = a - (1 + a) * TOLERANCE
+        return less < 0 or self.ratio > exp_lower(less)
+
+
+class Law(ABC):
+    """A subclass is a frozen dataclass: its fields are the integers of a file."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def leak(self, part: Cone, k: int) -> Leak:
+        """Return what the channel leaks under a generator on k inputs.
+
+        Raises
+        ------
+        CertificateError
+            If a row does not sum to 1, or the generator is not one that the law is for.
+        """
+
+    def steps(self, part: Cone, k: int) -> int:
+        """Return how much work :meth:`leak` and the comparison are at most, from sizes."""
+        return 100
+
+
+def check_masses(*masses: int) -> None:
+    """Raise unless all masses are above 0 and below the whole."""
+    need(all(0 < mass < WHOLE for mass in masses), "expected a mass above 0 and below 2**62")
+
+
+def denominator_bits(masses: tuple[Fraction, ...]) -> int:
+    """Return at least the length of the common denominator of some numbers."""
+    return sum(bottom.bit_length() for bottom in {p.denominator for p in masses})

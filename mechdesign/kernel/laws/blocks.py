@@ -1,0 +1,89 @@
+"""Laws made of parts, each on some of the inputs. W is 2**62.
+
+by-component
+    A row is that of the part of its block. Two blocks are not bounded against each other, and the
+    rows of one block are those of its part: the largest ratio of a part.
+high-low
+    A protected row is that of the inner part, which has N reports. Any other row has u / (W N) on
+    each of them and (W - u) / W on its own label, which no protected row has. So ratios that are
+    bounded are those of the part, and its largest probability against u / (W N).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.exact import exp_lower
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators import Cone
+from mechdesign.kernel.laws.base import WHOLE, LargestRatio, Law, check_masses
+from mechdesign.kernel.laws.ratios import Alone, InClear, Ratios, constant
+from mechdesign.kernel.schema import Whole
+
+__all__ = ["ByComponent", "HighLow", "Part"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A law on some of the inputs, and the epsilon that it was made for."""
+
+    epsilon: Fraction
+    law: Alone | InClear
+
+    def ratios(self, k: int) -> Ratios:
+        """Return the ratios on k inputs, which its epsilon must bound."""
+        found = self.law.ratios(k)
+        keeps = self.epsilon >= 0 and found.ratio <= exp_lower(self.epsilon)
+        need(keeps, "a part leaks more than its epsilon")
+        return found
+
+
+@dataclass(frozen=True)
+class ByComponent(Law):
+    """The different parts, and which of them each block has."""
+
+    kind: ClassVar[str] = "by-component"
+    parts: tuple[Part, ...]
+    part_of_block: tuple[Whole, ...]
+
+    def leak(self, part: Cone, k: int) -> LargestRatio:
+        """Return the largest ratio of a part, each on the inputs of its blocks."""
+        asked, own = constant(part), self.part_of_block
+        need(asked.protected is None, f"{self.kind}: not for protected inputs")
+        sizes = [size for _, size in sorted(Counter(asked.block or (0,) * k).items())]
+        fits = len(own) == len(sizes) and set(own) == set(range(len(self.parts)))
+        need(fits, "the file has not one part for each block, and each part for some")
+        used = sorted(set(zip(own, sizes, strict=True)))
+        return LargestRatio(asked.exponent, max(self.parts[n].ratios(m).ratio for n, m in used))
+
+    def steps(self, part: Cone, k: int) -> int:
+        """Return the work on as many parts as there are blocks, and the inputs."""
+        most = max((each.law.steps(part, k) for each in self.parts), default=0)
+        return 20 * k + len(self.part_of_block) * most
+
+
+@dataclass(frozen=True)
+class HighLow(Law):
+    """The part of protected inputs, and u."""
+
+    kind: ClassVar[str] = "high-low"
+    inner: Part
+    uniform: Whole
+
+    def leak(self, part: Cone, k: int) -> LargestRatio:
+        """Return the larger of the ratio of the part, and most by u / W."""
+        asked = constant(part)
+        size = len(asked.guarded) if asked.protected and asked.block is None else 0
+        need(size, f"{self.kind}: for a notion of protected inputs")
+        need(size < k, "all inputs are sensitive, and some are treated otherwise")
+        check_masses(self.uniform)
+        inner = self.inner.ratios(size)
+        need(inner.most, "the inner part is not known to have two probabilities")
+        return LargestRatio(asked.exponent, max(inner.ratio, inner.most * WHOLE / self.uniform))
+
+    def steps(self, part: Cone, k: int) -> int:
+        """Return the work on the part, and the inputs."""
+        return 20 * k + self.inner.law.steps(part, k)

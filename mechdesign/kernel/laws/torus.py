@@ -1,0 +1,197 @@
+"""Noise on a torus: metric privacy of geometric and planar Laplace noise from its weights.
+
+A grid of n_1 x n_2 points with step h (a line has one row) lies on the torus of N_i = n_i + 2 m_i
+points along each side. The length |a| of a displacement a is that of its representative with the
+shortest coordinates, at most N_i / 2 in size: the sum of these for walking distances, the root of
+the sum of their squares for Euclidean ones. The file gives a weight G(r) to every length r that
+occurs, in rising order; lengths beyond its list have its last weight. Input x draws the point z
+with probability G(|z - x|) / 2**62, and reports the point of the grid nearest to z, or what a table
+replaces that by.
+
+*Rows sum to 1.* z - x runs once over all displacements, so it is enough that all weights, each as
+often as its length occurs, sum to 2**62. That is checked.
+
+*Privacy.* For neighboring lengths r < r' it is checked that max(G(r)/G(r'), G(r')/G(r)) is at most
+a lower bound on e**(epsilon h (r' - r)). Multiplied up from length to length, these give
+G(s) <= e**(epsilon h |s - t|) G(t) for all lengths s, t that occur. Shortest coordinates obey the
+triangle inequality along each side, and both lengths are norms that rise with each coordinate; so
+| |z - x| - |z - x'| | <= |x - x'|, which is at most the distance of x and x' on the grid, over h.
+Hence G(|z - x|) <= e**(epsilon d(x, x')) G(|z - x'|) for every z. What is reported depends on z
+only, and sums of such columns keep the inequality.
+
+*The leakage is attained*, but for the remap: where a margin is above 0 its side has three points or
+more, so that some point z of the grid is reported for itself alone, and has a neighbor x' one step
+off. There Q(z|z) / Q(z|x') = G(0) / G(1): the least epsilon is at least ln(G(0) / G(1)) / h.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, chain, pairwise, product, repeat, takewhile, zip_longest
+from math import isqrt
+from operator import add, mul
+from typing import ClassVar
+
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower_scaled, exp_upper
+from mechdesign.kernel.arithmetic import BITS, need
+from mechdesign.kernel.generators import Cone, Distance, Ratio
+from mechdesign.kernel.laws.base import WHOLE, Law, Leak
+from mechdesign.kernel.schema import Whole
+
+__all__ = ["GeometricNoise", "PlanarLaplace", "Torus", "TorusNoise"]
+
+SHARE = Fraction(999_999, 1_000_000)
+"""The share of its stated leakage that noise has at least. The weight of the displacement 0 is what
+all others leave, so that it may be a few units less than privacy allows."""
+
+LARGEST_STEP = 44
+"""Exponents are bounded as if they were at most this: no two weights differ by a factor e**44."""
+
+
+@dataclass(frozen=True)
+class Torus(Leak):
+    """The weights of all lengths on a torus.
+
+    Attributes
+    ----------
+    law
+        The integers of the file.
+    sides
+        Of the grid.
+    step
+        The distance h of neighbors.
+    counts
+        How often each length occurs, by its square if it is a root, in rising order.
+    remap
+        What each point is replaced by before it is reported.
+    """
+
+    law: TorusNoise
+    sides: tuple[int, int]
+    step: Fraction
+    counts: dict[int, int]
+    remap: Sequence[int]
+
+    @cached_property
+    def gaps(self) -> list[int]:
+        """By how much each length exceeds the one before at least, over 2**BITS."""
+        lengths = list(self.counts)[: len(self.law.weights)]
+        if self.law.power == 1:
+            return [(b - a) << BITS for a, b in pairwise(lengths)]
+        # the root of the shorter one is rounded down by less than 1
+        return [b - a - 1 for a, b in pairwise(isqrt(size << 2 * BITS) for size in lengths)]
+
+    def within(self, a: Fraction) -> bool:
+        """Return whether the noise is proved private for this exponent of a unit of distance."""
+        top, bottom = (a * self.step).as_integer_ratio()
+        for (w, v), gap in zip(pairwise(self.law.weights), self.gaps, strict=True):
+            bound = exp_lower_scaled(min(gap * top // bottom, LARGEST_STEP << BITS), BITS)
+            if max(w, v) << BITS > min(w, v) * bound:
+                return False
+        return True
+
+    def reaches(self, a: Fraction) -> bool:
+        """Return whether the noise leaks as much as this, but for a share of 1e-6 at most."""
+        less, ratio = SHARE * a * self.step, Fraction(*self.law.weights[:2])
+        return a == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
+
+    def sums(self) -> list[list[int]]:
+        """Return the weights of all displacements x - z, summed over rectangles from a corner.
+
+        Entry ``[i][j]`` is the sum of those with fewer than ``i`` and ``j`` steps, counted from the
+        least that there are between a point x of the grid and a point z of the torus.
+        """
+        weights = self.law.weights
+        weight_of = dict(zip_longest(self.counts, weights, fillvalue=weights[-1]))
+        down, across = (
+            [min(d % N, -d % N) ** self.law.power for d in range(1 - n - m, n + m)]
+            for n, m in zip(self.sides, self.law.margins, strict=True)
+            for N in [n + 2 * m]
+        )
+        by_row: dict[int, list[int]] = {}
+        found = [[0] * (1 + len(across))]
+        for size in down:
+            if size not in by_row:
+                row = (weight_of[size + other] for other in across)
+                by_row[size] = list(accumulate(row, initial=0))
+            found.append(list(map(add, found[-1], by_row[size])))
+        return found
+
+
+@dataclass(frozen=True)
+class TorusNoise(Law):
+    """Margins along both sides, weights by length, and what each point is replaced by."""
+
+    power: ClassVar[int]
+    margins: tuple[Whole, ...]
+    weights: tuple[Whole, ...]
+    remap: tuple[Whole, ...] | None = None
+
+    def leak(self, part: Cone, k: int) -> Torus:
+        """Return the noise, once its rows are known to sum to 1."""
+        sides, step, a = self._grid(part)
+        small = any(m and n < 3 for n, m in zip(sides, self.margins, strict=True))
+        need(not small, f"{self.kind}: a margin along a side of fewer than three points")
+        counts, weights = self._counts(sides), self.weights
+        listed = 2 <= len(weights) <= len(counts) and min(weights) > 0
+        need(listed, f"{self.kind}: not a weight above 0 for each length, or up to one")
+        total = sum(map(mul, counts.values(), chain(weights, repeat(weights[-1]))))
+        need(total == WHOLE, f"{self.kind}: the rows do not sum to 1")
+        remap = range(k) if self.remap is None else self.remap
+        need(len(remap) == k > max(remap), f"{self.kind}: the remap has not one input for each")
+        return Torus(a, self, sides, step, counts, remap)
+
+    def steps(self, part: Cone, k: int) -> int:
+        """Return the lengths, and the roots and exponentials of those with a weight, twice."""
+        sides, step, a = self._grid(part)
+        height, width = (n + 2 * m for n, m in zip(sides, self.margins, strict=True))
+        terms = min(LARGEST_STEP * len(self.weights), int(abs(a) * step * (height + width)))
+        lengths = 7 * (height // 2 + 1) * (width // 2 + 1) + 2 * (height + width)
+        return lengths + 180 * len(self.weights) + 12 * terms
+
+    def _grid(self, part: Cone) -> tuple[tuple[int, int], Fraction, Fraction]:
+        """Return the points along both sides (a line is a row), the step, and the exponent."""
+        exponents = part.exponents if isinstance(part, Ratio) and not part.prior else None
+        if not isinstance(exponents, Distance) or exponents.offset:
+            raise CertificateError(f"{self.kind}: not for the distance of this notion")
+        points, d = exponents.points, len(exponents.points[0])
+        suits = d == 1 or exponents.is_rooted == (self.power == 2)
+        need(suits, f"{self.kind}: not for the distance {exponents.name!r}")
+        need(len(self.margins) == 2, f"{self.kind}: expected a margin for each side")
+        m = len(points) if d == 1 else len([*takewhile(lambda p: p[0] == points[0][0], points)])
+        axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-d:]
+        step = sum(points[min(1, len(points) - 1)], -sum(points[0], Fraction(0)))
+        even = all(b - a == step for axis in axes for a, b in pairwise(axis))
+        even = even and step > 0 and list(points) == list(product(*axes))
+        need(even, "noise needs a grid, or equally spaced numbers in rising order")
+        return (len(points) // m, m), step, exponents.per_unit
+
+    def _counts(self, sides: tuple[int, int]) -> dict[int, int]:
+        """Return how often each length occurs: sums of steps, or of their squares, rising."""
+        around = (n + 2 * m for n, m in zip(sides, self.margins, strict=True))
+        down, across = (Counter(min(d, N - d) ** self.power for d in range(N)) for N in around)
+        found: Counter[int] = Counter()
+        for (a, times), (b, again) in product(down.items(), across.items()):
+            found[a + b] += times * again
+        return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class GeometricNoise(TorusNoise):
+    """For walking distances, and for those of numbers."""
+
+    kind: ClassVar[str] = "geometric-noise"
+    power: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class PlanarLaplace(TorusNoise):
+    """For straight distances."""
+
+    kind: ClassVar[str] = "planar-laplace"
+    power: ClassVar[int] = 2

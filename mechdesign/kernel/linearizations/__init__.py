@@ -1,0 +1,15 @@
+"""The linearizations: an objective as linear costs with a join, or one convex gain."""
+
+from __future__ import annotations
+
+from mechdesign.kernel.linearizations.boxes import Boxes
+from mechdesign.kernel.linearizations.costs import Costs
+from mechdesign.kernel.linearizations.decoders import Decoders
+from mechdesign.kernel.linearizations.estimator import Estimator
+from mechdesign.kernel.linearizations.gain import AsGain
+from mechdesign.kernel.linearizations.readings import Readings
+
+__all__ = ["AsGain", "Boxes", "Costs", "Decoders", "Estimator", "Linearizations", "Readings"]
+
+Linearizations = Costs | Decoders | Readings | Boxes | Estimator | AsGain
+"""A linearization, of one of the kinds."""

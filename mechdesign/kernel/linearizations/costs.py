@@ -1,0 +1,41 @@
+"""A mean loss: a node for each output, with the cost w_x D_y[x].
+
+A column has the cost of its output, and with free outputs the cheapest: safe prices of all nodes,
+entry by entry the least, are safe either way. Costs are the lower ends of the table, as w >= 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import BITS, expect, known, need, over_one_denominator
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.proof import Linearization, Program
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class Costs(Linearization):
+    """A mean loss, as it is."""
+
+    kind: ClassVar[str] = "costs"
+
+    def __call__(self, statement: Statement) -> Program:
+        """Return a node for each output."""
+        words = "costs are for a mean loss"
+        aim = expect(statement.objective, Loss, words)
+        weights, whole = over_one_denominator(known(aim.weights, words))
+        need(len(weights) == statement.k and min(weights) >= 0, "expected weights >= 0")
+        losses, unit = aim.costs, whole * aim.costs.denominator
+        nodes = [
+            [(w * c << BITS) // unit for w, c in zip(weights, losses.lower(y), strict=True)]
+            for y in range(losses.n_outputs)
+        ]
+        return Program(Fraction(0), nodes)
+
+    def steps(self, statement: Statement) -> int:
+        """Return the entries of the table of losses."""
+        aim = statement.objective
+        return statement.k * (aim.costs.n_outputs if isinstance(aim, Loss) else 1)

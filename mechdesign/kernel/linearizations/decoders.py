@@ -1,0 +1,67 @@
+"""A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
+
+For every s, -(v . q)**2 / (p . q) <= s**2 p . q - 2 s v . q, with equality at s = v . q / p . q, a
+mean of the numbers v_x / p_x and so between the least and the largest of them. (Where p . q is 0,
+so is v . q, and the costs of all s are 0.) A column has the cost c(s) = s**2 p - 2 s v of that s.
+Between nodes s**2 is its chord less (s - s_i) (s_{i+1} - s): the join of parabolas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import BITS, expect, lattice, need
+from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.proof import Cost, Linearization, Program, parabolas
+from mechdesign.kernel.statement import Statement
+
+
+def costs_between(
+    s: Sequence[Fraction], p: Sequence[Fraction], v: Sequence[Fraction]
+) -> tuple[list[Cost], list[Cost]]:
+    """Return s_i**2 p - s_i v rounded down, and (s_{i+1} - s_i)**2 p rounded up."""
+    need(len(s) > 1 and all(a < b for a, b in pairwise(s)), "nodes do not rise")
+    (mass, value), whole = lattice((p, v))
+    costs, bent = [], []
+    for a, b in (t.as_integer_ratio() for t in s):
+        bottom = b * b * whole
+        costs.append(
+            [((a * a * m - a * b * f) << BITS) // bottom for m, f in zip(mass, value, strict=True)]
+        )
+    for a, b in ((t - r).as_integer_ratio() for r, t in pairwise(s)):
+        bottom = b * b * whole
+        bent.append([-((-a * a * m << BITS) // bottom) for m in mass])
+    return costs, bent
+
+
+@dataclass(frozen=True)
+class Decoders(Linearization):
+    """A gain of one square: nodes that reach from the least to the largest decoder."""
+
+    kind: ClassVar[str] = "decoders"
+    nodes: tuple[Fraction, ...]
+
+    def __call__(self, statement: Statement) -> Program:
+        """Return a node for each decoder."""
+        words = "decoders are for a gain of squares"
+        aim = expect(statement.objective, GainObjective, words)
+        form, p = expect(aim.form, Squares, words), aim.form.p
+        one = len(form.vectors) == 1 and form.weights is None
+        need(one, "decoders are for a gain of one square")
+        v = form.vectors[0]
+        finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
+        need(finite and any(p), "the gain may be infinite")
+        ends = [a / b for a, b in zip(v, p, strict=True) if b]
+        costs, bent = costs_between(self.nodes, p, [2 * a for a in v])
+        reach = self.nodes[0] <= min(ends) and max(ends) <= self.nodes[-1]
+        need(reach, "decoders do not reach all values")
+        return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
+
+    def steps(self, statement: Statement) -> int:
+        """Return the entries of the nodes and what is between them."""
+        return 4 * statement.k * len(self.nodes)

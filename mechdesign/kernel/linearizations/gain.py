@@ -1,0 +1,23 @@
+"""A convex gain, as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import expect
+from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.proof import Linearization, Program
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class AsGain(Linearization):
+    """Nothing to do."""
+
+    kind: ClassVar[str] = "gain"
+
+    def __call__(self, statement: Statement) -> Program:
+        """Return the gain."""
+        aim = expect(statement.objective, GainObjective, "expected a gain as the objective")
+        return Program(aim.constant, gain=aim.form)

@@ -1,0 +1,153 @@
+"""From words to a statement: the tables of a problem, and what they mean.
+
+:func:`compile_problem` is the only way from a problem in a file to what is proved about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators import Cone, distribution
+from mechdesign.kernel.limits import Limit
+from mechdesign.kernel.names.base import NamedObjective, Notion
+from mechdesign.kernel.names.domains import Domain, Inputs, check_different
+from mechdesign.kernel.names.notions import Notions, OwnNotion
+from mechdesign.kernel.names.objectives import Objectives, OwnObjective
+from mechdesign.kernel.schema import Label
+from mechdesign.kernel.statement import Statement
+
+__all__ = [
+    "Compiled",
+    "Domain",
+    "Inputs",
+    "NamedObjective",
+    "Notion",
+    "Notions",
+    "Objectives",
+    "OwnNotion",
+    "OwnObjective",
+    "Parts",
+    "ProblemTable",
+    "compile_problem",
+]
+
+
+@dataclass(frozen=True)
+class ProblemTable:
+    """A problem in words.
+
+    Attributes
+    ----------
+    domain, prior
+        The inputs.
+    privacy, utility
+        What is asked, and what is optimized.
+    outputs
+        The outputs that are allowed; None where the optimizer chooses them.
+    constraints
+        Of a user's own: text, which a file only quotes.
+    """
+
+    domain: Domain
+    prior: tuple[Fraction, ...] | None = None
+    privacy: tuple[Notions, ...] = ()
+    utility: Objectives | None = None
+    outputs: tuple[Label, ...] | None = None
+    constraints: tuple[str, ...] = ()
+
+    def steps(self) -> int:
+        """Return how much work it is to compile it, from sizes."""
+        k, parts = self.domain.size, (*self.privacy, self.utility)
+        pairs = sum(isinstance(p, Notion | NamedObjective) and p.of_pairs for p in parts)
+        return 10 * k * (1 + len(parts)) + 2 * k * k * pairs
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The generators and the limits of one notion, by their places in a statement."""
+
+    cone: range
+    limits: range
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a problem means.
+
+    Attributes
+    ----------
+    table
+        The problem in words.
+    inputs
+        Its inputs.
+    statement
+        What is asked.
+    parts
+        Which generators and limits are those of each notion.
+    """
+
+    table: ProblemTable
+    inputs: Inputs
+    statement: Statement
+    parts: tuple[Parts, ...]
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The inputs."""
+        return self.inputs.labels
+
+    @property
+    def outputs(self) -> tuple[Any, ...] | None:
+        """The outputs that are allowed; None where the optimizer chooses them."""
+        return self.table.outputs
+
+    def alone(self, notion: Notion) -> Statement:
+        """Return the statement that asks for one notion only, without an objective.
+
+        A notion may be one of the problem at another leakage: ``notion.at(leakage)``.
+        """
+        cone, limits = _asked(notion, self.inputs)
+        return replace(self.statement, cone=cone, limits=limits, objective=None)
+
+
+def compile_problem(table: ProblemTable) -> Compiled:
+    """Return the statement of a problem.
+
+    Raises
+    ------
+    CertificateError
+        If it contradicts itself.
+    """
+    k, prior = table.domain.size, table.prior
+    inputs = table.domain.inputs(None if prior is None else distribution(prior, k))
+    cone, limits, parts = list[Cone](), list[Limit](), list[Parts]()
+    for notion in table.privacy:
+        notion.check()
+        more, sums = _asked(notion, inputs)
+        places = range(len(cone), len(cone) + len(more))
+        parts.append(Parts(places, range(len(limits), len(limits) + len(sums))))
+        cone += more
+        limits += sums
+    aim, sign = None, 1
+    if table.outputs is not None:
+        need(table.outputs, "the problem in the file allows no output")
+        check_different(table.outputs, "output")
+    if table.utility is not None:
+        aim, sign = table.utility.form(inputs, table.outputs), table.utility.sign
+    statement = Statement(k, tuple(cone), tuple(limits), aim, sign)
+    return Compiled(table, inputs, statement, tuple(parts))
+
+
+def _asked(notion: Notion, inputs: Inputs) -> tuple[tuple[Cone, ...], tuple[Limit, ...]]:
+    """Return what a notion asks, checked to be of the inputs."""
+    try:
+        cone, limits = notion.asked(inputs)
+    except ArithmeticError as error:
+        raise CertificateError(f"{notion.name}: {error}") from None
+    for part in (*cone, *limits):
+        part.check(inputs.size)
+    return cone, limits

@@ -1,0 +1,25 @@
+"""The oracles: each makes prices safe."""
+
+from __future__ import annotations
+
+from mechdesign.kernel.oracles.entropy import Entropy
+from mechdesign.kernel.oracles.knapsack import Knapsack
+from mechdesign.kernel.oracles.line import Line
+from mechdesign.kernel.oracles.one_budget import OneBudget
+from mechdesign.kernel.oracles.orthant import Orthant
+from mechdesign.kernel.oracles.products import Products
+from mechdesign.kernel.oracles.rays import Rays
+
+__all__ = [
+    "Entropy",
+    "Knapsack",
+    "Line",
+    "OneBudget",
+    "Oracles",
+    "Orthant",
+    "Products",
+    "Rays",
+]
+
+Oracles = Orthant | Line | OneBudget | Knapsack | Rays | Products | Entropy
+"""An oracle, of one of the kinds."""

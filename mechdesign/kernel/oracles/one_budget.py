@@ -1,0 +1,111 @@
+"""Ratios inside blocks: the cheapest column for a cost and prices is found in closed form.
+
+Let B be a block of inputs, t the least entry of q in B, and M_x >= 1 the largest bound on q_x / q_z
+over z in B, of all ratios of the cone together. Then t <= q_x <= M_x t. (Where there is no M_x the
+price of x is lowered to its cost, and q_x >= t is used alone.) So with d = c - u, weights n >= 0
+and any level at which e = d - level n is >= 0 where there is no M_x,
+
+    (d - level n) . q  >=  t W,    W = Sum_x e_x + Sum_x (M_x - 1) min(0, e_x),
+
+on the block, as e_x q_x >= e_x t where e_x >= 0, and e_x q_x >= e_x M_x t elsewhere. Where W >= 0,
+u + level n is safe there. W is concave and falls in the level, so that Newton's steps find the
+largest such level; what W is short of 0 in the end is taken from the prices, as t W >= W n . q /
+n(B) for W < 0. Where n is 0 on a block, its first input has the weight 1. Outside of all blocks a
+price is at most the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mechdesign.kernel.generators import Constant
+from mechdesign.kernel.oracles.common import GRID, ceilings, direction, parts_of
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import Cost, Ends, Oracle, Program
+from mechdesign.kernel.statement import Statement
+
+ONE = 1 << GRID
+
+NEWTON = 40
+"""Steps of Newton's method at most; what is left then is taken from the prices."""
+
+
+TURNS = 8
+"""How often prices are raised: where one of an input without M_x meets its cost, that of the others
+goes on."""
+
+
+@dataclass(frozen=True)
+class OneBudget(Oracle):
+    """Linear costs under ratios inside blocks."""
+
+    kind: ClassVar[str] = "one-budget"
+    blocks: tuple[tuple[int, ...], ...] | None = None
+    direction: Numbers | None = None
+
+    def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
+        """Return the closed form. Levels and prices are rounded down, M up."""
+        weights = direction(statement, self.direction)
+        parts = []
+        for block in parts_of(self.blocks, statement.k):
+            n = [weights[x] for x in block]
+            n = n if any(n) else [1, *n[1:]]
+            raised = [m and m - ONE for m in ceilings(statement, block)]
+            parts.append((block, n, raised, max(n).bit_length()))
+
+        def price(cost: Cost, prices: Cost, *_: object) -> Cost:
+            safe = [min(a, b) for a, b in zip(cost, prices, strict=True)]
+            for block, n, raised, bits in parts:
+                u = [
+                    safe[x] if m is None else prices[x] for x, m in zip(block, raised, strict=True)
+                ]
+                along = n
+                for turn in range(TURNS):
+                    d = [cost[x] - v << bits for x, v in zip(block, u, strict=True)]
+                    if turn:
+                        along = [
+                            w if m or e >> bits > 1 else 0
+                            for w, m, e in zip(n, raised, d, strict=True)
+                        ]
+                    level = _level(d, along, raised) if any(along) else 0
+                    u = [v + (level * w >> bits) for v, w in zip(u, along, strict=True)]
+                    if (turn and level <= 0) or None not in raised:
+                        break
+                for x, v in zip(block, u, strict=True):
+                    safe[x] = v
+            return safe
+
+        return price
+
+    def steps(self, statement: Statement, program: Program) -> int:
+        """Return a bound for each pair of inputs that are told apart, and Newton's steps."""
+        k, ratios, kinds = statement.k, statement.ratios, 1
+        for part in ratios:
+            e, masses = part.exponents, set(part.prior or (0,))
+            apart = 2 * len(set(e.block or (0,))) if isinstance(e, Constant) else k
+            kinds = min(k, kinds * apart * len(masses))
+        pairs = len(ratios) * (20 * k + 40 * kinds**2)
+        return pairs + 12 * TURNS * k * len(program.nodes or ())
+
+
+def _level(d: list[int], n: list[int], raised: list[int | None]) -> int:
+    """Return the largest level with W >= 0, rounded down, over the unit that d is over."""
+    free = zip(d, n, raised, strict=True)
+    cap = min((a // b for a, b, m in free if m is None and b), default=None)
+    level = 0 if cap is None else min(0, cap)
+    whole, total = sum(n), sum(d)
+    for step in range(NEWTON):
+        rest, column = total - level * whole << GRID, whole << GRID
+        for a, b, m in zip(d, n, raised, strict=True):
+            if m and (e := a - level * b) < 0:
+                rest += e * m
+                column += b * m
+        if step and rest >= 0:
+            break
+        if step == NEWTON - 1:
+            return level + (rest // (whole << GRID))
+        level += rest // column
+        level = level if cap is None else min(level, cap)
+    return level

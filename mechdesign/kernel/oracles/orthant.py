@@ -1,0 +1,24 @@
+"""After multipliers of rows nothing is left to do: a cost is a safe price, as it is.
+
+Prices u = c have u . q <= c . q for every q >= 0, and for every other q too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mechdesign.kernel.proof import Cost, Ends, Oracle
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class Orthant(Oracle):
+    """Linear costs, with multipliers or none."""
+
+    kind: ClassVar[str] = "orthant"
+
+    def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
+        """Return the cost as the safe prices, exactly."""
+        return lambda cost, *_: cost

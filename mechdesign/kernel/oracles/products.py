@@ -1,0 +1,182 @@
+"""A gain of squares q'Bq / (p . q), by products of rows: no rays, for any number of inputs.
+
+Forms f that are >= 0 on private columns have products that are. With multipliers w >= 0, n unknowns
+q_x, and v = -u, let
+
+    T  =  (p v' + v p') / 2 - B - Sum w (f f' + f' f) / 2 + c diag(s)**2 / n
+
+be positive definite, where s_x q_x <= p . q for private columns. Then q'Tq >= 0, and
+
+    q'Bq  <=  (v . q) (p . q) - Sum w (f . q) (f' . q) + (c / n) Sum_x (s_x q_x)**2
+          <=  (v . q) (p . q) + c (p . q)**2:
+
+u - c p is safe. Such s are p_x + Sum_{z != x} p_z / M_xz over the bounds q_x <= M_xz q_z. Entries
+of T are rounded down, as q >= 0.
+
+Forms are pairs: (x, x) is q_x, and (x, z) is M_xz q_z - q_x. The number k stands for p' . q of the
+prior p' of ``lift``: (x, k) is high p' . q - q_x, and (k, z) is q_z / low - p' . q.
+
+With ``levels`` let M be the largest of all bounds on ratios, all of which there are. The gain is
+convex, so it is enough to prove the claim on the rays of the larger cone q_x <= M q_z. In those
+every entry is t or M t for a further unknown t, number k + 1 among the forms, and
+(q_x - t)(t - q_x / M) = 0 may have any multiplier; t <= p . q, as p sums to 1. Only the rows of the
+larger cone are forms then: every M_xz is M, and there is no lift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import UNIT, expect, known, need, scaled
+from mechdesign.kernel.gains import Gain, Squares
+from mechdesign.kernel.generators import distribution
+from mechdesign.kernel.oracles.common import GRID, lift_ends
+from mechdesign.kernel.packed import Numbers, Places, Weights
+from mechdesign.kernel.proof import Cost, Oracle, Program
+from mechdesign.kernel.statement import Statement
+
+Form = dict[int, Fraction]
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class Products(Oracle):
+    """A gain of squares, c, and multipliers of products of two forms of a list."""
+
+    kind: ClassVar[str] = "products"
+    surplus: Fraction
+    forms: tuple[tuple[int, int], ...]
+    left: Places
+    right: Places
+    weight: Weights
+    lift: tuple[Fraction, ...] | None = None
+    levels: Numbers | None = None
+
+    def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
+        """Return u - c p, rounded down; entries of T are rounded down too."""
+        gain = expect(gain, Squares, "products are for a gain of squares")
+        k, c, p = statement.k, self.surplus, distribution(gain.p, statement.k)
+        need(c >= 0, "expected a surplus >= 0")
+        ratio = self._bounds(statement)
+        ends = (0, None) if self.lift is None else lift_ends(statement, self.lift)
+        forms = [self._form(k, ratio, ends, x, z) for x, z in self.forms]
+        n = k if self.levels is None else k + 1
+        terms = [(b, _form(v), _form(v)) for b, v in zip(gain.numbers, gain.vectors, strict=True)]
+        terms.append((ONE, _form([Fraction(u, UNIT) for u in prices]), _form(p)))
+        for x in range(k):
+            bounds = [(w, ratio(x, z)) for z, w in enumerate(p)]
+            share = {x: sum([w / m for w, m in bounds if m is not None], Fraction(0))}
+            terms.append((-c / n, share, share))
+        lengths = {len(self.left), len(self.right), len(self.weight)}
+        need(len(lengths) == 1, "the lists of products differ in length")
+        need(max([*self.left, *self.right], default=-1) < len(forms), "no such form")
+        for i, j, weight in zip(self.left, self.right, self.weight, strict=True):
+            need(weight >= 0, "a negative multiplier of a product")
+            terms.append((Fraction(weight), forms[i], forms[j]))
+        if self.levels is not None:
+            need(len(self.levels) == k, "expected a level for each input")
+            low = ONE / (ratio(0, 1) or ONE)
+            terms.append((-c / n, {k: ONE}, {k: ONE}))
+            for x, level in enumerate(map(Fraction, self.levels)):
+                terms.append((-level, {x: ONE, k: -ONE}, {x: low, k: -ONE}))
+        need(_positive(_rest(n, terms)), "the products do not prove the claim")
+        return [u - scaled(c * w, up=True) for u, w in zip(prices, p, strict=True)]
+
+    def steps(self, statement: Statement, program: Program) -> int:
+        """Return the bounds, the products, and elimination."""
+        k, squares = statement.k, 0
+        if isinstance(program.gain, Squares):
+            squares = sum([20 * sum(map(bool, v)) ** 2 for v in program.gain.vectors])
+        entries = k + 1 if self.lift else 2
+        products = 40 * entries**2 * len(self.weight) + 20 * entries * len(self.forms)
+        return k * k * (60 + 4 * k) + squares + products
+
+    def _bounds(self, statement: Statement) -> Callable[[int, int], Fraction | None]:
+        """Return M_xz; with levels the largest for every pair. Rounded up: the cone grows."""
+        k = statement.k
+
+        def ratio(x: int, z: int) -> Fraction | None:
+            bound = ONE if x == z else statement.ratio(x, z)
+            return bound and Fraction(scaled(bound, up=True, bits=GRID), 1 << GRID)
+
+        if self.levels is None:
+            return ratio
+        need(self.lift is None, "levels are for ratios alone")
+        all_bounds = [ratio(x, z) for x in range(k) for z in range(k)]
+        most = max(known(bound, "levels need a bound on every ratio") for bound in all_bounds)
+        return lambda x, z: ONE if x == z else most
+
+    def _form(
+        self,
+        k: int,
+        ratio: Callable[[int, int], Fraction | None],
+        ends: tuple[int, int | None],
+        x: int,
+        z: int,
+    ) -> Form:
+        """Return a linear form that is >= 0 on every private column, or ray of the larger cone."""
+        need(max(x, z) < k or x != z, "a form names no entry")
+        need(max(x, z) < k + (1 if self.levels is None else 2), "a form names no input")
+        if x == z:
+            return {x: ONE}
+        factor = None
+        if k + 1 in (x, z):  # the least entry
+            need(k not in (x, z), "levels are for ratios alone")
+            factor = ONE if x == k + 1 else ratio(0, 1)
+        elif x == k:
+            factor = Fraction(1 << GRID, ends[0]) if ends[0] else None
+        elif z == k:
+            factor = None if ends[1] is None else Fraction(ends[1], 1 << GRID)
+        else:
+            factor = ratio(x, z)
+        factor = known(factor, "a form is of a row that does not exist")
+        found = {y: factor * v for y, v in self._entry(k, z)}
+        for y, v in self._entry(k, x):
+            found[y] = found.get(y, Fraction(0)) - v
+        return found
+
+    def _entry(self, k: int, x: int) -> list[tuple[int, Fraction]]:
+        """Return the form of an entry: of an input, of p' . q for k, of the least one for k + 1."""
+        if x == k:
+            return [(y, v) for y, v in enumerate(self.lift or ()) if v]
+        return [(min(x, k), ONE)]
+
+
+def _form(v: Sequence[Fraction]) -> Form:
+    return {x: a for x, a in enumerate(v) if a}
+
+
+def _rest(n: int, terms: list[tuple[Fraction, Form, Form]]) -> list[list[int]]:
+    """Return the symmetric matrix of minus a sum of products of two forms, rounded down."""
+    T = [[Fraction(0)] * n for _ in range(n)]
+    for weight, one, other in terms:
+        for x, a in one.items():
+            half = weight * a / 2
+            for z, b in other.items():
+                product = half * b
+                T[x][z] -= product
+                T[z][x] -= product
+    return [[scaled(v) for v in row] for row in T]
+
+
+def _positive(T: list[list[int]]) -> bool:
+    """Return whether elimination shows that a symmetric matrix is positive definite.
+
+    The rest S - r r' / pivot is rounded, so that no entry is off by 1. A symmetric matrix of k rows
+    with such entries is at most k times the identity, which is subtracted: numbers stay short.
+    """
+    k = len(T)
+    for n, top in enumerate(T):
+        pivot, tail = top[n], top[n + 1 :]
+        if pivot <= 0:
+            return False
+        for x in range(n + 1, k):
+            row, factor = T[x], T[x][n]
+            row[n + 1 :] = [
+                a - factor * b // pivot for a, b in zip(row[n + 1 :], tail, strict=True)
+            ]
+            row[x] -= k
+    return True

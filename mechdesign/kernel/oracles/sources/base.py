@@ -1,0 +1,113 @@
+"""What a source of rays is: rays of a cone that holds every private column."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mechdesign.kernel.gains import Gain
+from mechdesign.kernel.oracles.common import GRID, ceilings
+from mechdesign.kernel.proof import Cost
+from mechdesign.kernel.statement import Statement
+from mechdesign.resources import check_size
+
+ONE = 1 << GRID
+
+GAINS = "the rays of this source are for gains"
+
+Ray = Sequence[int]
+"""A ray, times any number > 0."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rays, and what they leave out.
+
+    Attributes
+    ----------
+    rays
+        Integers >= 0.
+    claim
+        A number c, over UNIT and some integer: no ray that is not listed needs more than c of the
+        direction. None where all rays are listed.
+    rest
+        Where every column is a mixture of the rays and some more, e >= 0, linear in the column:
+        from D >= 0 coefficients of a linear form that is at least D . e on all private columns.
+    """
+
+    rays: Sequence[Ray]
+    claim: tuple[int, int] | None = None
+    rest: Callable[[list[int]], list[int]] | None = None
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What rays are for: a gain, the prices, and the direction."""
+
+    gain: Gain
+    prices: Cost
+    direction: list[int]
+
+
+class Source(ABC):
+    """A source of rays. Each states which cone they generate, and why it is large enough."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def __call__(self, statement: Statement, ask: Ask | None) -> Found:
+        """Return the rays, for a gain, or for linear costs (None).
+
+        Raises
+        ------
+        CertificateError
+            If it is not for the statement, or for what is asked.
+        """
+
+    @abstractmethod
+    def count(self, statement: Statement) -> int:
+        """Return how many rays there are, about."""
+
+    def steps(self, statement: Statement) -> int:
+        """Return how much work it is to list them, from sizes."""
+        return 4 * statement.k * (self.count(statement) + 10 * statement.k)
+
+
+def limited(count: int) -> None:
+    """Raise LimitError if there are more rays than a reader allows."""
+    check_size("rays", count, "rays of a certificate")
+
+
+def units(
+    statement: Statement, blocks: Sequence[Sequence[int]]
+) -> tuple[list[Ray], list[list[int | None]]]:
+    """Return inputs that no ratio bounds in their block, each alone; and all bounds by block."""
+    bounds = [ceilings(statement, block) for block in blocks]
+    limits = {
+        x: m
+        for block, found in zip(blocks, bounds, strict=True)
+        for x, m in zip(block, found, strict=True)
+    }
+    k = statement.k
+    alone: list[Ray] = [[int(x == z) for z in range(k)] for x in range(k) if limits.get(x) is None]
+    return alone, bounds
+
+
+def bounded(statement: Statement, block: Sequence[int]) -> list[int]:
+    """Return the inputs of a block that some ratio bounds by every other of its inputs."""
+    known = [part.exponents.at for part in statement.ratios]
+
+    def is_bounded(x: int) -> bool:
+        return all(x == z or any(at(x, z, up=True) is not None for at in known) for z in block)
+
+    return [x for x in block if is_bounded(x)]
+
+
+def spread(k: int, block: Sequence[int], entries: Sequence[int]) -> Ray:
+    """Return a ray that is 0 outside of a block."""
+    found = [0] * k
+    for x, v in zip(block, entries, strict=True):
+        found[x] = v
+    return found

@@ -1,0 +1,182 @@
+"""Rays of subsets that a walk cannot rule out, for a gain that splits and a claimed c.
+
+A ray is 1 on a set S of inputs of a block B, and low on the rest of B. With
+t(S) = p . q = low p(B) + (1 - low) p(S), let G(t, S) = Sum_x t h_x(q_x / t) + u . q - c t: the ray
+needs no more than c if G(t(S), S) <= 0. Every t h(q / t) is convex in t. So for
+t(S) = (1 - s) a + s b and multipliers m_a, m_b
+
+    G(t(S), S)  <=  max over t = a, b of G(t, S) + m_t (t(S) - t),  plus (b - a) (m_b - m_a)+ / 4,
+
+as (1 - s) m_a (t(S) - a) + s m_b (t(S) - b) = s (1 - s) (b - a) (m_a - m_b). At a fixed t this is a
+sum over inputs of a number for raised or not: where its largest completion is <= 0 at both ends, or
+t(S) would leave [a, b], the walk stops. Of inputs that nothing tells apart the first are raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import ClassVar
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import UNIT, known, need, over_one_denominator, scaled
+from mechdesign.kernel.gains import Entropy, Squares
+from mechdesign.kernel.oracles.common import parts_of
+from mechdesign.kernel.oracles.sources.base import (
+    GAINS,
+    ONE,
+    Ask,
+    Found,
+    Ray,
+    Source,
+    limited,
+    spread,
+    units,
+)
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.statement import Statement
+from mechdesign.resources import check_size, current
+
+GRID = 1 << 100
+STEPS_PER_PLACE = 30
+"""Steps that a place takes which a walk visits; all walks of a file together may take the limit."""
+
+Side = tuple[Fraction, Fraction, int, list[int]]
+"""An end t, its multiplier, the number with nothing raised, and what raising each input adds."""
+
+
+@dataclass(frozen=True)
+class Walk(Source):
+    """``surplus`` c; ``ends`` inner ends of t and ``slopes`` of all ends, for each block."""
+
+    kind: ClassVar[str] = "walk"
+    surplus: Fraction
+    ends: tuple[tuple[Fraction, ...], ...]
+    slopes: tuple[Numbers, ...]
+    blocks: tuple[tuple[int, ...], ...] | None = None
+
+    def __call__(self, statement: Statement, ask: Ask | None) -> Found:
+        """Return the rays that may need more than the surplus, and the surplus as a claim."""
+        ask = known(ask, GAINS)
+        blocks = parts_of(self.blocks, statement.k)
+        need(len(blocks) == len(self.ends) == len(self.slopes), "expected ends for each block")
+        rays, bounds = units(statement, blocks)
+        claims = zip(blocks, bounds, self.ends, self.slopes, strict=True)
+        places = iter(range(current().steps // STEPS_PER_PLACE))
+        for block, limits, inner, slopes in claims:
+            for ray in self._of_block(ask, statement.k, block, limits, inner, slopes, places):
+                rays.append(ray)
+                limited(len(rays))
+        surplus = self.surplus * UNIT / _scale(ask)
+        return Found(rays, claim=(surplus.numerator, surplus.denominator))
+
+    def _of_block(
+        self,
+        ask: Ask,
+        k: int,
+        block: Sequence[int],
+        limits: Sequence[int | None],
+        inner: Sequence[Fraction],
+        slopes: Numbers,
+        places: Iterator[int],
+    ) -> Iterator[Ray]:
+        gain, prices = ask.gain, ask.prices
+        if not isinstance(gain, Squares | Entropy):
+            raise CertificateError("a walk is for gains that split")
+        tops = {m for m in limits if m is not None}
+        need(len(tops) == 1 and min(tops) > ONE, "expected one budget in a block")
+        low, inputs = Fraction(ONE, min(tops)), [x for x, m in zip(block, limits, strict=True) if m]
+        least = low * sum(gain.p[x] for x in block)
+        mass = [(1 - low) * gain.p[x] for x in inputs]
+        ends = [least, *inner, least + sum(mass)]
+        rising = least > 0 and all(a <= b for a, b in pairwise(ends))
+        need(rising and len(slopes) == len(ends), "the ends do not rise, or lack a slope")
+        sides: list[Side] = []
+        for t, m in zip(ends, map(Fraction, slopes), strict=True):
+            down = {x: _worth(gain, prices, x, low, t) for x in block}
+            start = scaled(m * (least - t) - self.surplus * t, up=True) + sum(down.values())
+            added = [
+                _worth(gain, prices, x, Fraction(1), t) - down[x] + scaled(m * w, up=True)
+                for x, w in zip(inputs, mass, strict=True)
+            ]
+            sides.append((t, m, start, added))
+        for left, right in pairwise(sides):
+            for raised in _walk(gain, prices, inputs, mass, least, left, right, places):
+                yield spread(k, block, [min(tops) if x in raised else ONE for x in block])
+
+    def count(self, statement: Statement) -> int:
+        """Return a count that a walk with a fitting surplus has."""
+        return statement.k**2
+
+    def steps(self, statement: Statement) -> int:
+        """Return the gains at all ends; what is visited is limited by itself."""
+        return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
+
+
+def _scale(ask: Ask) -> Fraction:
+    """Return N > 0, where the direction is N p."""
+    p = getattr(ask.gain, "p", ())
+    scale = Fraction(sum(ask.direction)) / sum(p) if any(p) else Fraction(0)
+    along = scale > 0 and [scale * v for v in p] == ask.direction
+    need(along, "expected the weights of the gain as the direction")
+    return scale
+
+
+def _worth(gain: Squares | Entropy, prices: Sequence[int], x: int, q: Fraction, t: Fraction) -> int:
+    """Return t h(q / t) + u q over UNIT, rounded up: h is convex, so at most at a neighbor."""
+    r = q / t
+    a = Fraction(r.numerator * GRID // r.denominator, GRID)
+    h = gain.split(x)
+    top = t * max(h(a), h(a + Fraction(1, GRID))) + prices[x] * q
+    return -(-top.numerator // top.denominator)
+
+
+def _walk(
+    gain: Squares | Entropy,
+    prices: Sequence[int],
+    inputs: Sequence[int],
+    mass: Sequence[Fraction],
+    least: Fraction,
+    left: Side,
+    right: Side,
+    places: Iterator[int],
+) -> Iterator[set[int]]:
+    (t, m, a, one), (t2, m2, b, other) = left, right
+    slack = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True)
+    a, b = a + slack, b + slack
+    root = max(a + sum(v for v in one if v > 0), b + sum(v for v in other if v > 0))
+    n = len(inputs)
+    order = sorted(
+        range(n),
+        key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -mass[i], prices[inputs[i]]),
+    )
+    after = list(range(1, n + 1))  # where to go on if an input is not raised
+    for d in reversed(range(n - 1)):
+        x, z = inputs[order[d]], inputs[order[d + 1]]
+        same = prices[x] == prices[z] and gain.p[x] == gain.p[z]
+        if same and gain.alike(x, z):
+            after[d] = after[d + 1]
+    one, other = [one[i] for i in order], [other[i] for i in order]
+    (begin, end, start, *masses), _ = over_one_denominator(
+        [t, t2, least, *(mass[i] for i in order)]
+    )
+    rest_one = [*accumulate((max(0, v) for v in reversed(one)), initial=0)][::-1]
+    rest_other = [*accumulate((max(0, v) for v in reversed(other)), initial=0)][::-1]
+    rest = [*accumulate(reversed(masses), initial=0)][::-1]
+    stack: list[tuple[int, int, int, int, tuple[int, ...]]] = [(0, a, b, start, ())]
+    while stack:
+        d, a, b, total, raised = stack.pop()
+        if next(places, None) is None:
+            check_size("steps", current().steps + 1, "a walk over subsets")
+        if max(a + rest_one[d], b + rest_other[d]) <= 0:
+            continue
+        if total > end or total + rest[d] < begin:
+            continue
+        if d == n:
+            yield set(raised)
+            continue
+        stack.append((after[d], a, b, total, raised))
+        more = (*raised, inputs[order[d]])
+        stack.append((d + 1, a + one[d], b + other[d], total + masses[d], more))

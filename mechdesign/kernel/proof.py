@@ -1,0 +1,273 @@
+"""The one inequality, and the five slots of a certificate.
+
+Let F(Q) = constant + Sum_y f(q_y) be minimized over channels whose columns lie in a cone. Prices u
+are **safe** if f(q) >= u . q for every q of the cone and every cost f that a column may have. Then
+
+    F(Q)  >=  constant + Sum_y u . q_y  =  constant + Sum_x u_x,
+
+as the columns sum to 1. Limits Sum_y h_i(q_y) <= L_i with multipliers m_i >= 0 add Sum m_i h_i to
+f, and cost Sum m_i L_i. That is all; the rest is how safe prices are found.
+
+1. ``relaxations`` take the statement to others whose optimum is not larger.
+2. ``linearization`` writes F with costs that oracles take: finitely many linear costs, the *nodes*
+   (with a join), or one convex gain, f = -g.
+3. ``multipliers`` w >= 0 of rows g of the cone, and of the parts of limits, by node: the cost c
+   becomes c + w g, which is not larger on the cone. (max_j A_j . q is at least any mixture of the
+   A_j . q; what a node lacks of the largest sum m of its multipliers goes to A_0.)
+4. ``prices``, any, of no meaning for soundness, and
+5. the ``oracle``, which makes them safe, node by node.
+
+**The join.** Where a column may have any of some costs, prices are safe if they are at most safe
+prices of each, entry by entry: the minimum. Where costs c(s) lie between two neighboring nodes,
+
+    c(s_0 + t d) = (1 - t) c(s_0) + t c(s_0 + d) - t (1 - t) d**2 p,
+
+so are safe prices: the least of the same parabola over t, entry by entry (:func:`least`). So every
+oracle for linear costs serves expected and worst-case losses, guesses, posterior errors and
+readings.
+
+Work is bounded before it begins: each relaxation, linearization and oracle has ``steps``, a number
+computed from sizes, which is compared with what the reader allows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import BITS, UNIT, expect, need, scaled
+from mechdesign.kernel.gains import Gain
+from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
+from mechdesign.kernel.limits import Gauge
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.statement import Statement
+
+Cost = list[int]
+"""A cost or prices, one integer over UNIT for each input."""
+
+Ends = tuple[Sequence[Fraction], Sequence[Fraction]]
+"""Lower and upper ends of r = q / (p . q): where the columns of a node may lie."""
+
+
+def minimum(found: list[Cost]) -> Cost:
+    """Join nodes any of which a column may have: entry by entry the least."""
+    return list(map(min, *found)) if len(found) > 1 else found[0]
+
+
+@dataclass(frozen=True)
+class Program:
+    """An objective with costs that oracles take: linear nodes, or one convex gain.
+
+    Attributes
+    ----------
+    constant
+        What is added.
+    nodes
+        Linear costs; None for a gain.
+    gain
+        g, where the cost of a column is -g(q).
+    join
+        From safe prices of the nodes to those of every cost that a column may have.
+    tails
+        The number of last nodes for which prices 0 must be safe; they are not joined.
+    regions
+        Of each node, ends of r = q / (p . q) for its columns; an oracle may ignore them.
+    finish
+        A monotone function from the bound on F to that on the objective.
+    """
+
+    constant: Fraction
+    nodes: list[Cost] | None = None
+    gain: Gain | None = None
+    join: Callable[[list[Cost]], Cost] = minimum
+    tails: int = 0
+    regions: list[Ends] | None = None
+    finish: Callable[[Fraction], Fraction] = lambda bound: bound
+
+
+class _Slot(ABC):
+    """What relaxations and linearizations share."""
+
+    kind: ClassVar[str]
+
+    def steps(self, statement: Statement) -> int:
+        """Return how much work it is at most, from sizes."""
+        return statement.k
+
+
+class Relaxation(_Slot):
+    """Takes a statement to one whose optimum is not larger. Each states its theorem and proof."""
+
+    @abstractmethod
+    def __call__(self, statement: Statement) -> Statement:
+        """Return the relaxed statement.
+
+        Raises
+        ------
+        CertificateError
+            If its conditions do not hold.
+        """
+
+
+class Linearization(_Slot):
+    """Writes an objective with costs that oracles take."""
+
+    @abstractmethod
+    def __call__(self, statement: Statement) -> Program:
+        """Return the program.
+
+        Raises
+        ------
+        CertificateError
+            If it is not for the objective.
+        """
+
+
+class Oracle(ABC):
+    """Makes prices safe."""
+
+    kind: ClassVar[str]
+
+    def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
+        """Return a function from the cost of a node, prices, and the region of the node.
+
+        It returns prices u with ``u . q <= cost . q`` for every q of the cone in the region.
+
+        Raises
+        ------
+        CertificateError
+            If it is not for the statement.
+        """
+        raise CertificateError(f"the oracle {self.kind!r} is not for linear costs")
+
+    def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
+        """Return prices u with ``g(q) + u . q <= 0`` for every q of the cone."""
+        raise CertificateError(f"the oracle {self.kind!r} is not for convex gains")
+
+    def paid(self, statement: Statement) -> Fraction:
+        """Return what limits that the oracle itself prices cost: Sum m_i L_i."""
+        return Fraction(0)
+
+    def steps(self, statement: Statement, program: Program) -> int:
+        """Return how much work it is at most, from sizes."""
+        return statement.k * (len(program.nodes) if program.nodes is not None else 1)
+
+
+def safe_bound(
+    statement: Statement,
+    program: Program,
+    multipliers: Sequence[Block],
+    prices: Numbers | None,
+    oracle: Oracle,
+) -> Fraction:
+    """Return a number that the objective of no private channel is below.
+
+    Raises
+    ------
+    CertificateError
+        If some part of the certificate is not for the statement.
+    """
+    k = statement.k
+    need(program.gain is None or not multipliers, "a gain takes no multipliers")
+    given = [0] * k if prices is None else prices.scaled(BITS)
+    need(len(given) == k, "expected a price for each input")
+    if program.gain is not None:
+        safe, paid = oracle.gain(statement, program.gain, given), Fraction(0)
+    else:
+        nodes = program.nodes or []
+        need(len(nodes) > program.tails, "an objective without nodes")
+        paid, plain = _multiply(statement, multipliers, program), len(nodes) - program.tails
+        price = oracle.linear(statement)
+        regions: Sequence[Ends | None] = program.regions or [None] * len(nodes)
+        found = [
+            price(cost, given if n < plain else [0] * k, regions[n]) for n, cost in enumerate(nodes)
+        ]
+        reach = all(min(found[n]) >= 0 for n in range(plain, len(found)))
+        need(reach, "the probes do not reach far enough: prices 0 are not safe beyond them")
+        safe = program.join(found[:plain])
+    rest = Fraction(sum(safe), UNIT) - paid - oracle.paid(statement)
+    return program.finish(program.constant + rest)
+
+
+def multiplier_steps(statement: Statement, nodes: int, multipliers: Sequence[Block]) -> int:
+    """Return how much work multipliers are at most, from sizes."""
+    steps, k = 0, statement.k
+    for block in multipliers:
+        entries, part = len(block.x), None
+        if block.of == "cone" and block.place < len(statement.cone):
+            part = statement.cone[block.place]
+        if isinstance(part, Latent):
+            steps += nodes * len(part.matrix) * k
+            part = part.inner
+        dense = entries
+        if isinstance(part, Ratio):
+            dense = 0
+        elif isinstance(part, Lift) and isinstance(part.priors, Listed):
+            dense = min(entries, nodes * len(part.priors.priors))
+        steps += 4 * entries + dense * k
+    return steps
+
+
+def _multiply(statement: Statement, multipliers: Sequence[Block], program: Program) -> Fraction:
+    """Add multipliers to the costs of the nodes, rounded down; return what limits cost, rounded up.
+
+    Those of limits are not for tails, which must be safe without.
+    """
+    nodes, plain = program.nodes or [], len(program.nodes or []) - program.tails
+    by_limit: dict[int, list[tuple[int, int, int]]] = {}
+    for block in multipliers:
+        if block.of == "limit":
+            for node, part, after, w in block.entries(plain):
+                by_limit.setdefault(block.place + after, []).append((node, part, w))
+            continue
+        exists = block.of == "cone" and block.place < len(statement.cone)
+        need(exists, "a multiplier is of a generator that does not exist")
+        statement.cone[block.place].add(block, nodes)
+    paid = Fraction(0)
+    for place, listed in by_limit.items():
+        need(place < len(statement.limits), "a multiplier is of a limit that does not exist")
+        words = "a limit on information takes the oracle 'entropy'"
+        limit = expect(statement.limits[place], Gauge, words)
+        parts = [[(x, scaled(v)) for x, v in net.items()] for net in limit.nets(weak=True)]
+        terms: list[list[tuple[int, int]]] = [[] for _ in range(plain)]
+        need(max(j for _, j, _ in listed) < len(parts), "a multiplier is of no part of the limit")
+        for node, j, w in listed:
+            terms[node].append((j, w))
+        sums = [sum(w for _, w in at) for at in terms]
+        most = max(sums)
+        product = Fraction(most, UNIT) * limit.most(up=True)
+        paid += product
+        for cost, at, have in zip(nodes, terms, sums, strict=False):
+            for j, w in [*at, (0, most - have)]:
+                for x, v in parts[j]:
+                    cost[x] += v * w >> BITS
+    return paid
+
+
+def parabolas(found: list[Cost], curvatures: list[Cost]) -> Cost:
+    """Join nodes in a row; ``curvatures[i]`` is d**2 p between nodes i and i + 1, rounded up."""
+    between = [
+        [least(a, b, c) for a, b, c in zip(*ends, bent, strict=True)]
+        for ends, bent in zip(pairwise(found), curvatures, strict=True)
+    ]
+    return minimum(between)
+
+
+def least(a: int, b: int, curvature: int) -> int:
+    """Return the least of (1 - t) a + t b - curvature t (1 - t), 0 <= t <= 1, rounded down.
+
+    The stationary point is t = 1/2 - (b - a) / (2 curvature), inside where |b - a| < curvature.
+
+    Examples
+    --------
+    >>> least(0, 0, 4), least(0, 8, 4)
+    (-1, 0)
+    """
+    if abs(b - a) >= curvature:
+        return min(a, b)
+    return ((2 * (a + b) - curvature) * curvature - (b - a) ** 2) // (4 * curvature)

@@ -1,0 +1,47 @@
+"""Bounds on the lift for a set of priors imply those for some listed members of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import expect, need
+from mechdesign.kernel.generators import Cone, Latent, Lift, Listed, distribution
+from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class Members(Relaxation):
+    """Priors of the set of the generator at ``place``, each checked to be one."""
+
+    kind: ClassVar[str] = "members"
+    place: int
+    priors: tuple[tuple[Fraction, ...], ...]
+
+    def __call__(self, statement: Statement) -> Statement:
+        """Return the statement with a list of priors in the place of the set."""
+        need(self.place < len(statement.cone), "no such generator")
+        parts: list[Cone] = list(statement.cone)
+        part, k = parts[self.place], statement.k
+        latent = part if isinstance(part, Latent) else None
+        if latent is not None:
+            part, k = latent.inner, len(latent.matrix)
+        lift = expect(part, Lift, "members are of a set of priors")
+        listed = tuple(distribution(p, k) for p in self.priors)
+        need(listed and all(map(lift.priors.has, listed)), "a prior is not in the set")
+        found = replace(lift, priors=Listed(listed))
+        parts[self.place] = found if latent is None else replace(latent, inner=found)
+        return replace(statement, cone=tuple(parts))
+
+    def steps(self, statement: Statement) -> int:
+        """Return the entries of the priors, compared with those of a list."""
+        most = max((_size(part) for part in statement.cone), default=1)
+        return sum(map(len, self.priors)) * (1 + most)
+
+
+def _size(part: Cone) -> int:
+    lift = part.inner if isinstance(part, Latent) else part
+    listed = isinstance(lift, Lift) and isinstance(lift.priors, Listed)
+    return len(lift.priors.priors) if listed else 1  # type: ignore[union-attr]

@@ -1,0 +1,105 @@
+"""Inputs stand for others.
+
+Let q_x >= s_x q_r(x) for every private column, with 1 / s_x a bound on q_r(x) / q_x; s_x is 1 where
+x stands for itself, and 0 where there is no bound.
+
+Costs and weights are not negative. So the cost w_x D_y[x] of x, shrunk by s_x, moves to r(x):
+
+    Sum_x w_x D_y[x] q_x >= Sum_i C_y[i] q_i,  C_y[i] = Sum over x with r(x) = i of w_x s_x D_y[x],
+
+and the statement is of the representatives i alone, on which the channel is a channel. Factors and
+costs are rounded down. No table of all outputs is made: costs are moved when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import ClassVar
+
+from mechdesign.exact import exp_lower
+from mechdesign.kernel.arithmetic import UNIT, expect, known, need, over_one_denominator, scaled
+from mechdesign.kernel.losses import Losses
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.relaxations.restrict import restricted
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class Representatives(Relaxation):
+    """A mean loss on some inputs; ``stands`` names for each input the one that stands for it."""
+
+    kind: ClassVar[str] = "representatives"
+    stands: tuple[int, ...]
+
+    def __call__(self, statement: Statement) -> Statement:
+        """Return the statement on the representatives, in their order."""
+        r, k, words = self.stands, statement.k, "representatives are for a mean loss"
+        aim = expect(statement.objective, Loss, words)
+        weights = known(aim.weights, words)
+        each = len(r) == k and all(i < k and r[i] == i for i in set(r))
+        need(each, "expected for each input one that stands for it and for itself")
+        need(len(weights) == k and min(weights) >= 0, "expected weights >= 0")
+        kept = sorted(set(r))
+        moved = _Moved(statement, aim, r, kept)
+        ones = (Fraction(1),) * len(kept)
+        return restricted(statement, kept, replace(aim, costs=moved, weights=ones))
+
+    def steps(self, statement: Statement) -> int:
+        """Return the losses that are moved."""
+        aim = statement.objective
+        outputs = aim.costs.n_outputs if isinstance(aim, Loss) else 1
+        return statement.k * (outputs + 20 * len(statement.cone)) + len(set(self.stands)) ** 2
+
+
+class _Moved(Losses):
+    """The costs of the representatives, over UNIT, rounded down."""
+
+    denominator = UNIT
+
+    def __init__(
+        self, statement: Statement, aim: Loss, stands: Sequence[int], kept: Sequence[int]
+    ) -> None:
+        weights, whole = over_one_denominator(aim.weights or ())
+        self.n_outputs, self._losses = aim.costs.n_outputs, aim.costs
+        members: dict[int, list[int]] = {i: [] for i in kept}
+        for x, i in enumerate(stands):
+            if weights[x]:
+                members[i].append(x)
+        self._order = [x for i in kept for x in members[i]]
+        self._ends = list(accumulate((len(members[i]) for i in kept), initial=0))
+        shrunk = (_factor(statement, x, stands[x]) for x in self._order)
+        self._shrunk = [
+            scaled(s) * weights[x] // whole for x, s in zip(self._order, shrunk, strict=True)
+        ]
+
+    def lower(self, y: int) -> list[int]:
+        """Return the costs of output y, from the lower ends of its losses."""
+        loss, bottom = self._losses.lower_at(y, self._order), self._losses.denominator
+        need(min(loss, default=0) >= 0, "representatives are for costs >= 0")
+        terms = list(map(mul, self._shrunk, loss))
+        return [sum(terms[a:b]) // bottom for a, b in pairwise(self._ends)]
+
+
+def _factor(statement: Statement, x: int, stand: int) -> Fraction:
+    """Return s with q_x >= s q_stand, rounded down."""
+    if x == stand:
+        return Fraction(1)
+    return max(
+        (
+            _shrink(a) / part.scale(stand, x)
+            for part in statement.ratios
+            if (a := part.exponents.at(stand, x, up=True)) is not None
+        ),
+        default=Fraction(0),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shrink(a: Fraction) -> Fraction:
+    return exp_lower(-a)

@@ -1,0 +1,98 @@
+"""Forget inputs: what is left of a private channel is a channel on the others.
+
+It keeps every row that mentions only inputs that are kept: the ratios between them, lifts at a
+prior that is 0 elsewhere, listed rows on them. Of a limit it keeps the parts on them, whose largest
+is not larger: those for bounds, as no channel is checked here. (Other generators stay in their
+place as empty lists of rows, other limits are left out.)
+
+The objective must not fall. A mean loss does not if what is forgotten costs >= 0 or has weight 0; a
+mean variance if its weight is >= 0, as Sum_y v_y**2 Q[x, y] >= f_x**2 for an unbiased v; a worst
+case never does, as it is the largest of fewer; a gain is the same if it does not see what is
+forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators import Rows
+from mechdesign.kernel.losses import Losses
+from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.statement import Statement
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Restrict(Relaxation):
+    """The statement on some inputs, in the order given."""
+
+    kind: ClassVar[str] = "restrict"
+    inputs: tuple[int, ...]
+
+    def __call__(self, statement: Statement) -> Statement:
+        """Return the statement on the inputs that are kept."""
+        kept, k = self.inputs, statement.k
+        once = len(set(kept)) == len(kept) and all(x < k for x in kept)
+        need(kept and once, "expected some inputs, each once")
+        gone = sorted(set(range(k)).difference(kept))
+        return restricted(statement, kept, _objective(statement.objective, kept, gone))
+
+    def steps(self, statement: Statement) -> int:
+        """Return the entries of exponents that are kept, and of losses that are forgotten."""
+        aim = statement.objective
+        outputs = aim.costs.n_outputs if isinstance(aim, Loss) else 1
+        return statement.k * (outputs + len(statement.cone)) + len(self.inputs) ** 2
+
+
+def restricted(statement: Statement, kept: Sequence[int], objective: Objective | None) -> Statement:
+    """Return the rows and limits on the inputs that are kept, with an objective on them."""
+    cone = tuple(part.on(kept) or Rows(()) for part in statement.cone)
+    limits = tuple(found for limit in statement.limits if (found := limit.on(kept)))
+    return replace(statement, k=len(kept), cone=cone, limits=limits, objective=objective)
+
+
+def _cut(v: Sequence[Fraction], kept: Sequence[int]) -> Vector:
+    return tuple(v[x] for x in kept)
+
+
+class _Kept(Losses):
+    """A table of losses at some inputs."""
+
+    def __init__(self, whole: Losses, kept: Sequence[int]) -> None:
+        self.n_outputs, self.denominator = whole.n_outputs, whole.denominator
+        self._whole, self._inputs = whole, kept
+
+    def lower(self, y: int) -> list[int]:
+        """Return the losses of output y."""
+        return self._whole.lower_at(y, self._inputs)
+
+    def upper(self, y: int) -> list[int]:
+        """Return the losses of output y, rounded up."""
+        loss = self._whole.upper(y)
+        return [loss[x] for x in self._inputs]
+
+
+def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) -> Objective | None:
+    if aim is None:
+        return None
+    if isinstance(aim, GainObjective):
+        return replace(aim, form=aim.form.on(kept))
+    if isinstance(aim, Risk):
+        raise CertificateError("a risk does not forget inputs")
+    w, counted = aim.weights, gone if aim.weights is None else []
+    if w is not None:
+        need(all(w[x] >= 0 for x in gone), "what is forgotten has a negative weight")
+        counted, w = [x for x in gone if w[x]], _cut(w, kept)
+    if isinstance(aim, Reading):
+        return Reading(_cut(aim.values, kept), w)
+    if aim.weights is not None and counted:
+        costs = (min(aim.costs.lower_at(y, counted)) for y in range(aim.costs.n_outputs))
+        need(min(costs) >= 0, "what is forgotten has a negative cost")
+    return replace(aim, costs=_Kept(aim.costs, kept), weights=w)

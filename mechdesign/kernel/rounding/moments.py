@@ -1,0 +1,178 @@
+"""The moments on the cells, which are all that is read of the law of the input.
+
+In a cell, s in [0, 1] is the place on each axis, and U_0, U_1, U_2 = (1 - s)**2, s (1 - s), s**2.
+All that is read of a law are the means of the products of these, one factor for each axis, over
+each cell; and on an axis without end the integrals of 1, r and r**2, r the distance beyond the last
+node. The checker encloses them itself, from the law as it is named, truncated to the interval.
+
+Where they are irrational or long they are replaced by multiples of 2**-128 that are those of some
+law: entries at corners (all indices even) are rounded up and the others down, so that what the
+inequality of Cauchy and Schwarz asks still holds; a share 2**-98 is taken off everything before,
+so that the masses do not sum to more than 1, and what is left goes to the heaviest cell. What is
+then proved holds for every law with these moments, and how far they are from the true ones is a
+number that the checker states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import chain, product
+from math import prod
+from operator import mul
+from typing import Any, TypeVar
+
+from mechdesign.exact.enclosures import Enclosure
+from mechdesign.kernel.arithmetic import need
+
+__all__ = [
+    "NOTHING",
+    "ONE",
+    "PLACES",
+    "WEIGHTS",
+    "Axis",
+    "Moments",
+    "Row",
+    "basis",
+    "mass",
+    "mixed_moments",
+    "moments_from",
+    "sides",
+]
+
+ONE = (1, 2, 1)
+"""The weights of U_0, U_1, U_2 in 1."""
+
+Axis = tuple[Fraction, ...]
+Means = tuple[Fraction, ...]
+Row = list[Enclosure]
+N = TypeVar("N", int, Fraction)
+L = TypeVar("L")
+
+NOTHING = (Fraction(0),) * 3
+NONE = Enclosure.of(0)
+
+BITS = 128
+LESS = 1 << 30
+EXACT_BITS = 160
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Moments of the cells, of the tails below and above, and how far they may be off, summed."""
+
+    cells: tuple[Means, ...]
+    tails: tuple[Means, Means]
+    error: Fraction = Fraction(0)
+
+    def check(self, dimension: int) -> None:
+        """Raise CertificateError unless some law has them, as far as can be seen."""
+        size, none = 3**dimension, "no law has the moments of a cell"
+        need(all(len(row) == size for row in self.cells), f"expected {size} means for each cell")
+        need(all(len(row) == 3 for row in self.tails), "expected three integrals beyond the nodes")
+        for row in (*self.cells, *self.tails):
+            need(min(row) >= 0, none)
+        triples = [side for cell in self.cells for side in sides(cell, dimension)]
+        need(all(a * c >= b * b for a, b, c in (*triples, *self.tails)), none)
+        whole = sum(map(mass, self.cells), Fraction(0)) + sum(row[0] for row in self.tails)
+        need(whole == 1, "the masses of the cells do not sum to 1")
+        need(all(row[0] or not row[2] for row in self.tails), none)
+
+
+def mass(cell: Sequence[N]) -> N:
+    """Return the mass of a cell: the sum with the weights of 1."""
+    total: N = sum(map(mul, WEIGHTS[len(cell)], cell))
+    return total
+
+
+PLACES = {d: tuple(product(range(3), repeat=d)) for d in (1, 2)}
+"""The indices of the means of a cell, by the number of axes."""
+
+WEIGHTS = {3**d: [prod(ONE[n] for n in place) for place in PLACES[d]] for d in PLACES}
+"""Their weights in 1."""
+
+
+def sides(cell: Means, dimension: int) -> list[list[Fraction]]:
+    """Return for each axis the means of its U_0, U_1, U_2."""
+    found = [[Fraction(0)] * 3 for _ in range(dimension)]
+    for place, weight, part in zip(PLACES[dimension], WEIGHTS[len(cell)], cell, strict=True):
+        for axis, n in enumerate(place):
+            found[axis][n] += weight // ONE[n] * part
+    return found
+
+
+def mixed_moments(
+    mixed: Sequence[tuple[Fraction, tuple[L, ...]]],
+    axes: tuple[Axis, ...],
+    along: Callable[[L, int], dict[int, Row]],
+) -> Moments:
+    """Return the moments of a mixture of products, from those of its laws along each axis."""
+    known, cells, d = cache(along), dict[tuple[int, ...], Row](), len(axes)
+    for weight, laws in mixed:
+        need(len(laws) == d, "a law has not as many coordinates as the domain")
+        rows = [known(law, n) for n, law in enumerate(laws)]
+        for found in product(*(row.items() for row in rows)) if weight else ():
+            means = [_product(weight, factors) for factors in product(*(u for _, u in found))]
+            place = tuple(n for n, _ in found)
+            total = cells.get(place, [NONE] * len(means))
+            cells[place] = [a + b for a, b in zip(total, means, strict=True)]
+    return moments_from(cells, axes)
+
+
+def moments_from(cells: dict[tuple[int, ...], Row], axes: tuple[Axis, ...]) -> Moments:
+    """Return rational moments from enclosed ones, by the places of cells; tails are beside them."""
+    d = len(axes)
+    listed = list(product(*(range(len(axis) - 1) for axis in axes)))
+    tails = [(-1,), (len(axes[0]) - 1,)] if d == 1 else []
+    empty = [NONE] * 3**d
+    whole, error = _rounded([cells.get(at, empty) for at in (*listed, *tails)], len(listed), d)
+    below, above = whole[len(listed) :] or (NOTHING, NOTHING)
+    return Moments(tuple(whole[: len(listed)]), (below, above), error)
+
+
+def _product(weight: Fraction, factors: Iterable[Enclosure]) -> Enclosure:
+    found = Enclosure.of(weight)
+    for factor in factors:
+        found = found * factor
+    return found
+
+
+def basis(n: int, axis: Axis, integrals: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Return the three moments of cell n of an axis, from the integrals of 1, x and x**2 over it.
+
+    Beyond the nodes, n = -1 and the last, they are the integrals of 1, r and r**2.
+    """
+    (zero, one, two), t = integrals, axis[max(n, 0)]
+    one, two = one - zero * t, two - one * (2 * t) + zero * (t * t)
+    if not 0 <= n < len(axis) - 1:
+        return zero, (-one if n < 0 else one), two
+    h = axis[n + 1] - t
+    one, two = one / h, two / (h * h)
+    return zero - one * 2 + two, one - two, two
+
+
+def _rounded(rows: list[Row], cells: int, dimension: int) -> tuple[list[Means], Fraction]:
+    """Return rational moments that some law has, and how far those enclosed may be, summed."""
+    ends = [end for row in rows for part in row for end in (part.low, part.high)]
+    if ends[::2] == ends[1::2] and max(e.denominator.bit_length() for e in ends) <= EXACT_BITS:
+        return [tuple(part.low for part in row) for row in rows], Fraction(0)
+    unit, found = 1 << BITS, []
+    for n, row in enumerate(rows):
+        kept = unit - LESS
+        slack = 2 + math.ceil(unit * sum(part.high - part.low for part in row))
+        parts = [math.floor(part.low * kept) for part in row]
+        places = PLACES[dimension] if n < cells else PLACES[1]
+        for k, place in enumerate(places) if any(part.high for part in row) else ():
+            if not any(a % 2 for a in place):
+                parts[k] = math.ceil(row[k].high * kept) + slack
+        found.append(parts)
+    heaviest = max(range(cells), key=lambda n: found[n][0])
+    masses = (mass(parts) if n < cells else parts[0] for n, parts in enumerate(found))
+    found[heaviest][0] += unit - sum(masses)
+    rounded = [tuple(Fraction(n, unit) for n in parts) for parts in found]
+    pairs = zip(chain(*rounded), chain(*rows), strict=True)
+    error = sum((max(a - part.low, part.high - a) for a, part in pairs), Fraction(0))
+    return rounded, Fraction(math.ceil(error * unit), unit)

@@ -1,0 +1,123 @@
+"""What is claimed: a cone of columns, limits on the whole channel, and an objective to minimize.
+
+A channel is a list of columns q >= 0 with Sum_y q_y = 1. What a problem asks is compiled once, by
+:mod:`~mechdesign.kernel.names` or by a notion of one's own; repair, leakage, search, checker and
+file all work on this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from mechdesign.exact import exp_upper
+from mechdesign.kernel.generators import Cone, Constant, Lift, Ratio
+from mechdesign.kernel.limits import Limit, Sums
+from mechdesign.kernel.objectives import Objective
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is asked of a channel on ``k`` inputs.
+
+    Attributes
+    ----------
+    k
+        The number of inputs.
+    cone
+        Generators: every column lies in all of them.
+    limits
+        What is asked of the channel as a whole.
+    objective
+        What is minimized; None where privacy alone is stated.
+    sign
+        -1 where a problem says maximize: its value is ``sign`` times the objective.
+    """
+
+    k: int
+    cone: tuple[Cone, ...]
+    limits: tuple[Limit, ...]
+    objective: Objective | None
+    sign: int = 1
+
+    @property
+    def is_maximized(self) -> bool:
+        """Whether the problem calls its objective a gain."""
+        return self.sign < 0
+
+    @cached_property
+    def ratios(self) -> list[Ratio]:
+        """The generators that bound ratios."""
+        return [part for part in self.cone if isinstance(part, Ratio)]
+
+    def ratio(self, x: int, z: int) -> Fraction | None:
+        """Return the least known bound on q_x / q_z of private columns, rounded up, or None."""
+        if x == z:
+            return Fraction(1)
+        known = [
+            exp_upper(a) * part.scale(x, z)
+            for part in self.ratios
+            if (a := part.exponents.at(x, z, up=True)) is not None
+        ]
+        return min(known, default=None)
+
+    def lift(self, p: tuple[Fraction, ...]) -> tuple[Fraction, Fraction | None]:
+        """Return bounds on q_x / (p . q) of all lifts that hold at p, rounded outward."""
+        ends = [part.ends() for part in self.cone if isinstance(part, Lift) and part.priors.has(p)]
+        highs = (high for _, high in ends if high is not None)
+        return max((low for low, _ in ends), default=Fraction(0)), min(highs, default=None)
+
+    def rows(self, bits: int = 80) -> list[tuple[Fraction, ...]]:
+        """Return all rows g of the cone, g . q <= 0, as dense vectors, weakened by rounding.
+
+        A ratio that two others imply is left out: fewer rows, and the same cone but for rounding.
+        """
+        found: dict[tuple[Fraction, ...], None] = {}
+        for part in self.cone:
+            for key in part.keys(self.k):
+                if isinstance(part, Ratio) and _implied(part, self.k, key[1], key[2]):
+                    continue
+                net = part.row(key, self.k, up=True).net(weak=True, bits=bits)
+                if any(v > 0 for v in net.values()):
+                    row = tuple(net.get(x, Fraction(0)) for x in range(self.k))
+                    found[row] = None
+        return list(found)
+
+
+def _implied(part: Ratio, k: int, x: int, z: int) -> bool:
+    """Return whether a path over one other input gives the bound on q_x / q_z, strictly inside."""
+    direct, at = part.exponents.at(x, z, up=True), part.exponents.at
+    if direct is None or isinstance(part.exponents, Constant):
+        return False
+    for y in range(k):
+        if y not in (x, z):
+            a, b = at(x, y, up=True), at(y, z, up=True)
+            if a and b and a > 0 and b > 0 and a + b <= direct:
+                return True
+    return False
+
+
+def private(statement: Statement, columns: Sequence[Sequence[int]], whole: int) -> str | None:
+    """Return what integer columns over one whole break, in words; None if they are private.
+
+    No tolerance: each bound ``e**a`` is replaced by a rational below it, each sum by one that is
+    not smaller. What passes is private; what is private by a margin below one part in 2**150 may be
+    refused. That the columns are a channel is checked first.
+    """
+    if not columns or any(len(q) != statement.k or min(q) < 0 for q in columns):
+        return "a column has not one entry >= 0 for each input"
+    if any(sum(row) != whole for row in zip(*columns, strict=True)):
+        return "a row does not sum to 1"
+    for part in statement.cone:
+        test = part.test(statement.k)
+        for y, q in enumerate(columns):
+            if (broken := test(q)) is not None:
+                side, x, other = broken
+                return f"column {y} breaks the row {side} {x}, {other} of a {part.kind}"
+    sums: Sums = {}
+    for limit in statement.limits:
+        if not limit.holds(columns, whole, sums):
+            return f"the channel is above a limit: {limit.kind}"
+    return None

@@ -1,0 +1,170 @@
+"""The objective of a channel in a file, and what an aggregator reads from each of its outputs.
+
+A value is exact, or rounded up where it is irrational: every objective is minimized here, and a
+problem that maximizes has ``statement.sign`` times it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import add, mul
+from typing import Any
+
+from mechdesign.kernel.arithmetic import dot, expect, known, need, over_one_denominator
+from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.objectives import GainObjective, Loss, Reading, Risk
+from mechdesign.kernel.risk import estimator, risk
+from mechdesign.kernel.statement import Statement
+
+Columns = Sequence[Sequence[int]]
+
+
+def value(
+    statement: Statement,
+    columns: Columns,
+    whole: int,
+    used: Sequence[int] | None = None,
+    readings: Sequence[Fraction] | None = None,
+    prior: Sequence[Fraction] | None = None,
+) -> Fraction:
+    """Return the objective of a channel, which is minimized, rounded up.
+
+    Parameters
+    ----------
+    statement
+        What is claimed.
+    columns, whole
+        The channel: integers over one whole.
+    used
+        Of each output its place among those allowed, for a loss whose outputs are given.
+    readings
+        Those whose variance is the objective.
+    prior
+        What the estimator of a worst-case risk is made for; None for the uniform one.
+
+    Raises
+    ------
+    CertificateError
+        If it is infinite, or the readings are biased.
+    """
+    aim = statement.objective
+    if isinstance(aim, GainObjective):
+        gains = sum((aim.form(q, up=False) for q in columns), Fraction(0))
+        return aim.constant - gains / whole
+    if isinstance(aim, Loss):
+        return _guessed(aim, columns, whole) if aim.free else _loss(aim, columns, whole, used or ())
+    if isinstance(aim, Reading):
+        return _variance(aim, columns, whole, readings)
+    aim = expect(aim, Risk, "the objective is not known")
+    return risk(aim, columns, whole, reference_prior(statement, prior))
+
+
+def reference_prior(
+    statement: Statement, prior: Sequence[Fraction] | None = None
+) -> tuple[Fraction, ...]:
+    """Return the prior that an estimator is made for: that of the risk, if it is of one."""
+    aim, k = statement.objective, statement.k
+    if isinstance(aim, Risk) and aim.prior is not None:
+        return aim.prior
+    return (Fraction(1, k),) * k if prior is None else tuple(prior)
+
+
+def value_steps(statement: Statement, n_outputs: int) -> int:
+    """Return how much work the value is, from sizes."""
+    aim, k = statement.objective, statement.k
+    if isinstance(aim, Loss) and aim.free:
+        return k * aim.costs.n_outputs * (n_outputs if aim.costs.is_dense else 1)
+    if isinstance(aim, Risk):
+        return 4 * k * k * (k + n_outputs)
+    vectors = getattr(aim.form, "vectors", ()) if isinstance(aim, GainObjective) else ()
+    entries = 1 + len(vectors)
+    return 4 * k * n_outputs + entries * (k + 60 * n_outputs)
+
+
+def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fraction:
+    need(len(used) == len(columns), "expected the place of each output among those allowed")
+    total = [0] * len(columns[0])
+    for place, q in zip(used, columns, strict=True):
+        total = list(map(add, total, map(mul, aim.costs.upper(place), q)))
+    whole *= aim.costs.denominator
+    if aim.weights is None:
+        return Fraction(max(total), whole)
+    masses, unit = over_one_denominator(aim.weights)
+    return Fraction(sum(map(mul, masses, total)), unit * whole)
+
+
+def _guessed(aim: Loss, columns: Columns, whole: int) -> Fraction:
+    """Return the loss of the cheapest guess at each output."""
+    weights, unit = over_one_denominator(aim.weights or ())
+    tables = (aim.costs.upper(y) for y in range(aim.costs.n_outputs))
+    costs = [[(x, c * weights[x]) for x, c in enumerate(table) if c] for table in tables]
+    total = sum(min([sum([c * q[x] for x, c in cost]) for cost in costs]) for q in columns)
+    return Fraction(total, unit * whole * aim.costs.denominator)
+
+
+def _variance(
+    aim: Reading, columns: Columns, whole: int, readings: Sequence[Fraction] | None
+) -> Fraction:
+    words = "the channel has not one reading for each output"
+    tops, bottom = over_one_denominator(known(readings, words))
+    need(len(tops) == len(columns), words)
+    rows, squares = list(zip(*columns, strict=True)), [top * top for top in tops]
+    means = [Fraction(sum(map(mul, row, tops)), bottom * whole) for row in rows]
+    need(means == list(aim.values), "the mean of the readings is not the value")
+    seconds = [Fraction(sum(map(mul, row, squares)), bottom * bottom * whole) for row in rows]
+    found = [s - f * f for s, f in zip(seconds, aim.values, strict=True)]
+    return max(found) if aim.weights is None else Fraction(dot(aim.weights, found))
+
+
+def decoder(
+    statement: Statement,
+    reads: str,
+    labels: Sequence[Any],
+    columns: Columns,
+    whole: int,
+    readings: Sequence[Fraction] | None = None,
+    prior: Sequence[Fraction] | None = None,
+) -> list[Any] | None:
+    """Return what an aggregator reads from each output; None if the objective has no decoder.
+
+    Parameters
+    ----------
+    reads
+        ``"mean"``: the posterior mean of f(X). ``"posterior"``: the whole posterior. (Where an
+        output never occurs both are of the prior.) ``"likeliest"``: the likeliest input.
+        ``"estimator"``: the column whose mean is the estimated distribution. ``"readings"``: those
+        of the file.
+    labels
+        The inputs.
+    statement, columns, whole, readings, prior
+        As in :func:`value`.
+    """
+    aim = statement.objective
+    if reads == "readings":
+        return None if readings is None else list(readings)
+    if reads == "estimator":
+        return estimator(columns, whole, reference_prior(statement, prior))
+    if reads == "likeliest" and isinstance(aim, Loss):
+        return [labels[_likeliest(aim.weights or (), q)] for q in columns]
+    if not reads or not isinstance(aim, GainObjective) or not isinstance(aim.form, Squares):
+        return None
+    p, unit = over_one_denominator(aim.form.p)
+    if reads == "mean":
+        values, over = over_one_denominator(aim.form.vectors[0])
+        pairs = ((sum(map(mul, values, q)), sum(map(mul, p, q))) for q in columns)
+        mean = Fraction(sum(values), over)
+        return [Fraction(a * unit, b * over) if b else mean for a, b in pairs]
+    found: list[Any] = []
+    for q in columns:
+        joint = list(map(mul, p, q))
+        total = sum(joint)
+        found.append([Fraction(j, total) for j in joint] if total else list(aim.form.p))
+    return found
+
+
+def _likeliest(weights: Sequence[Fraction], q: Sequence[int]) -> int:
+    masses, _ = over_one_denominator(weights)
+    joint = list(map(mul, masses, q))
+    joint = joint if any(joint) else masses
+    return joint.index(max(joint))

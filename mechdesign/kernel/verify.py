@@ -1,0 +1,203 @@
+"""The check of a saved file: its integers, its privacy, its value, and the bound on all others.
+
+Nothing is taken from a file but the problem, the integers of the channel and the certificate. Every
+other number in it is a claim, which is computed again.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import CertificateError, MechdesignError
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.claims import (
+    Verified,
+    check_status,
+    verify_bound,
+    verify_decoder,
+    verify_privacy,
+    verify_value,
+)
+from mechdesign.kernel.documents import (
+    FORMAT,
+    VERSION,
+    BareFile,
+    ChannelFile,
+    digest,
+    read_file,
+)
+from mechdesign.kernel.names import Compiled, compile_problem
+from mechdesign.kernel.objectives import Reading, Risk
+from mechdesign.kernel.packed import denominator_bits, exact as number, packed_entries
+from mechdesign.kernel.relaxations import Average
+from mechdesign.kernel.value import decoder, value, value_steps
+from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
+
+__all__ = ["verify"]
+
+STEPS_PER_PACKED = 10
+"""Steps that reading a packed number takes."""
+
+STEP_BITS = 2000
+"""Bits up to which an operation is one step."""
+
+
+def verify(document: Any) -> Verified:
+    """Check every claim of a saved file.
+
+    Parameters
+    ----------
+    document
+        What :func:`~mechdesign.kernel.documents.parse` returns.
+
+    Returns
+    -------
+    Verified
+        The claims that hold.
+
+    Raises
+    ------
+    CertificateError
+        At the first claim that does not hold, saying which; or at the first key that is not of such
+        a file, or is missing.
+    LimitError
+        If the check takes more steps than `resources` allows.
+    """
+    try:
+        _check_head(document)
+        allowed = _allowed(document)
+        if "law" in document:
+            from mechdesign.kernel.laws import verify_law
+
+            return verify_law(document)
+        if "rounding" in document:
+            from mechdesign.kernel.rounding import verify_rounded
+
+            return verify_rounded(document)
+        bits = denominator_bits([document.get("problem"), _long(document)])
+        file = read_file(document)
+        if isinstance(file, BareFile):
+            return _verify_bare(file)
+        return _verify_file(file, allowed // (1 + bits // STEP_BITS))
+    except RecursionError:
+        raise CertificateError("the file is nested too deeply") from None
+    except MechdesignError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CertificateError(f"the file is malformed: {error}") from None
+
+
+def _allowed(document: Any) -> int:
+    """Return the steps that a file may take, once its packed numbers are few enough."""
+    allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
+    Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
+    return allowed
+
+
+def _long(document: Any) -> list[Any]:
+    """Return the parts of a certificate whose numbers are brought to one denominator."""
+    certificate = document.get("certificate")
+    given = certificate if isinstance(certificate, dict) else {}
+    return [given.get(key) for key in ("relaxations", "linearization", "oracle")]
+
+
+def _check_head(document: Any) -> None:
+    """Raise unless it is a file of this format and version, as it was written."""
+    known = isinstance(document, dict) and str(document.get("format")).startswith("mechdesign-")
+    old = known and document.get("version") == 1
+    need(not old, "written by an older version of mechdesign; design it again")
+    known = known and document.get("format") == FORMAT and type(document["version"]) is int
+    known = known and document["version"] == VERSION
+    need(known, f"this is no mechdesign channel file of version {VERSION}")
+    same = document.get("digest") == digest(document)
+    need(same, "the digest does not match: the file was changed")
+
+
+def _verify_bare(file: BareFile) -> Verified:
+    """Check a channel that claims nothing but to be one."""
+    file.channel.columns(file.problem.domain.inputs().labels)
+    read = (file.channel.decoder, file.channel.readings)
+    need(read == (None, None), "a channel without a problem has nothing that is read from outputs")
+    return Verified(
+        (
+            f"rows sum to 1 exactly: integers over 2**{file.channel.bits}",
+            "NOT claimed: privacy under any notion, and optimality for any objective",
+        )
+    )
+
+
+def _verify_file(file: ChannelFile, allowed: int) -> Verified:
+    """Check a design; under terms of the user's own no bound is proved."""
+    steps, channel, certificate = Steps(allowed), file.channel, file.certificate
+    steps.take(5 * file.problem.steps(), "the statement")
+    problem = compile_problem(file.problem)
+    columns, whole = channel.columns(problem.labels), 1 << channel.bits
+    used = _used(problem, channel.outputs)
+    claims = [f"rows sum to 1 exactly: integers over 2**{channel.bits}"]
+    need(len(file.privacy) == len(problem.table.privacy), "the file does not claim every notion")
+    need(file.privacy, "the file claims no notion of privacy")
+    for notion, claim in zip(problem.table.privacy, file.privacy, strict=True):
+        claims.append(verify_privacy(problem, notion, claim, columns, whole, steps))
+    utility, statement = problem.table.utility, problem.statement
+    aim, own = statement.objective, problem.table.constraints
+    same = utility is not None and file.objective == utility.name
+    need(same, "the objective claimed is not that of the problem")
+    proved, provable = certificate is not None, aim is not None and not own
+    need(proved or not provable, "the file carries no proof for an objective that can be proved")
+    need(provable or not proved, "the file claims a proof under terms of the user's own")
+    words = ("no proof", "one") if proved else ("a proof", "none")
+    same = file.bound_proved == proved
+    need(same, f"the file claims {words[0]} of its bound, and carries {words[1]}")
+    found, bound, read = number(file.value), number(file.bound), list[str]()
+    if aim is not None:
+        sense = "maximize" if statement.is_maximized else "minimize"
+        need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
+        readings = None if channel.readings is None else channel.readings.numbers()
+        belong = (readings is not None) == isinstance(aim, Reading)
+        need(belong, "exact readings belong to the objective unbiased-variance only")
+        prior = _reference(certificate) if certificate and isinstance(aim, Risk) else None
+        steps.take(value_steps(statement, len(columns)), "the value")
+        exact = statement.sign * value(statement, columns, whole, used, readings, prior)
+        if readings is not None:
+            claims.append("the mean of the readings is f(x) exactly, for every input x")
+        claims.append(verify_value(exact, file.value))
+        reads = utility.reads if utility is not None else ""
+        wanted = decoder(statement, reads, problem.labels, columns, whole, readings, prior)
+        read = verify_decoder(wanted, channel.decoder, isinstance(aim, Risk | Reading))
+    if certificate is not None:
+        found, bound = exact, statement.sign * certificate.bound(statement, Steps(allowed))
+        claims.append(verify_bound(exact, bound, file.bound, "channel", statement.is_maximized))
+        return Verified((*claims, f"status {check_status(file)}", *read), exact, bound)
+    check_status(file)
+    beyond = found < bound if file.sense == "minimize" else bound < found
+    need(not beyond, "the bound is beyond the value: the file contradicts itself")
+    shown = f"the bound {float(bound):.10g}"
+    if aim is not None:
+        shown += f", and {len(own)} constraints of the user's own, which the file only quotes"
+    else:
+        decoded = ", what is read from each output," if channel.decoder is not None else ""
+        shown = (
+            f"the value {float(found):.10g}{decoded} and {shown} of the objective "
+            f"{file.objective!r:.60}, whose definition the file does not carry"
+        )
+    return Verified((*claims, *read, f"NOT checked: {shown}"), found, bound)
+
+
+def _used(problem: Compiled, outputs: tuple[Any, ...]) -> list[int]:
+    """Return the place of each output among those allowed."""
+    allowed = problem.outputs
+    if allowed is None:
+        numbered = list(outputs) == list(range(len(outputs)))
+        need(numbered, "the outputs that the optimizer chose are not numbered from 0")
+        return list(range(len(outputs)))
+    place = {y: n for n, y in enumerate(allowed)}
+    need(set(outputs) <= set(place), "the channel has an output that the problem does not allow")
+    return [place[y] for y in outputs]
+
+
+def _reference(certificate: Certificate) -> tuple[Fraction, ...] | None:
+    """Return the weights that the certificate puts in the place of a worst case."""
+    found = (r.normalized() for r in certificate.relaxations if isinstance(r, Average))
+    return next(found, None)

@@ -1,0 +1,194 @@
+"""Rows in floating point from the generators of the kernel, for the search, repair and reports.
+
+A generator is a cone at one epsilon. How its bounds move is what a notion says: with an epsilon,
+exponents are proportional to it; without one, all grow by as much from 0, so that the leakage is
+the largest excess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from math import comb, gcd
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import BoolArray, IntArray
+from mechdesign.exact import sqrt_lower
+from mechdesign.kernel.arithmetic import lattice, over_one_denominator
+from mechdesign.kernel.generators import (
+    Ball,
+    Box,
+    Cone,
+    Constant,
+    Distance,
+    Latent,
+    Lift,
+    Listed,
+    Matrix,
+    Ratio,
+    Rows,
+)
+from mechdesign.kernel.generators.exponents import _sufficient
+from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.latent_rows import LatentRows
+from mechdesign.notions.rows.least import LOWEST
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.linear_rows import LinearRows
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.row import Bound, Row
+from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
+
+__all__ = ["family_of"]
+
+ZERO, ONE = Fraction(0), Fraction(1)
+MOST_STEP = 1 << 30
+"""Squares of steps below are machine integers."""
+
+Levels: TypeAlias = tuple[list[Fraction], IntArray]
+"""Numbers that differ, and which of them each pair of inputs has."""
+
+
+def family_of(
+    cones: Sequence[Cone], name: str, size: int, epsilon: Fraction, *, moves: bool
+) -> Family:
+    """Return the rows of some generators.
+
+    Parameters
+    ----------
+    cones
+        The generators of one notion, at epsilon = 1 where they move with it.
+    name, size, epsilon
+        The notion, the number of inputs, and the budget (0 without one).
+    moves
+        Whether exponents are proportional to epsilon.
+    """
+
+    def bound(exponent: Fraction, factor: Fraction = ONE) -> Bound:
+        base, slope = (ZERO, exponent) if moves else (exponent, ONE)
+        return Bound(base, slope, factor)
+
+    if not cones:
+        return PairRows.on(np.zeros((size, size)), name, epsilon)
+    (part, *more), floor = cones, 0.0 if moves else LOWEST
+    if isinstance(part, Latent) and not more:
+        inner = family_of((part.inner,), name, len(part.matrix), epsilon, moves=moves)
+        return LatentRows(inner, part.matrix)
+    if isinstance(part, Rows | Latent) or more:
+        rows = list(_listed(cones, name, size, epsilon, bound))
+        return LinearRows(rows, size, epsilon, floor)
+    found: Family
+    if isinstance(part, Lift):
+        upper, lower = (None if e is None else bound(e) for e in (part.upper, part.lower))
+        found = LiftRows(name, _priors(part.priors), upper, lower, epsilon)
+    else:
+        levels, index, near = _of_ratio(part, size)
+        found = PairRows(name, [bound(*level) for level in levels], index, epsilon, near)
+    found.kernel, found.floor = part.stretched if moves else part.shifted, floor
+    return found
+
+
+def _listed(
+    parts: Sequence[Cone], name: str, size: int, epsilon: Fraction, bound: Callable[..., Bound]
+) -> Iterator[Row]:
+    """Yield the rows of any generators, one by one."""
+    for part in parts:
+        for key in part.keys(size):
+            row = part.row(key, size, up=False)
+            words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
+            moving = bound(row.exponent)
+            yield Row(words, row.left, moving.exponent(epsilon), row.right, moving.slope)
+
+
+def _of_ratio(
+    part: Ratio, size: int
+) -> tuple[list[tuple[Fraction, Fraction]], IntArray, BoolArray | None]:
+    """Return exponents and factors that differ, which of them each pair has, and the near pairs."""
+    near, factors = None, [ONE]
+    if isinstance(part.exponents, Constant):
+        levels, index = _of_blocks(part.exponents, size)
+    elif isinstance(part.exponents, Matrix):
+        levels, index = _of_table(part.exponents)
+    else:
+        (levels, index), near = _of_distance(part.exponents), _near(part.exponents)
+    if part.prior is not None:
+        factors, scale = _of_prior(part.prior)
+        index = np.where(index == FREE, FREE, index * len(factors) + scale)
+    return [(level, factor) for level in levels for factor in factors], index, near
+
+
+def _priors(given: Listed | Ball | Box) -> PriorSet:
+    if isinstance(given, Listed):
+        return PriorList(given.priors)
+    if isinstance(given, Ball):
+        return PriorBall(given.center, given.radius)
+    return PriorBox(given.low, given.high)
+
+
+def _of_blocks(given: Constant, size: int) -> Levels:
+    block = np.array(given.block or [0] * size)
+    pairs = block[:, None] == block
+    if given.protected is not None:
+        pairs &= np.isin(np.arange(size), given.protected)[:, None]
+    return [given.exponent], np.where(pairs, 0, FREE)
+
+
+def _of_table(given: Matrix) -> Levels:
+    """Number the exponents that differ; entries of a large table are often the same object."""
+    number: dict[Fraction, int] = {}
+    known: dict[int, int] = {}
+    for row in given.table:
+        for a in row:
+            if id(a) not in known:
+                known[id(a)] = FREE if isinstance(a, str) else number.setdefault(a, len(number))
+    index = np.array([[known[id(a)] for a in row] for row in given.table], dtype=np.intp)
+    return list(number), index
+
+
+def _of_distance(given: Distance) -> Levels:
+    """Number the distances that differ, by whole steps between points of a lattice."""
+    points, unit = lattice(given.points)
+    most = max(abs(part) for point in points for part in point)
+    places = np.array(points, dtype=np.int64 if most < MOST_STEP else object)
+    steps = abs(places[:, None] - places)
+    sizes = (steps * steps if given.is_rooted else steps).sum(axis=2)
+    whole, index = _levels(sizes)
+    far = [Fraction(n, unit) for n in whole]
+    if given.is_rooted:
+        far = [sqrt_lower(Fraction(n, unit**2)) for n in whole]
+    return [given.per_unit * d + given.offset for d in far], index
+
+
+def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
+    """Return the numbers that occur, in rising order, and the place of each entry among them."""
+    if numerators.dtype != object and int(numerators.max()) <= numerators.size:
+        occurs = np.zeros(int(numerators.max()) + 1, dtype=bool)
+        occurs[numerators] = True
+        places: IntArray = np.cumsum(occurs, dtype=np.intp) - 1
+        return np.flatnonzero(occurs).tolist(), places[numerators]
+    levels, index = np.unique(numerators, return_inverse=True)
+    return levels.tolist(), index.reshape(numerators.shape).astype(np.intp)
+
+
+def _near(given: Distance) -> BoolArray | None:
+    """Return the pairs whose bounds imply all others; None where these are all."""
+    size = len(given.points)
+    pairs, _, _ = _sufficient(given.points, given.is_rooted, given.offset > 0)
+    if len(pairs) == comb(size, 2):
+        return None
+    near = np.zeros((size, size), dtype=bool)
+    near[tuple(np.array(pairs, dtype=np.intp).T)] = True
+    return near | near.T
+
+
+def _of_prior(prior: Sequence[Fraction]) -> Levels:
+    """Number the ratios P_z / P_x that differ."""
+    masses, _ = over_one_denominator(prior)
+    number: dict[tuple[int, int], int] = {}
+    index = [
+        [number.setdefault((z // (g := gcd(x, z)), x // g), len(number)) for z in masses]
+        for x in masses
+    ]
+    return [Fraction(*ratio) for ratio in number], np.array(index, dtype=np.intp)

@@ -1,0 +1,350 @@
+"""Random numbers, distributions and channels, exact, for the tests of the kernel."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from math import floor, gcd
+from operator import mul
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.kernel.arithmetic import UNIT, over_one_denominator, shortened
+from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares, units
+from mechdesign.kernel.generators import (
+    Cone,
+    Constant,
+    Distance,
+    Lift,
+    Listed,
+    ListedRow,
+    Matrix,
+    Ratio,
+    Rows,
+)
+from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import Cost, Ends, Oracle, Program, safe_bound
+from mechdesign.kernel.statement import Statement
+
+Vector = tuple[Fraction, ...]
+
+ONE = Fraction(1)
+
+WHOLE = 1 << 20
+"""What the rows of drawn channels sum to."""
+
+
+def number(rng: random.Random, low: int = -4, high: int = 4) -> Fraction:
+    """Return a rational whose multiples of 2**-192 are not whole, mostly."""
+    return low + (high - low) * Fraction(rng.randint(0, 21), 21)
+
+
+def numbers(rng: random.Random, k: int, low: int = -4, high: int = 4) -> Vector:
+    return tuple(number(rng, low, high) for _ in range(k))
+
+
+def prior(rng: random.Random, k: int, least: int = 1) -> Vector:
+    """Return a distribution; with ``least`` 0 some masses may be 0."""
+    masses = [rng.randint(least, 9) for _ in range(k)]
+    masses[rng.randrange(k)] += 1
+    return tuple(Fraction(m, sum(masses)) for m in masses)
+
+
+def row(rng: random.Random, m: int) -> list[int]:
+    cuts = sorted(rng.randint(0, WHOLE) for _ in range(m - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, WHOLE], strict=True)]
+
+
+def channel(rng: random.Random, k: int, m: int) -> list[list[int]]:
+    """Return the columns of a channel over WHOLE."""
+    return list(map(list, zip(*(row(rng, m) for _ in range(k)), strict=True)))
+
+
+def private_column(rng: random.Random, ceilings: list[list[Fraction | None]]) -> Vector:
+    """Return a column with q_x <= ceilings[x][z] q_z for all pairs that have one."""
+    k = len(ceilings)
+    q = [Fraction(rng.randint(1, 40)) for _ in range(k)]
+    for _ in range(k):
+        for x in range(k):
+            for z in range(k):
+                bound = ceilings[x][z]
+                if x != z and bound is not None:
+                    q[x] = min(q[x], bound * q[z])
+    return tuple(q)
+
+
+def exact(cost: Cost) -> list[Fraction]:
+    """Return a cost over UNIT as fractions."""
+    return [Fraction(v, UNIT) for v in cost]
+
+
+def dot(a: Sequence[Fraction] | Sequence[int], q: Sequence[Fraction] | Sequence[int]) -> Fraction:
+    return sum((x * y for x, y in zip(a, q, strict=True)), Fraction(0))
+
+
+@contextmanager
+def refused(words: str) -> Iterator[None]:
+    with pytest.raises(CertificateError, match=words):
+        yield
+
+
+class Plain(Oracle):
+    """Takes costs as safe prices, as q >= 0, and a gain as costing nothing."""
+
+    kind = "plain"
+
+    def linear(self, statement: Statement):  # type: ignore[no-untyped-def]
+        def price(cost: Cost, prices: Cost, region: Ends | None) -> Cost:
+            return cost
+
+        return price
+
+    def gain(self, statement: Statement, gain: object, prices: Cost) -> Cost:
+        return prices
+
+
+# ---- random cones, their rays, and linear programs over them -----------------------------------
+
+
+def gained(k: int, form: Gain | None = None, p: Vector | None = None) -> GainObjective:
+    """Return an objective with weights p, which oracles take as their direction."""
+    p = (ONE / k,) * k if p is None else p
+    return GainObjective(Squares(units(p), p) if form is None else form)
+
+
+def gains(rng: random.Random, k: int, p: Vector) -> list[Gain]:
+    """Return gains of all forms; the first two split at p."""
+    vectors = tuple(numbers(rng, k, 0, 3) for _ in range(rng.randint(1, 3)))
+    masses = tuple(dot(v, (ONE,) * k) + ONE / 7 for v in vectors)
+    return [
+        Squares(units(p), p),
+        Entropy.of_inputs(p),
+        Squares(tuple(numbers(rng, k) for _ in range(2)), p, (ONE / 3, 2 * ONE)),
+        Entropy(vectors, masses, p),
+        Hellinger(numbers(rng, k, 0, 3), p),
+    ]
+
+
+def exponent(rng: random.Random) -> Fraction:
+    return Fraction(rng.randint(6, 25), 12)
+
+
+def ratio(rng: random.Random, k: int, kind: str) -> Ratio:
+    """Return bounds that (1, .., 1) keeps strictly."""
+    p = tuple(Fraction(rng.randint(8, 10)) for _ in range(k)) if rng.random() < 0.3 else None
+    p = p and tuple(v / sum(p) for v in p)
+    if kind == "matrix":
+        loose = rng.choice((0, 0.3, 0.6))
+        table = [
+            [Fraction(0) if x == z else "inf" if rng.random() < loose else exponent(rng)
+             for z in range(k)]
+            for x in range(k)
+        ]  # fmt: skip
+        return Ratio(Matrix(tuple(map(tuple, table))), p)
+    if kind == "distance":
+        points = tuple((Fraction(x), Fraction(rng.randint(0, 3))) for x in range(k))
+        name = rng.choice(("manhattan", "euclidean"))
+        return Ratio(Distance(exponent(rng), name, points, Fraction(rng.randint(0, 1), 3)), p)
+    blocks = tuple(rng.randint(0, 1) for _ in range(k)) if kind == "blocks" else None
+    some = tuple(x for x in range(k) if rng.random() < 0.6) if kind == "protected" else None
+    return Ratio(Constant(exponent(rng), blocks, some), p)
+
+
+KINDS = ("constant", "blocks", "protected", "matrix", "distance")
+
+
+def cone(rng: random.Random, k: int) -> tuple[Cone, ...]:
+    """Return one to three generators of which (1, .., 1) keeps all rows strictly."""
+    parts: list[Cone] = [ratio(rng, k, rng.choice(KINDS))]
+    if rng.random() < 0.3:
+        parts.append(ratio(rng, k, rng.choice(KINDS)))
+    if rng.random() < 0.4:
+        priors = Listed(tuple(prior(rng, k, least=0) for _ in range(rng.randint(1, 2))))
+        lower, upper = rng.choice(((1, 1), (0, 1), (1, 0)))
+        parts.append(
+            Lift(exponent(rng) if lower else None, exponent(rng) if upper else None, priors)
+        )
+    if rng.random() < 0.3:
+        left, right = numbers(rng, k, 0, 2), numbers(rng, k, 1, 3)
+        scale = sum(left) / sum(right) + ONE / 5
+        right = tuple(scale * v for v in right)
+        row = ListedRow(tuple(enumerate(left)), ONE / 3, tuple(enumerate(right)))
+        parts.append(Rows((row,)))
+    return tuple(parts)
+
+
+def facets(statement: Statement, *, inside: bool = True) -> list[list[int]]:
+    """Return rows f, f . q <= 0, of a cone inside the one stated, or of one around it."""
+    k, power = statement.k, exp_lower if inside else exp_upper
+    found: list[list[int]] = []
+
+    def unit(x: int) -> list[Fraction]:
+        return [ONE * (x == z) for z in range(k)]
+
+    def row(left: Sequence[Fraction], a: Fraction, right: Sequence[Fraction]) -> None:
+        factor = shortened(power(a), not inside, 128)
+        found.append(primitive(v - factor * w for v, w in zip(left, right, strict=True)))
+
+    for part in statement.cone:
+        if isinstance(part, Ratio):
+            for x in range(k):
+                for z in range(k):
+                    if (a := part.exponents.at(x, z, up=not inside)) is not None:
+                        scale = part.prior[z] / part.prior[x] if part.prior else ONE
+                        row(unit(x), a, [scale * v for v in unit(z)])
+        elif isinstance(part, Lift):
+            for p in part.listed():
+                for x in range(k):
+                    if part.upper is not None:
+                        row(unit(x), part.upper, p)
+                    if part.lower is not None:
+                        row(p, part.lower, unit(x))
+        else:
+            assert isinstance(part, Rows)
+            for listed in part.rows:
+                sides = [
+                    [dict(s).get(x, 0 * ONE) for x in range(k)] for s in (listed.left, listed.right)
+                ]
+                row(sides[0], listed.exponent, sides[1])
+    return found + [[-int(x == z) for z in range(k)] for x in range(k)]
+
+
+def primitive(numbers: Iterable[Fraction | int]) -> list[int]:
+    """Return a multiple > 0 in integers without a common factor."""
+    whole, _ = over_one_denominator(map(Fraction, numbers))
+    shared = gcd(*whole) or 1
+    return [v // shared for v in whole]
+
+
+def nullspace(rows: list[list[int]], k: int) -> list[list[int]]:
+    """Return a basis of all d with row . d = 0."""
+    solved: dict[int, list[int]] = {}
+    for given in rows:
+        line = _without(given, solved)
+        pivot = next((x for x, v in enumerate(line) if v), None)
+        if pivot is not None:
+            solved = {z: _without(other, {pivot: line}) for z, other in solved.items()}
+            solved[pivot] = line
+    free = set(range(k)) - solved.keys()
+    return [
+        primitive(
+            [-Fraction(solved[x][z], solved[x][x]) if x in solved else x == z for x in range(k)]
+        )
+        for z in free
+    ]
+
+
+def _without(line: list[int], solved: dict[int, list[int]]) -> list[int]:
+    """Eliminate the pivots of solved rows from a row."""
+    for pivot, other in solved.items():
+        if line[pivot]:
+            a, b = other[pivot], line[pivot]
+            line = [a * v - b * w for v, w in zip(line, other, strict=True)]
+    return primitive(line)
+
+
+def extreme_ray(rng: random.Random, rows: list[list[int]], k: int) -> list[int]:
+    """Return an extreme ray: from (1, .., 1) along a random line into a face, and so on."""
+    q = [1] * k
+    while True:
+        sides = [(row, sum(map(mul, row, q))) for row in rows]
+        basis = nullspace([row for row, side in sides if not side], k)
+        if len(basis) == 1:
+            return q
+        shares = [rng.randint(-9, 9) for _ in basis]
+        d = [sum(map(mul, shares, column)) for column in zip(*basis, strict=True)]
+        steps = [
+            Fraction(-side, rise)
+            for row, side in sides
+            if side and (rise := sum(map(mul, row, d))) > 0
+        ]
+        if steps:
+            step = min(steps)
+            moved = [step.denominator * a + step.numerator * b for a, b in zip(q, d, strict=True)]
+            q = primitive(moved) if any(moved) else q
+
+
+def points(rng: random.Random, statement: Statement, n: int = 12) -> list[list[int]]:
+    """Return columns of the cone: extreme rays, and mixtures of them."""
+    rows, k = facets(statement), statement.k
+    rays = [extreme_ray(rng, rows, k) for _ in range(n)]
+    for _ in range(n):
+        shares = [rng.choice((0, 0, 1, 5)) for _ in range(n)]
+        mixture = [sum(map(mul, shares, column)) for column in zip(*rays[:n], strict=True)]
+        rays.append(mixture if any(mixture) else [1] * k)
+    return rays
+
+
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def least_cost(statement: Statement, costs: Sequence[Sequence[Fraction]]) -> tuple[float, Numbers]:
+    """Return the least sum of costs of columns, one column a cost, and the best prices."""
+    rows, m, k = np.array(facets(statement, inside=False), dtype=object), len(costs), statement.k
+    rows = (rows / np.abs(rows).max(axis=1, keepdims=True)).astype(float)
+    found = scipy.optimize.linprog(
+        np.array(costs, dtype=float).ravel(),
+        A_ub=np.kron(np.eye(m), rows),
+        b_ub=np.zeros(m * len(rows)),
+        A_eq=np.tile(np.eye(k), m),
+        b_eq=np.ones(k),
+        options=TOLERANCES,
+    )
+    assert found.status == 0, found.message
+    return float(found.fun), Numbers(map(float, found.eqlin.marginals))
+
+
+def most_gain(rays: Sequence[Sequence[int]], gain: Gain) -> tuple[float, Numbers]:
+    """Return minus the largest gain of a mixture of rays that sums to 1, and the best prices."""
+    scaled_rays = [[Fraction(v, max(r)) for v in r] for r in rays]
+    found = scipy.optimize.linprog(
+        [-float(gain(r, up=True)) for r in scaled_rays],
+        A_eq=np.array(scaled_rays, dtype=float).T,
+        b_eq=np.ones(len(rays[0])),
+        options=TOLERANCES,
+    )
+    assert found.status == 0, found.message
+    return float(found.fun), Numbers(map(float, found.eqlin.marginals))
+
+
+def cost(rng: random.Random, k: int) -> Cost:
+    """Return a cost, or prices, over UNIT."""
+    return [int(v * UNIT) + rng.randint(-9, 9) for v in numbers(rng, k)]
+
+
+def safe_for_costs(rng: random.Random, statement: Statement, oracle: Oracle, n: int = 12) -> None:
+    """Assert that prices of random costs are safe on points of the cone, exactly."""
+    price, columns = oracle.linear(statement), points(rng, statement, n)
+    for _ in range(4):
+        c, u = cost(rng, statement.k), cost(rng, statement.k)
+        safe = price(list(c), list(u), None)
+        assert all(dot(safe, q) <= dot(c, q) for q in columns)
+
+
+def safe_for_gain(
+    statement: Statement, oracle: Oracle, gain: Gain, prices: Cost, columns: list[list[int]]
+) -> Cost:
+    """Assert that prices of a gain are safe on columns; gains are rounded down."""
+    safe = oracle.gain(statement, gain, prices)
+    assert all(gain(q, up=False) * UNIT + dot(safe, q) <= 0 for q in columns)
+    return safe
+
+
+def proved(
+    statement: Statement, costs: Sequence[Sequence[Fraction]], prices: Numbers, oracle: Oracle
+) -> float:
+    """Return the bound on the least sum of costs."""
+    program = Program(Fraction(0), [[floor(v * UNIT) for v in c] for c in costs])
+    return float(safe_bound(statement, program, (), prices, oracle))
+
+
+def proved_gain(statement: Statement, gain: Gain, prices: Numbers, oracle: Oracle) -> float:
+    """Return the bound on minus the largest sum of gains."""
+    return float(safe_bound(statement, Program(Fraction(0), gain=gain), (), prices, oracle))

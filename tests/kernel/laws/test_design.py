@@ -1,0 +1,345 @@
+"""Noise as the answer to a problem: what it loses, what nothing loses less than, no false claim.
+
+The loss is compared with that of all rows, one by one; the bound with the optimum of the textbook
+linear program.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    MeanSquaredDistance,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    design,
+    resources,
+)
+from mechdesign.designs.noise.design import design_noise
+from mechdesign.designs.noise.solution import problem_table
+from mechdesign.errors import LimitError
+from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
+from mechdesign.kernel.generators import Block
+from mechdesign.kernel.laws import Laws
+from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
+from mechdesign.kernel.laws.torus import Torus
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.names import ProblemTable, compile_problem
+from mechdesign.kernel.oracles import Orthant
+from mechdesign.kernel.packed import Places, Weights, unpacked
+from mechdesign.kernel.relaxations import Cells, Representatives
+from mechdesign.kernel.schema import read
+from mechdesign.kernel.statement import Statement
+from mechdesign.kernel.verify import verify
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
+from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.routes.limits import Limits
+from mechdesign.utilities.base import LinearUtility
+from tests.kernel.laws.support import Document, refused, sealed
+from tests.strategies import examples, lp_optimum
+
+LOSSES: dict[str, LinearUtility] = {
+    "euclidean": EuclideanDistance(),
+    "squared": MeanSquaredDistance(),
+    "hamming": HammingLoss(),
+}
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Some people on a line or on a grid, a few points of it empty."""
+    step = draw(st.sampled_from(["0.5", 1, 3]))
+    rows, columns = draw(st.tuples(st.integers(1, 3), st.integers(3, 4)))
+    domain, distance = Domain.grid(rows, columns, step), draw(st.sampled_from(DISTANCES))
+    if draw(st.booleans()):
+        domain, distance = Domain([2 + 3 * n for n in range(draw(st.integers(3, 7)))]), "absolute"
+    counts = draw(st.lists(st.integers(0, 5), min_size=len(domain), max_size=len(domain)))
+    prior = Prior.from_counts([counts[0] + 1, *counts[1:]])
+    epsilon, loss = draw(st.sampled_from(["0.3", "1"])), draw(st.sampled_from([*LOSSES]))
+    return Problem(domain, MetricPrivacy(epsilon, distance), LOSSES[loss], prior=prior)
+
+
+DISTANCES = ["euclidean", "manhattan"]
+
+
+def noise_for(problem: Problem) -> LatticeNoise:
+    notion = problem.sole_notion(MetricPrivacy)
+    assert notion is not None
+    kind = PlanarLaplace if notion.distance == "euclidean" else GeometricNoise
+    return kind.for_notion(problem.domain, notion)
+
+
+def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:
+    """Return the noise and the problem as the kernel reads them."""
+    table = read(ProblemTable, problem_table(problem))
+    statement = compile_problem(replace(table, outputs=problem.domain.labels)).statement
+    found = read(Laws, noise.to_table()["law"]).leak(statement.cone[0], statement.k)
+    return found, statement
+
+
+@examples(40)
+@given(problem=problems(), block=st.sampled_from([0, 1, 2, 3]))
+def test_the_value_is_that_of_all_rows(problem: Problem, block: int) -> None:
+    noise, loss, domain = noise_for(problem), problem.expected_loss, problem.domain
+    assert loss is not None
+    if block:
+        name = {"mean-squared-distance": "squared"}.get(loss.name, loss.name)
+        noise = noise.remapped(problem.prior, name, block)
+    table, total = loss.loss(domain, domain.labels), Fraction(0)
+    for x, p in enumerate(problem.prior):
+        for y, mass in enumerate(noise.row(x).tolist()):
+            total += p * mass / 2**62 * table.bound(int(table.numerators[x, y]), up=True)
+    value = loss_of_noise(*checked(problem, noise))
+    assert abs(value - total) <= total / 2**140
+    assert not isinstance(loss, EuclideanDistance) or value >= total - total / 2**140
+
+
+def cells_of(draw: st.DrawFn, sides: tuple[int, int]) -> list[list[int]]:
+    """Return rectangles that hold all points, and some that hold points twice."""
+    ends = [sorted(draw(st.sets(st.integers(1, n)))) for n in sides]
+    parts = [list(zip([0, *e], [*e, n], strict=True)) for e, n in zip(ends, sides, strict=True)]
+    found = [[a, b - 1, c, d - 1] for a, b in parts[0] for c, d in parts[1] if a < b and c < d]
+    return found + found[: draw(st.integers(0, 2))]
+
+
+@examples(25)
+@given(problem=problems(), data=st.data())
+def test_any_proof_is_of_a_bound_that_holds(problem: Problem, data: st.DataObject) -> None:
+    """Whatever the rectangles, the representatives, and the multipliers."""
+    draw, k, noise = data.draw, len(problem.domain), noise_for(problem)
+    cells = cells_of(draw, noise.law.sides)
+    some = sorted(draw(st.sets(st.integers(0, k - 1), min_size=1)))
+    stands = [x if x in some else draw(st.sampled_from(some)) for x in range(k)]
+    size = draw(st.integers(0, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    pairs = rng.choice(some, size=(size, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    size = len(pairs)
+    kept = sorted(set(stands))
+    x, other = (Places(kept.index(z) for z in axis.tolist()) for axis in pairs.T)
+    weight = Weights((rng.random(size) * draw(st.sampled_from([0.01, 0.1]))).tolist())
+    node = Places(rng.integers(0, len(cells), size).tolist())
+    block = Block("cone", 0, node, x, weight, other)
+    relaxations = Cells(tuple(map(tuple, cells))), Representatives(tuple(stands))
+    proof = Certificate(Costs(), Orthant(), relaxations, (block,))
+    assert float(proof.bound(checked(problem, noise)[1])) <= lp_optimum(problem).value + 1e-7
+
+
+# --- a file -------------------------------------------------------------------------------------
+
+
+COUNTS = [(x * 7) % 5 for x in range(36)]
+
+CITY = Problem(
+    Domain.grid(6, 6),
+    MetricPrivacy("0.8", "euclidean"),
+    EuclideanDistance(),
+    prior=Prior.from_counts(COUNTS),
+)
+
+
+@pytest.fixture(scope="module")
+def honest() -> Document:
+    found: Document = json.loads(json.dumps(design_noise(CITY, Limits(1e-6, 60)).document()))
+    return found
+
+
+@pytest.fixture
+def document(honest: Document) -> Document:
+    return copy.deepcopy(honest)
+
+
+def test_an_honest_file_is_accepted_and_its_numbers_are_those_of_the_problem(
+    document: Document,
+) -> None:
+    verified, best = verify(document), design(CITY)
+    assert verified.value is not None
+    assert verified.bound is not None
+    assert best.gap < 1e-6
+    assert 0.95 * best.value <= verified.bound <= best.value <= verified.value <= 1.2 * best.value
+    assert document["value"] == pytest.approx(float(verified.value), rel=1e-15)
+    assert len(verified.claims) == 4
+    claims(bound=document["bound"] * 0.5)(document)  # less is claimed than is proved
+    assert verify(sealed(document)).bound == verified.bound
+
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+def claims(**by: Any) -> Change:
+    """Claim another value or bound, with the gap and the status that fit."""
+
+    def change(document: Document) -> None:
+        document.update(by)
+        gap = relative_gap(document["value"], document["bound"])
+        document.update(gap=gap, status="optimal" if gap <= OPTIMAL_GAP else "bounded")
+
+    return change
+
+
+def scaled(key: str, by: float, more: float = 0.0) -> Change:
+    return lambda d: claims(**{key: d[key] * by + more})(d)
+
+
+def cells(d: Document) -> list[list[int]]:
+    return d["certificate"]["relaxations"][0]["cells"]
+
+
+def stands(d: Document) -> list[int]:
+    return d["certificate"]["relaxations"][1]["stands"]
+
+
+def multipliers(**by: Any) -> Change:
+    return lambda d: [block.update(by) for block in d["certificate"]["multipliers"]]
+
+
+def unpacked_weights(by: float) -> Change:
+    """Multiply all multipliers."""
+
+    def change(document: Document) -> None:
+        for block in document["certificate"]["multipliers"]:
+            block["weight"] = [by * w for w in unpacked(block["weight"], Weights)]
+
+    return change
+
+
+FORGED: dict[str, tuple[Change, str]] = {
+    "less loss": (scaled("value", 1 - 1e-9), "the value is"),
+    "more loss": (scaled("value", 1 + 1e-9), "the value is"),
+    "a closer bound": (scaled("bound", 1, 1e-7), "the bound proved is"),
+    "a bound at the value": (lambda d: claims(bound=d["value"])(d), "the bound proved is"),
+    "another gap": (lambda d: d.update(gap=d["gap"] / 2), "the gap is"),
+    "a better status": (lambda d: d.update(status="optimal"), "the status is"),
+    "a gain": (lambda d: d.update(sense="maximize"), "objective claimed"),
+    "another objective": (lambda d: d.update(objective="hamming"), "objective claimed"),
+    "no proof": (lambda d: d.update(certificate=None), "certificate: expected a table"),
+    "none claimed": (lambda d: d.update(bound_proved=False), "claims no proof"),
+    "a proof of nothing": (
+        lambda d: d["certificate"].update(multipliers=[]),
+        "the bound proved is",
+    ),
+    "another prior": (lambda d: d["problem"]["prior"].reverse(), "the value is"),
+    "no distribution": (lambda d: d["problem"]["prior"].__setitem__(0, "1/2"), "a distribution"),
+    "too short a prior": (lambda d: d["problem"]["prior"].pop(), "a distribution"),
+    "no prior": (lambda d: d["problem"].pop("prior"), "states no prior"),
+    "no loss": (lambda d: d["problem"].pop("utility"), "objective claimed"),
+    "outputs": (lambda d: d["problem"].update(outputs=[[0, 0]]), "takes no outputs"),
+    "another loss": (
+        lambda d: (
+            d["problem"]["utility"].update(objective="mean-squared-distance"),
+            d.update(objective="mean-squared-distance"),
+        ),
+        "the value is",
+    ),
+    "a loss not of the grid": (
+        lambda d: d["problem"]["utility"].update(objective="mean-absolute-error"),
+        "no distance",
+    ),
+    "a worst case": (lambda d: d["problem"]["utility"].update(worst_case=True), "a mean loss"),
+    "an output left out": (lambda d: cells(d).pop(), "do not hold all"),
+    "a rectangle off the grid": (lambda d: cells(d).append([0, 6, 0, 0]), "not within the grid"),
+    "a rectangle inside out": (lambda d: cells(d).append([3, 2, 0, 0]), "not within the grid"),
+    "a rectangle without multipliers": (
+        lambda d: cells(d).append([0, 0, 0, 0]),
+        "the bound proved is",
+    ),
+    "a representative that there is not": (
+        lambda d: d["certificate"]["relaxations"][1].update(stands=[*range(35), 36]),
+        "one that stands for it",
+    ),
+    "a representative of others only": (
+        lambda d: d["certificate"]["relaxations"][1].update(stands=[1, 0, *range(2, 36)]),
+        "one that stands for it",
+    ),
+    "a negative weight": (unpacked_weights(-1.0), "expected numbers >= 0"),
+    "a side that no ratio has": (multipliers(side="upper"), "a ratio has rows of two inputs"),
+    "a generator that there is not": (multipliers(place=1), "does not exist"),
+    "twice the multipliers": (unpacked_weights(2.0), "the bound proved is"),
+}
+
+
+@pytest.mark.parametrize("claim", FORGED)
+def test_a_false_claim_is_refused(claim: str, document: Document) -> None:
+    change, reason = FORGED[claim]
+    change(document)
+    refused(document, reason)
+
+
+def test_another_law_does_not_lose_what_the_file_says(document: Document) -> None:
+    """Less noise is not private; more of it is, and loses more."""
+    weights, by = document["law"]["weights"], 1 << 50
+    kept = list(weights)
+    weights[0], weights[1] = str(int(weights[0]) + 4 * by), str(int(weights[1]) - by)
+    refused(document, "not private")
+    weights[:] = kept
+    other = mechanism_document(PlanarLaplace(CITY.domain, "0.75"))
+    document["law"] |= {key: other["law"][key] for key in ("weights", "margins")}
+    refused(document, "leaks less")
+    document["privacy"][0]["leakage"] = other["privacy"][0]["leakage"]
+    refused(document, "the value is")
+
+
+def test_another_remap_does_not_lose_what_the_file_says(document: Document) -> None:
+    remap = document["law"]["remap"]
+    remap[14] = "0" if remap[14] != "0" else "1"
+    refused(document, "the value is")
+    del document["law"]["remap"]
+    refused(document, "the value is")
+
+
+def test_another_budget_does_not_bound_what_the_file_says(document: Document) -> None:
+    """With more of it a better channel may be private, so that the bound is not proved."""
+    document["problem"]["privacy"][0]["epsilon"] = "0.9"
+    document["privacy"][0]["epsilon"] = 0.9
+    refused(document, "the bound proved is")
+
+
+def test_only_noise_has_a_design(document: Document) -> None:
+    other: Document = mechanism_document(GeneralizedRandomizedResponse(36, 1))
+    document["law"], document["privacy"] = other["law"], other["privacy"]
+    document["problem"]["privacy"] = other["problem"]["privacy"]
+    refused(document, "no design is known of randomized-response")
+
+
+def test_what_was_not_designed_has_no_objective() -> None:
+    document: Document = mechanism_document(GeneralizedRandomizedResponse(3, 1))
+    document["problem"] |= {"utility": {"objective": "l2-risk"}, "prior": ["1/3"] * 3}
+    refused(document, "no value for its objective")
+
+
+def test_the_work_on_a_file_is_limited(document: Document) -> None:
+    """The loss and the bound count apart, against the same limit."""
+    with resources.allow(steps=1):
+        assert verify(document).bound  # each entry of a file allows some
+    document["law"]["margins"] = ["2000", "2000"]
+    with pytest.raises(LimitError):
+        verify(sealed(document))
+
+
+def test_the_work_on_long_numbers_of_a_prior_is_counted() -> None:
+    """Every input adds a multiple of a number as long as the common denominator of the prior."""
+    steps = []
+    for digits in (1, 900):
+        bottoms = [10**digits + n for n in range(18)]
+        pairs = [(Fraction(b // 3, 18 * b), Fraction(b - b // 3, 18 * b)) for b in bottoms]
+        prior = Prior([p for pair in pairs for p in pair])
+        problem = Problem(CITY.domain, CITY.privacy[0], CITY.utility, prior=prior)
+        noise, statement = checked(problem, noise_for(problem))
+        assert loss_of_noise(noise, statement) > 0
+        steps.append(loss_steps(noise, statement))
+    assert steps[1] - steps[0] >= 36 * 40

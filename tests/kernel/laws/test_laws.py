@@ -1,0 +1,313 @@
+"""Saved laws: honest ones pass, and any false claim is refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import CertificateError, HighLowLDP
+from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.kernel.laws import WHOLE, LawFile
+from mechdesign.kernel.schema import read, write
+from mechdesign.kernel.verify import verify
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HighLow,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+)
+from tests.kernel.laws.support import MADE, Document, document_of, refused, sealed
+from tests.mechanisms_support import exact_table
+from tests.strategies import examples
+
+Change = Callable[[Document], None]
+
+
+def law(*path: str | int, by: Any) -> Change:
+    """Return the change of one entry of the law."""
+
+    def change(document: Document) -> None:
+        place = document["law"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = by
+
+    return change
+
+
+def plus(*path: str | int, by: int) -> Change:
+    """Return the change of a whole number of the law by a few."""
+
+    def change(document: Document) -> None:
+        place = document["law"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = str(int(place[path[-1]]) + by)
+
+    return change
+
+
+def moved(source: int, target: int, by: int) -> Change:
+    """Return the change that moves mass among the displacements of two lengths; sums stay."""
+
+    def change(document: Document) -> None:
+        kind, weights = document["law"]["kind"], document["law"]["weights"]
+        counts = {"geometric-noise": [1, 2], "planar-laplace": [1, 4, 4, 4, 8, 4, 4, 8]}[kind]
+        for place, sign in ((source, -1), (target, 1)):
+            share = by * counts[source] * counts[target] // counts[place]
+            weights[place] = str(int(weights[place]) + sign * share)
+
+    return change
+
+
+def privacy(key: str, by: Any) -> Change:
+    """Return the change of the notion, and of the claim where that is about the same."""
+
+    def change(document: Document) -> None:
+        document["problem"]["privacy"][0][key] = by
+        if key in ("notion", "epsilon"):
+            document["privacy"][0][key] = float(by) if key == "epsilon" else by
+
+    return change
+
+
+def domain(**by: Any) -> Change:
+    return lambda document: document["problem"].update(domain=by)
+
+
+def leakage(by: Any) -> Change:
+    return lambda document: document["privacy"][0].update(leakage=by)
+
+
+def prior(by: list[str]) -> Change:
+    return lambda document: document["problem"].update(prior=by)
+
+
+def kind(by: str) -> Change:
+    return law("kind", by=by)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_honest_documents_pass(name: str) -> None:
+    verified = verify(document_of(name))
+    assert len(verified.claims) == 2
+    assert "rows sum to 1 exactly" in verified.claims[0]
+    assert f"leakage {MADE[name].leakage:.10g}" in verified.claims[1]
+    assert verified.value is verified.bound is None
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_ratio_is_that_of_the_whole_table(name: str) -> None:
+    """What a few integers prove is what the matrix says: the leakage, by enumeration."""
+    mechanism = MADE[name]
+    notion, matrix = mechanism.privacy, mechanism.dense()
+    prior = getattr(mechanism, "prior", None)
+    assert exact_table(mechanism)
+    assert notion.leakage(matrix, prior) == pytest.approx(mechanism.leakage, rel=1e-14)
+
+
+# (which, what is changed, the words of the refusal)
+LIES: list[tuple[str, Change, str]] = [
+    ("randomized response", plus("own", by=1), "do not sum to 1"),
+    ("randomized response", law("other", by="0"), "mass above 0"),
+    ("randomized response", privacy("epsilon", "0.999"), "not private"),
+    ("randomized response", leakage(0.99), "leaks more"),
+    ("randomized response", leakage(1.01), "leaks less"),
+    ("randomized response", leakage(-1), "leaks more than -1.0: it is at least 0"),
+    ("randomized response", kind("subset-selection"), "own: subset-selection has no such key"),
+    ("randomized response", kind("magic"), "law: expected a kind among .*, found 'magic'"),
+    ("randomized response", kind("in-clear"), "law: expected a kind among .*, found 'in-clear'"),
+    ("randomized response", domain(values=["a", "b"]), "do not sum to 1"),
+    ("randomized response", domain(values=["a", "b", "b"]), "an input twice"),
+    ("randomized response", domain(grid={"rows": 1, "columns": 1, "spacing": 1}), "mass|sum to 1"),
+    ("randomized response", privacy("notion", "block"), "need a grid"),
+    ("randomized response", law("own", by=7), "expected an integer as text, found 7"),
+    ("randomized response", law("own", by="-7"), "expected an integer as text, found '-7'"),
+    ("randomized response", law("own", by="٣"), "expected an integer as text"),
+    ("Hadamard", law("size", by="4"), "the size or the mass"),
+    ("Hadamard", law("size", by="12"), "the size or the mass"),
+    ("Hadamard", plus("held", by=1), "the size or the mass"),
+    ("Hadamard", plus("held", by=WHOLE >> 5), "not private"),
+    ("Hadamard", law("held", by=str(WHOLE)), "below 2"),
+    ("Hadamard copies", law("copies", by="1"), "the size or the mass"),
+    ("Hadamard copies", law("copies", by="0"), "equal blocks"),
+    ("Hadamard copies", law("copies", by="5"), "equal blocks"),
+    ("Hadamard copies", law("copies", by="9"), "equal blocks"),
+    ("Hadamard copies", plus("held", by=2), "no whole masses"),
+    ("Hadamard copies", plus("held", by=7 << 40), "no whole masses|not private"),
+    ("Hadamard copies", law("copies", by=str(10**19)), "equal blocks"),
+    ("projective", plus("held", by=WHOLE >> 8), "not private"),
+    ("projective", law("field", by="4"), "not of a prime"),
+    ("projective", law("field", by="1"), "out of range"),
+    ("projective", law("field", by="2"), "fewer points"),
+    ("projective", law("field", by=str((1 << 31) + 11)), "out of range"),
+    ("projective", law("dimension", by="1"), "out of range"),
+    ("projective", law("dimension", by="63"), "out of range"),
+    ("projective", law("dimension", by="2"), "fewer points"),
+    ("projective", law("dimension", by="4"), "leaks less|not private|leaks more"),
+    ("high-low projective", plus("uniform", by=-16), "not private"),
+    ("optimized unary", plus("held", by=WHOLE >> 8), "not private"),
+    ("optimized unary", plus("digits", by=1), "not private"),
+    ("optimized unary", law("others", by="0"), "q is no probability"),
+    ("symmetric unary", law("digits", by="63"), "q is no probability"),
+    ("subsets", plus("held", by=WHOLE >> 8), "not private"),
+    ("subsets", law("size", by="6"), "not of some"),
+    ("subsets", law("size", by="0"), "not of some"),
+    ("blocks", law("part_of_block", by=["1", "0", "0"]), "told in clear"),
+    ("blocks", law("part_of_block", by=["0", "0"]), "one part for each block"),
+    ("blocks", law("part_of_block", by=["0", "0", "9"]), "one part for each block"),
+    ("blocks", plus("parts", 0, "law", "held", by=WHOLE >> 4), "more than its epsilon"),
+    ("blocks", privacy("blocks", [[0, 3], [1, 2]]), "do not divide"),
+    ("blocks", privacy("blocks", [[0, 3], [1, 2], [3]]), "an input is listed twice"),
+    ("blocks", privacy("blocks", [[0, 3, 1, 2], [], [4]]), "one part for each block"),
+    ("blocks", privacy("blocks", ["03", [1, 2], [4]]), "expected a list"),
+    ("blocks", privacy("blocks", {"0": 1}), "expected a list"),
+    ("blocks", law("parts", 1, "law", "more", by="1"), "more: in-clear has no such key"),
+    ("blocks", law("part_of_block", by=["0", "0", "0"]), "each part for some"),
+    ("grid", privacy("block_rows", 3), "do not divide its grid"),
+    ("grid", privacy("block_rows", 0), "need a grid"),
+    ("mixed", law("parts", 0, "law", "kind", by="high-low"), "found 'high-low'"),
+    ("high-low", plus("uniform", by=-16), "not private"),
+    (
+        "high-low",
+        law("inner", "law", "kind", by="optimized-unary-encoding"),
+        "size: optimized-unary-encoding has no such key",
+    ),
+    ("high-low", privacy("sensitive", ["a", "b", "x"]), "is no input"),
+    ("high-low", privacy("sensitive", "dab"), "expected a list"),
+    ("high-low", privacy("sensitive", []), "for a notion of protected inputs"),
+    ("high-low", domain(values="abcd"), "expected a list"),
+    ("high-low", privacy("sensitive", ["a", "b", "c", "d"]), "all inputs are sensitive"),
+    ("Mangat", privacy("sensitive", [1, 2]), "told in clear"),
+    ("LIP", plus("truth", by=1), "do not sum to 1"),
+    ("LIP", prior(["0.2", "0.4", "0.4"]), "not private|leaks"),
+    ("LIP", prior(["0.3", "0.3", "0.3"]), "expected a distribution"),
+    ("LIP", prior(["0.5", "0.5"]), "expected a distribution"),
+    ("line", plus("weights", 0, by=1), "do not sum to 1"),
+    ("line", moved(1, 0, by=1 << 20), "not private"),
+    ("line", privacy("epsilon", "0.9999"), "not private"),
+    ("line", leakage(0.9999), "leaks more"),
+    ("line", leakage(1.0001), "leaks less"),
+    ("line", domain(values=[1, 3, 5, 8]), "equally spaced"),
+    ("line", domain(values=[7, 5, 3, 1]), "rising order"),
+    ("line", domain(values=["a", "b", "c", "d"]), "no coordinates"),
+    ("line", domain(values=[0.5, 1, 1.5, 2]), "not private"),
+    ("line", domain(values=[1, 3, 5, 7, 9]), "do not sum to 1"),
+    ("line", law("margins", by=["0"]), "margin"),
+    ("line", plus("margins", 1, by=1), "do not sum to 1"),
+    ("line", plus("margins", 0, by=1), "fewer than three points"),
+    ("line", law("weights", 3, by="0"), "a weight above 0"),
+    ("line", law("weights", by=[str(WHOLE)]), "a weight above 0 for each length"),
+    ("line", law("weights", by=["1"] * 50), "a weight above 0 for each length"),
+    ("line", privacy("distance", [["0", "1", "2", "3"]] * 4), "not for the distance"),
+    ("line", privacy("notion", "ldp"), "ldp has no such key"),
+    ("walks", privacy("distance", "euclidean"), "not for the distance"),
+    ("walks", kind("planar-laplace"), "not for the distance"),
+    ("walks", plus("margins", 0, by=1), "fewer than three points"),
+    ("walks", domain(grid={"rows": 3, "columns": 2, "spacing": "0.5"}), "fewer than"),
+    (
+        "walks",
+        domain(grid={"rows": 2, "columns": 3, "spacing": "0.4"}),
+        "not private",
+    ),
+    ("plane", privacy("distance", "manhattan"), "not for the distance"),
+    ("plane", privacy("distance", "absolute"), "absolute distance of numbers"),
+    ("plane", kind("geometric-noise"), "not for the distance"),
+    ("plane", moved(6, 5, by=1 << 40), "not private"),
+    ("plane", law("remap", by=["0"] * 11), "remap has not one input"),
+    ("plane", law("remap", by=["12"] * 12), "remap has not one input"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "words"), LIES)
+def test_lies_are_refused(name: str, change: Change, words: str) -> None:
+    document = document_of(name)
+    change(document)
+    with pytest.raises(CertificateError, match="the digest does not match"):
+        verify(document)
+    refused(document, words)
+
+
+def test_other_units_that_are_private_still_pass() -> None:
+    """The checker proves what a file says, whatever made it: a smaller mass is more private."""
+    document = document_of("subsets")
+    plus("held", by=-1)(document)
+    verify(sealed(document))
+
+
+@pytest.mark.parametrize("epsilon", ["0", "1"])
+def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
+    """Both bounds are kept with equality: the ratio is 1, which is e**0 exactly."""
+    document = json.loads(
+        json.dumps(mechanism_document(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1)))
+    )
+    for change in (
+        law("own", by=str(WHOLE // 4)),
+        law("other", by=str(WHOLE // 4)),
+        leakage(0),
+        privacy("epsilon", epsilon),
+    ):
+        change(document)
+    verify(sealed(document))
+
+
+@given(st.sampled_from(sorted(MADE)), st.data())
+@examples(60)
+def test_a_document_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:
+    document = document_of(name)
+    key = data.draw(st.sampled_from(["source", "problem", "privacy", "law"]))
+    if data.draw(st.booleans()):
+        del document[key]
+    else:
+        odd = [None, [], {}, 3, True, [[]]] + ["x"] * (key != "source")
+        document[key] = data.draw(st.sampled_from(odd))
+    refused(document)
+
+
+@given(st.sampled_from(sorted(MADE)), st.data())
+@examples(80)
+def test_a_law_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:
+    document = document_of(name)
+    before = copy.deepcopy(document)
+    place: Any = document["law"]
+    while True:
+        keys = sorted(set(place) - {"epsilon"}) if isinstance(place, dict) else [0]
+        key = data.draw(st.sampled_from(keys))
+        if place[key] == {} and key == "law":  # of a part in clear: there is nothing to lack
+            break
+        if isinstance(place[key], dict | list) and place[key] and data.draw(st.booleans()):
+            place = place[key]
+            continue
+        place[key] = data.draw(st.sampled_from([None, [], {"x": 1}, 3.5, "x", [["1"]]]))
+        break
+    if document != before:
+        refused(document)
+
+
+def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
+    document = document_of("high-low")
+    document["law"]["inner"] = {
+        "epsilon": "1",
+        "law": json.loads(json.dumps(mechanism_document(OptimizedUnaryEncoding(3, 1))))["law"],
+    }
+    refused(document, "not known to have two probabilities")
+
+
+def test_the_high_low_condition_is_sharp() -> None:
+    """One step of w less, and most > e**eps w / N."""
+    mechanism = HighLow(5, HighLowLDP(1, [0, 1, 2]), SubsetSelection(3, 1, 1))
+    document = json.loads(json.dumps(mechanism_document(mechanism)))
+    verify(document)
+    document["law"]["uniform"] = str(int(document["law"]["uniform"]) - 3)
+    refused(document, "not private")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_file_is_written_as_it_was_read(name: str) -> None:
+    found = read(LawFile, document_of(name))
+    assert read(LawFile, write(found)) == found

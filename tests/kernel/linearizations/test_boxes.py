@@ -1,0 +1,265 @@
+"""Boxes hold every private column, and at one of them it costs no less than the secant says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
+
+from mechdesign.exact import exp_lower, exp_upper, log_upper
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.gains import Entropy, Hellinger, Squares
+from mechdesign.kernel.generators import Constant, Lift, Listed, Matrix, Ratio
+from mechdesign.kernel.linearizations import Boxes
+from mechdesign.kernel.linearizations.boxes import _Shrink
+from mechdesign.kernel.objectives import GainObjective, Risk
+from mechdesign.kernel.proof import Program
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import Vector, dot, number, prior, private_column, refused
+
+ONE = Fraction(1)
+GRID = Fraction(1, 1 << 80)
+Tree = tuple[tuple[int, Fraction] | None, ...]
+
+
+def histogram(p: Vector) -> Squares:
+    k = len(p)
+    return Squares(tuple(tuple(a * (x == z) for z in range(k)) for x, a in enumerate(p)), p)
+
+
+def ldp(p: Vector, epsilon: Fraction) -> Statement:
+    cone = (Ratio(Constant(epsilon)),)
+    return Statement(len(p), cone, (), GainObjective(histogram(p), ONE / 3))
+
+
+def tree(rng: random.Random, k: int, depth: int) -> Tree:
+    if not depth:
+        return (None,)
+    cut = (rng.randrange(k), number(rng, 0, 3))
+    return (cut, *tree(rng, k, depth - 1), *tree(rng, k, depth - 1))
+
+
+def least_cost(program: Program, q: Vector, p: Vector) -> Fraction:
+    """Return the largest cost of the boxes that hold a column; no box: fail."""
+    r, found = [v / dot(p, q) for v in q], []
+    assert program.nodes is not None
+    assert program.regions is not None
+    for cost, (low, high) in zip(program.nodes, program.regions, strict=True):
+        if all(a <= v <= b for a, v, b in zip(low, r, high, strict=True)):
+            found.append(sum((c * v for c, v in zip(cost, q, strict=True)), 0 * ONE) / UNIT)
+    assert found
+    return max(found)
+
+
+def test_every_private_column_is_in_a_box_and_costs_no_less() -> None:
+    rng = random.Random(9)
+    for _ in range(25):
+        k, epsilon = rng.randint(2, 4), number(rng, 0, 2) + ONE / 9
+        p = prior(rng, k)
+        form = rng.choice([histogram(p), Entropy.of_inputs(p)])
+        asked = Statement(k, ldp(p, epsilon).cone, (), GainObjective(form, ONE / 3))
+        program = Boxes(tree(rng, k, rng.randint(0, 3)))(asked)
+        assert program.constant == ONE / 3
+        ceilings = [[exp_upper(epsilon)] * k for _ in range(k)]
+        for _ in range(6):
+            q = private_column(rng, ceilings)
+            assert least_cost(program, q, p) <= -form(q, up=True)
+
+
+def test_columns_under_a_lift_are_in_a_box() -> None:
+    """At its ends, and where the bound of another prior is sharper but not of these columns."""
+    p = (ONE / 4, ONE / 4, ONE / 2)
+    lift = Lift(priors=Listed((p,)), lower=ONE, upper=ONE / 2)
+    other = Lift(priors=Listed(((ONE, 0 * ONE, 0 * ONE),)), lower=ONE / 100, upper=ONE / 100)
+    for cone in ((lift,), (other, lift)):
+        asked = Statement(3, cone, (), GainObjective(histogram(p)))
+        ((low, high),) = Boxes((None,))(asked).regions or []
+        assert low[0] == low[1] > Fraction("0.3678") >= low[0] - ONE / 10000
+        assert high[0] == high[1] < Fraction("1.6488") <= high[0] + ONE / 10000
+        assert low[0] <= low[2] < high[2] <= high[0]
+
+
+def test_a_box_is_as_small_as_ratios_and_the_mean_make_it() -> None:
+    """By hand: q_1 <= 2 q_2 and q_2 <= 3 q_1, and of q_3 nothing is known."""
+    p, (two, three) = (ONE / 2, ONE / 4, ONE / 4), map(log_upper, (2 * ONE, 3 * ONE))
+    table = ((0 * ONE, two, "inf"), (three, 0 * ONE, "inf"), ("inf", "inf", 0 * ONE))
+    form = GainObjective(histogram(p))
+    ((low, high),) = Boxes((None,))(Statement(3, (Ratio(Matrix(table)),), (), form)).regions or []
+    near(low, (0 * ONE, 0 * ONE, 0 * ONE))
+    near(high, (ONE / (ONE / 2 + ONE / 8), ONE / (ONE / 4 + ONE / 6), 4 * ONE))
+    half = (ONE / 2, ONE / 2)
+    ((low, high),) = Boxes((None,))(ldp(half, two)).regions or []
+    near(low, (2 * ONE / 3, 2 * ONE / 3))
+    near(high, (4 * ONE / 3, 4 * ONE / 3))
+
+
+def near(found: Sequence[Fraction], wanted: Vector) -> None:
+    gaps = (abs(a - b) for a, b in zip(found, wanted, strict=True))
+    assert all(gap < Fraction(1, 2**70) for gap in gaps)
+
+
+def test_parts_of_a_box_shrink_by_ratios_and_the_mean() -> None:
+    """Three inputs at even masses: what ratios and the mean leave of the parts of a cut."""
+    p = (ONE / 3, ONE / 3, ONE / 3)
+    two = log_upper(2 * ONE)
+    upper, lower = Boxes(((0, ONE), None, None))(ldp(p, two)).regions or []
+    (low, high), (others, tops) = (upper, lower) if upper[0][0] < lower[0][0] else (lower, upper)
+    near((low[0], high[0]), (3 * ONE / 5, ONE))
+    near((others[0], tops[0]), (ONE, 3 * ONE / 2))
+    near((others[1], tops[1]), (3 * ONE / 5, 4 * ONE / 3))
+    assert Boxes(((0, 2 * ONE), None, None))(ldp(p, two)).regions
+
+
+def _part(terms: list[Fraction], inside: list[bool]) -> Fraction:
+    return sum((v for v, held in zip(terms, inside, strict=True) if held), 0 * ONE)
+
+
+def _rest(terms: list[Fraction], inside: list[bool]) -> Fraction:
+    return 1 - _part(terms, [not held for held in inside])
+
+
+def test_boxes_shrink_as_in_plain_rationals() -> None:
+    """Two rounds of ratios and the mean, then both at once; ends are rounded outward."""
+    rng, seen = random.Random(11), set()
+    for _ in range(40):
+        k = rng.randint(2, 4)
+        p = prior(rng, k)
+        table = tuple(
+            tuple(rng.choice(["inf", number(rng, 0, 2)]) for _ in range(k)) for _ in range(k)
+        )
+        asked = Statement(k, (Ratio(Matrix(table)),), (), GainObjective(histogram(p)))
+        low = [rng.randrange(1 << 80) for _ in range(k)]
+        high = [a + rng.randrange(1 << 81) for a in low]
+        found = _Shrink(asked, p)(low, high)
+        low, high = [v * GRID for v in low], [v * GRID for v in high]
+        for _ in range(2):
+            for x in range(k):
+                for z in range(k):
+                    m = asked.ratio(x, z)
+                    if x != z and m is not None:
+                        high[x] = min(high[x], up(up(m) * high[z]))
+                        low[z] = max(low[z], -up(-low[x] * -up(-1 / m)))
+            least, most = dot(p, tuple(low)), dot(p, tuple(high))
+            room = [a + (1 - least) / w for a, w in zip(low, p, strict=True)]
+            left = [b + (1 - most) / w for b, w in zip(high, p, strict=True)]
+            high = [min(b, up(v)) for b, v in zip(high, room, strict=True)]
+            low = [max(a, -up(-v)) for a, v in zip(low, left, strict=True)]
+            if any(a > b for a, b in zip(low, high, strict=True)):
+                assert found is None
+                break
+        else:
+            below, above = ([w * v for w, v in zip(p, ends, strict=True)] for ends in (low, high))
+            for x in range(k if any(asked.ratios) else 0):
+                known = [(z, asked.ratio(x, z), asked.ratio(z, x)) for z in range(k)]
+                shares = [p[z] * -up(-1 / m) if m else 0 * ONE for z, m, _ in known]
+                loads = [p[z] * up(m) if m else 0 * ONE for z, _, m in known]
+                inside = [v * high[x] > a for v, a in zip(shares, below, strict=True)]
+                high[x] = min(high[x], up(_rest(below, inside) / _part(shares, inside)))
+                inside = [0 < v * low[x] < b for v, b in zip(loads, above, strict=True)]
+                if any(inside):
+                    low[x] = max(low[x], -up(-_rest(above, inside) / _part(loads, inside)))
+            empty = any(a > b for a, b in zip(low, high, strict=True))
+            assert found == (None if empty else ([a / GRID for a in low], [b / GRID for b in high]))
+        seen.add(found is None)
+    assert seen == {True, False}
+
+
+def up(v: Fraction) -> Fraction:
+    return ceil(v / GRID) * GRID
+
+
+def test_secants_are_those_of_plain_rationals() -> None:
+    rng = random.Random(12)
+    for _ in range(20):
+        k = rng.randint(1, 3)
+        p = prior(rng, k)
+        low = [rng.randrange(1 << 80) for _ in range(k)]
+        high = [a + rng.choice([0, rng.randrange(1 << 81)]) for a in low]
+        values = [{r: rng.randrange(UNIT) for r in (a, b)} for a, b in zip(low, high, strict=True)]
+        slopes, total = [], 0
+        for h, a, b in zip(values, low, high, strict=True):
+            slopes.append(floor((h[b] - h[a]) / ((b - a) * GRID)) if b > a else 0)
+            total += max(ceil(h[r] - slopes[-1] * r * GRID) for r in (a, b))
+        wanted = [-s - ceil(total * w) for s, w in zip(slopes, p, strict=True)]
+        shrink = _Shrink(ldp(p, ONE), p)
+        assert shrink.secants([h.__getitem__ for h in values], low, high) == wanted
+
+
+def test_boxes_without_private_columns_have_no_node() -> None:
+    """q_1 <= q_2 leaves nothing of r_1 >= 3/2, r_2 <= 1/2; LDP at 0 leaves one point."""
+    p = (ONE / 3, ONE / 3, ONE / 3)
+    table = ((0 * ONE, 0 * ONE, "inf"), ("inf", 0 * ONE, "inf"), ("inf", "inf", 0 * ONE))
+    asked = Statement(3, (Ratio(Matrix(table)),), (), GainObjective(histogram(p)))
+    unit = 1 << 80
+    assert _Shrink(asked, p)([3 * unit // 2, 0, 0], [3 * unit, unit // 2, 3 * unit]) is None
+    ((low, high),) = Boxes((None,))(ldp(p, 0 * ONE)).regions or []
+    assert low == high == [1, 1, 1]
+    lift = Lift(priors=Listed((p,)), lower=-ONE, upper=None)
+    with refused("no leaf holds"):
+        Boxes((None,))(Statement(3, (lift,), (), GainObjective(histogram(p))))
+
+
+def test_the_sharpest_lift_counts() -> None:
+    p = (ONE / 8,) * 8
+    lifts = [Lift(priors=Listed((p,)), lower=a, upper=a) for a in (ONE, ONE / 4, ONE / 2)]
+    asked = Statement(8, tuple(lifts), (), GainObjective(histogram(p)))
+    ((low, high),) = Boxes((None,))(asked).regions or []
+    near(low, (exp_lower(-ONE / 4),) * 8)
+    near(high, (exp_upper(ONE / 4),) * 8)
+
+
+def test_secants_are_tight_at_the_ends_of_a_box() -> None:
+    """Without bounds on ratios 0 <= r <= 1 / p, and the secant is exact at both ends."""
+    p = (ONE / 4, 3 * ONE / 4)
+    asked = Statement(2, (), (), GainObjective(histogram(p)))
+    program = Boxes((None,))(asked)
+    for q in ((ONE, 0 * ONE), (0 * ONE, ONE)):
+        gap = -histogram(p)(q, up=True) - least_cost(program, q, p)
+        assert 0 <= gap < Fraction(1, 2**60)
+
+
+def test_small_boxes_cost_what_the_gain_is() -> None:
+    rng = random.Random(10)
+    p = (ONE / 3, 2 * ONE / 3)
+    cuts: Tree = (None,)
+    for n in range(1, 40):
+        cuts = ((0, Fraction(n, 20) + ONE / 3), *cuts, None)  # the lower part is cut again
+    cuts = tuple(reversed_cuts(cuts))
+    program = Boxes(cuts)(ldp(p, ONE))
+    for _ in range(10):
+        q = private_column(rng, [[exp_upper(ONE)] * 2] * 2)
+        gap = -histogram(p)(q, up=True) - least_cost(program, q, p)
+        assert 0 <= gap <= dot(p, q) / 400
+
+
+def reversed_cuts(cuts: Tree) -> Tree:
+    """Return the same cuts, from above, so that each is inside the one before."""
+    inner = [c for c in cuts if c is not None]
+    return (*sorted(inner, key=lambda c: -c[1]), *(None,) * (len(inner) + 1))
+
+
+def test_hostile_trees_are_refused() -> None:
+    p = (ONE / 2, ONE / 2)
+    asked = ldp(p, ONE)
+    cut = (0, ONE)
+    for broken in ((), (cut,), (cut, None), (cut, cut, None, None)):
+        with refused("not complete"):
+            Boxes(broken)(asked)
+    for broken in ((None, None), (None, cut), (cut, None, None, None)):
+        with refused("too many leaves"):
+            Boxes(broken)(asked)
+    with refused("of no input"):
+        Boxes(((2, ONE), None, None))(asked)
+    for form, why in (
+        (histogram((ONE, 0 * ONE)), "never occurs is not bounded"),
+        (histogram((ONE,)), "a weight for each input"),
+    ):
+        with refused(why):
+            Boxes((None,))(Statement(2, (), (), GainObjective(form)))
+    with refused("gain that splits"):
+        Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger((ONE,), (ONE,)))))
+    with refused("gain that splits"):
+        Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
+    with refused("does not split"):
+        Boxes((None,))(Statement(2, (), (), GainObjective(Squares(((ONE, ONE),), p))))

@@ -1,0 +1,190 @@
+"""A facet for each input: safe with rounding and without, exact where the cone has these facets."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.generators import Latent, Lift, Listed, ListedRow, Matrix, Ratio, Rows
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import Facet, Simplicial
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import (
+    cone,
+    cost,
+    exponent,
+    extreme_ray,
+    facets,
+    gained,
+    gains,
+    least_cost,
+    most_gain,
+    numbers,
+    points,
+    prior,
+    proved,
+    proved_gain,
+    refused,
+    safe_for_gain,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE = Fraction(1)
+
+
+def cycle(rng: random.Random, k: int) -> tuple[Ratio, tuple[Facet, ...]]:
+    """Return q_x <= M q_z for z after x, around."""
+    table: list[list[object]] = [["inf"] * k for _ in range(k)]
+    after = rng.sample(range(k), k)
+    pairs = [(x, after[n - 1]) for n, x in enumerate(after)]
+    for x, z in pairs:
+        table[x][z] = exponent(rng)
+    part = Ratio(Matrix(tuple(map(tuple, table))))  # type: ignore[arg-type]
+    return part, tuple(Facet(0, x, z) for x, z in pairs)
+
+
+def drawn(rng: random.Random, statement: Statement) -> Simplicial:
+    """Return any facets, of which some bound an entry below by others."""
+    k, found = statement.k, []
+    for x in range(k):
+        options = [Facet(None, x)]
+        for place, part in enumerate(statement.cone):
+            for side, z, other in part.keys(k):
+                if x in (z, other) or isinstance(part, Rows):
+                    options.append(Facet(place, z, other, side))
+        found.append(rng.choice(options))
+    return Simplicial(tuple(found))
+
+
+@settings(deadline=None, max_examples=150)
+@given(SEEDS)
+def test_prices_are_safe_for_any_facets_that_are_taken(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    statement = Statement(k, cone(rng, k), (), gained(k, p=prior(rng, k)))
+    weights = Numbers(1.0 for _ in range(k))
+    oracle = Rays(drawn(rng, statement), weights)
+    try:
+        price = oracle.linear(statement)
+    except CertificateError:
+        return  # dependent, or not the facets of a cone in the orthant
+    columns = points(rng, statement, 8)
+    for _ in range(3):
+        c = cost(rng, k)
+        safe = price(list(c), cost(rng, k), None)
+        assert all(
+            sum(a * v for a, v in zip(safe, q, strict=True))
+            <= sum(a * v for a, v in zip(c, q, strict=True))
+            for q in columns
+        )
+    for gain in gains(rng, k, prior(rng, k)):
+        safe_for_gain(statement, oracle, gain, cost(rng, k), columns)
+
+
+@settings(deadline=None, max_examples=25)
+@given(SEEDS)
+def test_the_bound_is_the_optimum_of_a_simplicial_cone(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 6)
+    part, faces = cycle(rng, k)
+    if rng.random() < 0.4:
+        p = prior(rng, k, least=0)
+        part = Lift(exponent(rng), None, Listed((p,)))  # type: ignore[assignment]
+        faces = tuple(Facet(0, x, 0, "lower") for x in range(k))
+    statement, oracle = Statement(k, (part,), (), gained(k)), Rays(Simplicial(faces))
+    costs = [numbers(rng, k) for _ in range(rng.randint(1, 3))]
+    best, prices = least_cost(statement, costs)
+    assert proved(statement, costs, prices, oracle) == pytest.approx(best, abs=1e-8)
+    rays = [extreme_ray(rng, facets(statement), k) for _ in range(120)]
+    rays = [list(r) for r in sorted(set(map(tuple, rays)))]
+    assert len(rays) <= k
+    if len(rays) == k:
+        for gain in gains(rng, k, (ONE / k,) * k):
+            most, prices = most_gain(rays, gain)
+            assert proved_gain(statement, gain, prices, oracle) == pytest.approx(most, abs=1e-8)
+
+
+def test_rays_are_rounded_towards_zero_only_along_a_diagonal() -> None:
+    """Each of a cycle is close to its exact column from below; what is missing is the rest."""
+    rng = random.Random(2)
+    for k in (2, 3, 5):
+        part, faces = cycle(rng, k)
+        statement = Statement(k, (part,), (), gained(k))
+        found = Simplicial(faces)(statement, None)
+        assert found.rest is not None
+        D = [2**200 + x for x in range(k)]
+        left = found.rest(D)
+        for q in points(rng, statement, 6):
+            share = sum(a * v for a, v in zip(left, q, strict=True))
+            assert 0 <= share <= sum(D) * max(q) / 2**100
+    exact = Simplicial((Facet(0, 0, 1), Facet(0, 1, 0), Facet(1, 0)))
+    rows = Rows((ListedRow(((0, ONE), (1, ONE)), ONE, ((2, ONE),)),))
+    part = Ratio(Matrix(((ONE, ONE, "inf"), (ONE, ONE, "inf"), ("inf", "inf", "inf"))))  # type: ignore[arg-type]
+    plain = exact(Statement(3, (part, rows), (), gained(3)), None)
+    assert plain.rest is not None  # rows of one positive entry each are enough
+
+
+def test_facets_of_a_latent_generator() -> None:
+    rng = random.Random(7)
+    B = ((ONE / 2, ONE / 4, ONE / 4), (ONE / 5, ONE / 5, 3 * ONE / 5))
+    part = Latent(B, Ratio(Matrix(((ONE, ONE / 9), (ONE / 9, ONE)))))
+    statement = Statement(3, (part,), (), gained(3))
+    oracle = Rays(Simplicial((Facet(None, 0), Facet(None, 1), Facet(0, 0, 1))))
+    test = part.test(3)
+    price = oracle.linear(statement)
+    for _ in range(40):
+        c = cost(rng, 3)
+        safe = price(list(c), cost(rng, 3), None)
+        for _ in range(30):
+            q = [rng.randint(0, 50) for _ in range(3)]
+            if test(q) is None:
+                assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
+
+
+def test_hostile_facets_are_refused() -> None:
+    part = Ratio(Matrix(((ONE, ONE, ONE), ("inf", ONE, ONE), (ONE, ONE, ONE))))  # type: ignore[arg-type]
+    lift = Lift(None, ONE, Listed(((ONE / 3,) * 3,)))
+    statement = Statement(3, (part, lift), (), gained(3))
+    a, b = Facet(None, 0), Facet(None, 1)
+
+    def refuses(words: str, *some: Facet) -> None:
+        with refused(words):
+            Rays(Simplicial(some)).linear(statement)
+
+    refuses("facet for each input", a, b)
+    refuses("facet for each input", a, b, a, b)
+    refuses("independent", a, b, a)
+    refuses("independent", a, Facet(0, 0, 1), b)
+    refuses("names no input", a, b, Facet(None, 3))
+    refuses("generator that does not exist", a, b, Facet(2, 0, 1))
+    refuses("is bounded", a, b, Facet(0, 1, 0))
+    refuses("is bounded", a, b, Facet(0, 2, 2))
+    refuses("two inputs", a, b, Facet(0, 2, 3))
+    refuses("two inputs", a, b, Facet(0, 2, 0, "upper"))
+    refuses("no such row", a, b, Facet(1, 2, 1, "upper"))
+    refuses("no such row", a, b, Facet(1, 2, 0))
+    refuses("no lower bound", a, b, Facet(1, 2, 0, "lower"))
+    refuses("negative entry", a, b, Facet(0, 2, 0))
+
+
+def test_a_long_chain_is_safe() -> None:
+    """Its numbers are rounded many times."""
+    rng = random.Random(11)
+    k = 40
+    table = [[exponent(rng) * abs(x - z) for z in range(k)] for x in range(k)]
+    statement = Statement(k, (Ratio(Matrix(tuple(map(tuple, table)))),), (), gained(k))
+    up = [Facet(0, x + 1, x) for x in range(20)] + [Facet(0, x - 1, x) for x in range(21, k)]
+    oracle = Rays(Simplicial((*up, Facet(None, 20))))
+    price = oracle.linear(statement)
+    for _ in range(5):
+        c = cost(rng, k)
+        safe = price(list(c), cost(rng, k), None)
+        q = [2**60] * k
+        for _ in range(4):
+            assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
+            q = [v + rng.randint(0, 2**59) for v in q]

@@ -1,0 +1,259 @@
+"""Rays of subsets, of classes of them, and those that a walk cannot rule out."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
+from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import Cost
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import (
+    Vector,
+    cone,
+    cost,
+    exponent,
+    gained,
+    gains,
+    most_gain,
+    number,
+    numbers,
+    points,
+    prior,
+    proved_gain,
+    refused,
+    safe_for_costs,
+    safe_for_gain,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE, ZERO = Fraction(1), Fraction(0)
+Blocks = tuple[tuple[int, ...], ...] | None
+
+
+def some_blocks(rng: random.Random, k: int) -> Blocks:
+    members = rng.sample(range(k), rng.randint(1, k))
+    cut = rng.randint(1, len(members))
+    found = tuple(tuple(b) for b in (members[:cut], members[cut:]) if b)
+    return None if rng.random() < 0.5 else found
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_prices_of_subsets_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    p = prior(rng, k)
+    statement = Statement(k, cone(rng, k), (), gained(k, p=p))
+    oracle = Rays(Subsets(some_blocks(rng, k)))
+    safe_for_costs(rng, statement, oracle)
+    columns = points(rng, statement, 6)
+    for gain in gains(rng, k, p):
+        safe_for_gain(statement, oracle, gain, cost(rng, k), columns)
+
+
+def vertices(k: int, most: Fraction) -> list[list[int]]:
+    """Return all rays of one budget, M or 1."""
+    a, b = most.numerator, most.denominator
+    return [[a if mask >> x & 1 else b for x in range(k)] for mask in range(1 << k)]
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_the_bound_is_the_optimum_of_one_budget(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 6)
+    part = Ratio(Constant(exponent(rng)))
+    statement = Statement(k, (part,), (), gained(k))
+    most = statement.ratio(0, 1)
+    assert most is not None
+    groups: tuple[tuple[int, ...], ...] = ()
+    for gain in gains(rng, k, (ONE / k,) * k):
+        best, prices = most_gain(vertices(k, most), gain)
+        if isinstance(gain, Squares) and gain.weights is None:  # alike in all inputs
+            groups, prices = (tuple(range(k)),), Numbers([sum(prices) / k] * k)
+        for source in (Subsets(), Classes(groups)):
+            found = proved_gain(statement, gain, prices, Rays(source))
+            assert found == pytest.approx(best, abs=1e-8)
+        groups = ()
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+def symmetric(rng: random.Random, k: int) -> tuple[Statement, tuple[tuple[int, ...], ...], Cost]:
+    """Return a statement, groups whose inputs it does not tell apart, and prices as symmetric."""
+    kinds = [rng.randint(0, 2) for _ in range(k)]
+    found = {n: [x for x in range(k) if kinds[x] == n] for n in sorted(set(kinds))}
+    protected = rng.choice((None, tuple(x for x in range(k) if kinds[x] > 0)))
+    block = rng.choice((None, tuple(int(n == 2) for n in kinds)))
+    masses = [rng.randint(1, 5) for _ in range(3)]
+    p = tuple(Fraction(masses[n], sum(masses[m] for m in kinds)) for n in kinds)
+    parts: tuple[Cone, ...] = (Ratio(Constant(exponent(rng), block, protected)),)
+    part = [cost(rng, 3)[n] for n in range(3)]
+    groups = tuple(tuple(rng.sample(g, len(g))) for g in found.values())
+    return Statement(k, parts, (), gained(k, p=p)), groups, [part[n] for n in kinds]
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_one_ray_of_each_class_is_enough(seed: int) -> None:
+    """Prices are those of all subsets, and safe."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    statement, groups, prices = symmetric(rng, k)
+    p = statement.objective.form.p  # type: ignore[union-attr]
+    columns = points(rng, statement, 6)
+    some = rng.choice((groups, groups[:1]))
+    for gain in (Squares(units(p), p), Entropy.of_inputs(p), Squares((p,), p, (ONE / 3,))):
+        for blocks in (None, groups):
+            found = Rays(Classes(some, blocks)).gain(statement, gain, prices)
+            assert found == Rays(Subsets(blocks)).gain(statement, gain, prices)
+        safe_for_gain(statement, Rays(Classes(some)), gain, prices, columns)
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS)
+def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    p, group = (ONE / k,) * k, (tuple(rng.sample(range(k), k)),)
+    lower, upper = rng.choice(((1, 1), (0, 1), (1, 0)))
+    part = Lift(
+        exponent(rng) if lower else None, exponent(rng) / 2 if upper else None, Listed((p,))
+    )
+    statement, prices = Statement(k, (part,), (), gained(k)), [cost(rng, 1)[0]] * k
+    columns = points(rng, statement)
+    for gain in (Squares(units(p), p), Entropy.of_inputs(p), Hellinger(p, p)):
+        oracle = Rays(Classes(group, lifts=True))
+        safe = safe_for_gain(statement, oracle, gain, prices, columns)
+        if k < 4 and not isinstance(gain, Hellinger):
+            rays = [*columns, *points(rng, statement, 30)]
+            best, _ = most_gain(rays, gain)
+            assert float(Fraction(sum(safe), UNIT)) == pytest.approx(best, abs=1e-9)
+
+
+def test_what_tells_a_group_apart_is_refused() -> None:
+    k, p = 3, (ONE / 3,) * 3
+    statement = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
+    gain, all_inputs = Squares(units(p), p), ((0, 1, 2),)
+
+    def refuses(
+        words: str, source: Classes, u: Cost, n: object = None, form: object = gain
+    ) -> None:
+        with refused(words):
+            Rays(source, n).gain(statement, form, u)  # type: ignore[arg-type]
+
+    apart = "tell a group apart"
+    refuses(apart, Classes(all_inputs), [0, 0, 1])
+    refuses(apart, Classes(((0, 2),)), [0, 0, 1])
+    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0, 1.0, 2.0]))
+    uneven = (ONE / 4, ONE / 4, ONE / 2)
+    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0] * 3), Squares(units(uneven), p))
+    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0] * 3), Squares((), uneven))
+    refuses(apart, Classes(((0, 1),)), [0, 0, 0], None, Squares(((*p[:1], ZERO, ZERO),), p))
+    weights = Squares(units(p), p, (ONE, ONE, 2 * ONE))
+    refuses(apart, Classes(all_inputs), [0, 0, 0], None, weights)
+    refuses("overlap", Classes(((0, 1), (1, 2))), [0, 0, 0])
+    refuses("names no input", Classes(((0, 3),)), [0, 0, 0])
+    refuses("names no input", Classes(((),)), [0, 0, 0])
+    refuses("overlap", Classes((), ((0, 1), (1,))), [0, 0, 0])
+    refuses("one group of all", Classes(((0, 1), (2,)), lifts=True), [0, 0, 0])
+    refuses("one group of all", Classes(((0, 1),), lifts=True), [0, 0, 0])
+    with refused("are for gains"):
+        Rays(Classes(all_inputs)).linear(statement)
+    some = Statement(k, (Ratio(Constant(ONE, None, (0, 1))),), (), gained(k))
+    with refused("two bounds"):
+        Rays(Classes(all_inputs)).gain(some, gain, [0, 0, 0])
+    none = Statement(k, (Lift(-ONE, None, Listed((p,))),), (), gained(k))
+    with refused("contradict"):
+        Rays(Classes(all_inputs, lifts=True)).gain(none, gain, [0, 0, 0])
+
+
+# ---- a walk ------------------------------------------------------------------------------------
+
+
+def walk(rng: random.Random, statement: Statement, p: Vector, blocks: Blocks, c: Fraction) -> Walk:
+    ends, slopes, k = [], [], statement.k
+    for block in blocks or (tuple(range(k)),):
+        known = [[statement.ratio(x, z) for z in block if z != x] for x in block]
+        most = max([max(m) for m in known if None not in m], default=ONE)  # type: ignore[type-var]
+        raised = sum((p[x] for x, m in zip(block, known, strict=True) if None not in m), ZERO)
+        low = sum((p[x] for x in block), ZERO) / most
+        width, inner = (1 - 1 / most) * raised, rng.randint(0, 3)
+        near = Fraction(1, 10**9)
+        cuts = sorted(near + (1 - 2 * near) * number(rng, 0, 1) for _ in range(inner))
+        ends.append(tuple(low + width * t for t in cuts))
+        slopes.append(Numbers(numbers(rng, inner + 2, -2, 2)))
+    return Walk(c, tuple(ends), tuple(slopes), blocks)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_a_walk_pays_what_all_subsets_need_or_its_claim(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 6)
+    halves = (tuple(range(k // 2)), tuple(range(k // 2, k)))
+    blocks: Blocks = rng.choice((None, None, halves)) if k > 3 else None
+    some = rng.choice((None, tuple(rng.sample(range(k), 2)))) if blocks is None else None
+    p = prior(rng, k) if rng.random() < 0.6 else (ONE / k,) * k
+    statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), gained(k, p=p))
+    u = cost(rng, k) if rng.random() < 0.6 else [cost(rng, 1)[0]] * k
+    columns = points(rng, statement, 6)
+    weighed = tuple(v * a for v, a in zip(p, numbers(rng, k, 0, 2), strict=True))
+    for gain in (Squares(units(p), p), Entropy.of_inputs(p), Squares(units(weighed), p)):
+        full = Rays(Subsets(blocks)).gain(statement, gain, u)
+        needed = max(Fraction(a - b, UNIT) / w for a, b, w in zip(u, full, p, strict=True))
+        for more in (ZERO, Fraction(1, 2**60), ONE / 3, -ONE / 2, -Fraction(7)):
+            c = needed + more
+            safe = safe_for_gain(
+                statement, Rays(walk(rng, statement, p, blocks, c)), gain, u, columns
+            )
+            claimed = [a - c * w * UNIT for a, w in zip(u, p, strict=True)]
+            for a, b, d in zip(safe, full, claimed, strict=True):
+                assert abs(a - min(b, d)) <= 4
+
+
+def test_hostile_walks_are_refused() -> None:
+    k, p = 3, (ONE / 3,) * 3
+    gain = Squares(units(p), p)
+    statement = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
+    two = Numbers([0.0, 0.0])
+
+    def refuses(words: str, source: Walk, n: object = None, form: object = gain) -> None:
+        with refused(words):
+            Rays(source, n).gain(statement, form, [0] * k)  # type: ignore[arg-type]
+
+    fits = Walk(ONE, ((),), (two,))
+    Rays(fits).gain(statement, gain, [0] * k)
+    for n in ([1.0, 1.0, 2.0], [1.0, 0.0, 0.0], [0.0] * 3):
+        refuses("weights of the gain as the direction", fits, Numbers(n))
+    refuses("ends for each block", Walk(ONE, (), ()))
+    refuses("ends for each block", Walk(ONE, ((), ()), (two, two)))
+    refuses("ends for each block", Walk(ONE, ((),), ()))
+    refuses("overlap", Walk(ONE, ((), ()), (two, two), ((0, 1), (1, 2))))
+    for ends in ((ONE / 2, ONE / 3 + ONE / 9), (ONE / 4,), (2 * ONE,), (-ONE,)):
+        slopes = Numbers([0.0] * (len(ends) + 2))
+        refuses("do not rise", Walk(ONE, (ends,), (slopes,)))
+    for size in (1, 3):
+        refuses("lack a slope", Walk(ONE, ((),), (Numbers([0.0] * size),)))
+    refuses("one budget", Walk(ONE, ((), ()), (two, two), ((0,), (1, 2))))
+    refuses("gains that split", fits, Numbers([1.0] * 3), Hellinger(p, p))
+    refuses("does not split", fits, None, Squares((p,), p))
+    refuses("does not split", fits, None, Squares(units(p), p, (ONE,) * 3))
+    zero = (ZERO, ZERO, ONE)
+    with pytest.raises(CertificateError):
+        Rays(Walk(ONE, ((), ()), (two, two), ((0, 1), (2,)))).gain(
+            Statement(3, statement.cone, (), gained(3, p=zero)), Squares(units(zero), zero), [0] * 3
+        )
+    with refused("are for gains"):
+        Rays(fits).linear(statement)

@@ -1,0 +1,182 @@
+"""The fractional knapsack of a lift, and the 0-1 knapsack of a gain that splits."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
+from mechdesign.kernel.generators import Ball, Box, Cone, Lift, Listed
+from mechdesign.kernel.oracles import Knapsack
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import (
+    Vector,
+    cone,
+    cost,
+    dot,
+    exponent,
+    extreme_ray,
+    facets,
+    gained,
+    least_cost,
+    most_gain,
+    numbers,
+    points,
+    prior,
+    private_column,
+    proved,
+    proved_gain,
+    refused,
+    safe_for_costs,
+    safe_for_gain,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE, ZERO = Fraction(1), Fraction(0)
+
+
+def lift(rng: random.Random, p: Vector, *, two: bool = False) -> Lift:
+    lower, upper = (1, 1) if two else rng.choice(((1, 1), (0, 1), (1, 0)))
+    small, large = exponent(rng) / 2, exponent(rng) / 2
+    return Lift(small if lower else None, large if upper else None, Listed((p,)))
+
+
+@settings(deadline=None, max_examples=50)
+@given(SEEDS)
+def test_prices_are_safe(seed: int) -> None:
+    """For lifts at p of any sides, priors with zeros, other generators, and a p of no lift."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    p = prior(rng, k, least=0)
+    parts: tuple[Cone, ...] = (lift(rng, p), *(cone(rng, k) if rng.random() < 0.4 else ()))
+    if rng.random() < 0.3:
+        parts = (*parts, lift(rng, p))
+    safe_for_costs(rng, Statement(k, parts, (), gained(k)), Knapsack(p))
+    safe_for_costs(rng, Statement(k, parts[:1], (), gained(k)), Knapsack())
+    safe_for_costs(rng, Statement(k, parts, (), gained(k)), Knapsack(prior(rng, k, least=0)))
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS)
+def test_prices_are_safe_in_the_region_of_a_node(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p = prior(rng, k)
+    statement = Statement(k, (lift(rng, p),), (), gained(k, p=p))
+    price, columns = Knapsack(p).linear(statement), points(rng, statement)
+    r = [v / dot(p, columns[0]) for v in columns[0]]
+    low = [v * rng.choice((0, ONE / 2, 1)) for v in r]
+    high = [v + rng.choice((0, ONE / 3, 2)) for v in r]
+    for _ in range(4):
+        c = cost(rng, k)
+        safe = price(list(c), cost(rng, k), (low, high))
+        assert dot(safe, r) <= dot(c, r)
+        for q in columns:
+            s = [v / dot(p, q) for v in q]
+            if all(a <= v <= b for a, v, b in zip(low, s, high, strict=True)):
+                assert dot(safe, s) <= dot(c, s)
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_the_bound_is_the_optimum_of_one_lift(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 6)
+    p = prior(rng, k)
+    statement = Statement(k, (lift(rng, p),), (), gained(k, p=p))
+    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
+    best, prices = least_cost(statement, costs)
+    assert proved(statement, costs, prices, Knapsack()) == pytest.approx(best, abs=1e-8)
+
+
+def split(rng: random.Random, p: Vector) -> list[Squares | Entropy]:
+    v = tuple(a * number for a, number in zip(p, numbers(rng, len(p), 0, 2), strict=True))
+    vectors = units(v)
+    return [Squares(vectors, p), Entropy(vectors, tuple(max(u) + ONE / 9 for u in vectors), p)]
+
+
+@settings(deadline=None, max_examples=25)
+@given(SEEDS)
+def test_prices_of_gains_that_split_are_safe_and_tight(seed: int) -> None:
+    """Every entry but one is at an end: the bound is the best mixture of all vertices."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p = prior(rng, k, least=rng.randint(0, 1))
+    statement = Statement(k, (lift(rng, p, two=True),), (), gained(k, p=p))
+    columns = points(rng, statement)
+    for gain in split(rng, p):
+        safe_for_gain(statement, Knapsack(p), gain, cost(rng, k), columns)
+    if min(p) and k > 1:
+        rows = facets(statement)
+        rays = [*columns, *(extreme_ray(rng, rows, k) for _ in range(150))]
+        for gain in split(rng, p):
+            best, prices = most_gain(rays, gain)
+            assert proved_gain(statement, gain, prices, Knapsack()) <= best + 1e-8
+            if k < 4:  # all vertices have been drawn
+                assert proved_gain(statement, gain, prices, Knapsack()) >= best - 1e-8
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_any_prior_of_a_set_will_do(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    center, other = prior(rng, k), prior(rng, k)
+    far = sum(abs(a - b) for a, b in zip(center, other, strict=True)) / 2
+    ends = [tuple(map(f, center, other)) for f in (min, max)]
+    columns = points(rng, Statement(k, (lift(rng, center, two=True),), (), gained(k)))
+    for priors in (Ball(center, far), Box(ends[0], ends[1])):
+        assert priors.has(center)
+        assert priors.has(other)
+        held = Lift(ONE, ONE, priors)
+        statement = Statement(k, (held,), (), gained(k))
+        test, price = held.test(k), Knapsack(other).linear(statement)
+        c, u = cost(rng, k), cost(rng, k)
+        safe = price(list(c), u, None)
+        for q in columns:
+            mixed = [v + sum(q) for v in q]
+            if test(mixed) is None:
+                assert dot(safe, mixed) <= dot(c, mixed)
+
+
+def test_a_zero_column_of_p_has_its_cost() -> None:
+    """Without an upper end columns with p . q = 0 are unit vectors where p is 0."""
+    rng = random.Random(5)
+    p = (ONE / 2, ONE / 2, ZERO)
+    statement = Statement(3, (Lift(None, None, Listed((p,))),), (), gained(3))
+    price = Knapsack(p).linear(statement)
+    for _ in range(20):
+        c = cost(rng, 3)
+        safe = price(list(c), cost(rng, 3), None)
+        for _ in range(5):
+            q = private_column(rng, [[None] * 3] * 3)
+            assert dot(safe, q) <= dot(c, q)
+        assert all(a <= b for a, b in zip(safe, c, strict=True))
+
+
+def test_hostile_priors_regions_and_gains_are_refused() -> None:
+    p, other = (ONE / 2, ONE / 2), (ONE / 4, 3 * ONE / 4)
+    statement = Statement(2, (Lift(ONE, ONE, Listed((p,))),), (), gained(2, p=other))
+    for bad in ((ONE,), (ONE, ONE), (3 * ONE / 2, -ONE / 2), ()):
+        with refused("expected a distribution"):
+            Knapsack(bad).linear(statement)
+    with refused("at another prior"):
+        Knapsack().linear(statement)([0, 0], [0, 0], ([ONE, ONE], [ONE, ONE]))
+    two = Statement(2, (Lift(ONE, ONE, Listed((p, other))),), (), gained(2))
+    with refused("which prior"):
+        Knapsack().linear(two)
+    with refused("contradict"):
+        Knapsack(p).linear(Statement(2, (Lift(-ONE, None, Listed((p,))),), (), gained(2)))
+    for gain in (Hellinger(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
+        with refused("splits at p"):
+            Knapsack(p).gain(statement, gain, [0, 0])
+    with refused("does not split"):
+        Knapsack(p).gain(statement, Squares(((ONE, ONE),), p), [0, 0])
+    for half in (Lift(None, ONE, Listed((p,))), Lift(ONE, None, Listed((p,)))):
+        small = Statement(2, (half,), (), gained(2))
+        if half.upper is None:
+            with refused("two bounds"):
+                Knapsack(p).gain(small, Squares(units(p), p), [0, 0])

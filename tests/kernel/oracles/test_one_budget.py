@@ -1,0 +1,128 @@
+"""The closed form of one budget: safe for any blocks and weights, exact where ratios are one."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.generators import Constant, Matrix, Ratio
+from mechdesign.kernel.oracles import OneBudget
+from mechdesign.kernel.oracles.common import GRID, ceilings
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import (
+    KINDS,
+    cone,
+    exponent,
+    gained,
+    least_cost,
+    numbers,
+    prior,
+    proved,
+    ratio,
+    refused,
+    safe_for_costs,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE = Fraction(1)
+
+
+def some_blocks(rng: random.Random, k: int) -> tuple[tuple[int, ...], ...] | None:
+    """Return disjoint blocks of some inputs."""
+    members = rng.sample(range(k), rng.randint(1, k))
+    cut = rng.randint(1, len(members))
+    found = tuple(tuple(b) for b in (members[:cut], members[cut:]) if b)
+    return None if rng.random() < 0.4 else found
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_prices_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    statement = Statement(k, cone(rng, k), (), gained(k, p=prior(rng, k, least=0)))
+    weights = None
+    if rng.random() < 0.6:
+        weights = Numbers(rng.choice((0.0, 0.25, 3.0, ONE / 3)) for _ in range(k))
+    safe_for_costs(rng, statement, OneBudget(some_blocks(rng, k), weights))
+
+
+@settings(deadline=None, max_examples=30)
+@given(SEEDS)
+def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
+    """Inputs that nothing tells apart share one bound: as if each pair was asked."""
+    rng = random.Random(seed)
+    k = rng.randint(1, 6)
+    parts = tuple(ratio(rng, k, rng.choice(KINDS)) for _ in range(rng.randint(0, 3)))
+    statement = Statement(k, parts, (), None)
+    block = rng.sample(range(k), rng.randint(1, k))
+    for x, found in zip(block, ceilings(statement, block), strict=True):
+        known = [statement.ratio(x, z) for z in block if z != x]
+        if None in known:
+            assert found is None
+        else:
+            most = max([ONE, *(m for m in known if m is not None)])
+            assert found is not None
+            assert 0 <= Fraction(found, 1 << GRID) - most < Fraction(1, 1 << GRID)
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_the_bound_is_the_optimum_of_one_budget(seed: int) -> None:
+    rng = random.Random(seed)
+    k, some = rng.randint(2, 6), None
+    if rng.random() < 0.5:
+        some = tuple(rng.sample(range(k), rng.randint(0, k)))
+    statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), gained(k))
+    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
+    best, prices = least_cost(statement, costs)
+    weights = Numbers(1.0 * (some is None or x in some or not some) for x in range(k))
+    for oracle in (OneBudget(), OneBudget(direction=weights)):
+        assert proved(statement, costs, prices, oracle) == pytest.approx(best, abs=1e-8)
+    blocks = tuple(rng.randint(0, 1) for _ in range(k))
+    apart = tuple(tuple(x for x in range(k) if blocks[x] == b) for b in sorted(set(blocks)))
+    statement = Statement(k, (Ratio(Constant(exponent(rng), blocks)),), (), gained(k))
+    best, prices = least_cost(statement, costs)
+    assert proved(statement, costs, prices, OneBudget(apart)) == pytest.approx(best, abs=1e-8)
+
+
+def test_weights_of_a_block_may_all_be_zero() -> None:
+    rng = random.Random(3)
+    parts = (ratio(rng, 4, "constant"),)
+    oracle = OneBudget(((0, 1), (2, 3)), Numbers([0.0, 0.0, 0.0, 1.0]))
+    safe_for_costs(rng, Statement(4, parts, (), gained(4)), oracle)
+    with refused("without weights"):
+        OneBudget().linear(Statement(4, parts, (), None))
+
+
+def test_wide_prices_are_lowered_far_enough() -> None:
+    """After all of Newton's steps what is left is taken from the prices."""
+    rng = random.Random(4)
+    k = 5
+    huge = Ratio(Matrix(tuple(tuple(Fraction(20 * x + z) for z in range(k)) for x in range(k))))
+    for _ in range(10):
+        weights = Numbers(10.0 ** rng.randint(-30, 30) for _ in range(k))
+        statement = Statement(k, (huge,), (), gained(k))
+        safe_for_costs(rng, statement, OneBudget(direction=weights), n=5)
+
+
+def test_hostile_blocks_and_weights_are_refused() -> None:
+    statement = Statement(3, (Ratio(Constant(ONE)),), (), gained(3))
+    for blocks in (((0, 1), (1, 2)), ((0, 0),), ((0, 1, 2), (0,))):
+        with refused("overlap"):
+            OneBudget(blocks).linear(statement)
+    for blocks in ((()), ((0,), ()), ((0, 3),)):
+        if blocks:
+            with refused("empty, or names no input"):
+                OneBudget(blocks).linear(statement)
+    assert OneBudget(()).linear(statement)([UNIT] * 3, [2 * UNIT, 0, UNIT], None) == [UNIT, 0, UNIT]
+    for n in ([1.0], [1.0] * 4, []):
+        with refused("a weight for each input"):
+            OneBudget(direction=Numbers(n)).linear(statement)
+    with refused("negative weight"):
+        OneBudget(direction=Numbers([1.0, -1.0, 1.0])).linear(statement)

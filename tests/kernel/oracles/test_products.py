@@ -1,0 +1,202 @@
+"""Products of rows: whatever forms, multipliers and levels make T positive, prices are safe."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.gains import Entropy, Squares, units
+from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
+from mechdesign.kernel.oracles import Products
+from mechdesign.kernel.packed import Numbers, Places, Weights
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import (
+    KINDS,
+    Vector,
+    cone,
+    cost,
+    exponent,
+    gained,
+    number,
+    numbers,
+    points,
+    prior,
+    ratio,
+    refused,
+    safe_for_gain,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE = Fraction(1)
+
+
+def products(
+    c: Fraction,
+    forms: list[tuple[int, int]],
+    pairs: list[tuple[int, int, Fraction]],
+    lift: Vector | None = None,
+    levels: Numbers | None = None,
+) -> Products:
+    left, right, weight = zip(*pairs, strict=True) if pairs else ((), (), ())
+    return Products(c, tuple(forms), Places(left), Places(right), Weights(weight), lift, levels)
+
+
+def least_surplus(
+    statement: Statement, gain: Squares, prices: list[int], oracle: Products
+) -> list[tuple[Products, list[int]]]:
+    """Return what is proved with the least surplus that is accepted, to 1%, and with twice that."""
+    found, low, high = [], 0.0, 2.0**-8
+    while high < 2.0**24:
+        try:
+            found.append(_with(oracle, high).gain(statement, gain, prices))
+            break
+        except CertificateError:
+            low, high = high, 2 * high
+    if not found:
+        return []
+    for _ in range(6):
+        middle = (low + high) / 2
+        try:
+            _with(oracle, middle).gain(statement, gain, prices)
+            high = middle
+        except CertificateError:
+            low = middle
+    return [(_with(oracle, c), prices) for c in (high, 2 * high)]
+
+
+def _with(o: Products, c: float) -> Products:
+    return Products(Fraction(c), o.forms, o.left, o.right, o.weight, o.lift, o.levels)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_prices_are_safe(seed: int) -> None:
+    """At the least surplus that is accepted, where a form too strong by a little would show."""
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p = prior(rng, k, least=rng.randint(0, 1))
+    lift = prior(rng, k, least=0) if rng.random() < 0.5 else None
+    parts = cone(rng, k)
+    if lift is not None:
+        parts = (*parts, Lift(exponent(rng), exponent(rng), Listed((lift,))))
+    statement = Statement(k, parts, (), gained(k, p=p))
+    forms = [(x, x) for x in range(k)]
+    forms += [(x, z) for x in range(k) for z in range(k) if x != z and statement.ratio(x, z)]
+    forms += [(x, k) for x in range(k)] * bool(lift) + [(k, x) for x in range(k)] * bool(lift)
+    pairs = [
+        (rng.randrange(len(forms)), rng.randrange(len(forms)), number(rng, 0, 1) / 2)
+        for _ in range(rng.randint(0, 2 * k))
+    ]
+    columns, weighed = points(rng, statement, 8), Squares((numbers(rng, k),), p, (ONE / 3,))
+    for gain in (Squares(units(p), p), weighed):
+        for oracle, u in least_surplus(
+            statement, gain, cost(rng, k), products(ONE, forms, pairs, lift)
+        ):
+            safe_for_gain(statement, oracle, gain, u, columns)
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_prices_with_levels_are_safe(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 4)
+    p = prior(rng, k)
+    table = tuple(tuple(exponent(rng) for _ in range(k)) for _ in range(k))
+    statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k, p=p))
+    forms = [(x, z) for x in range(k + 2) for z in range(k + 2) if k not in (x, z)]
+    forms = [(x, z) for x, z in forms if x != z or x < k]
+    pairs = [
+        (rng.randrange(len(forms)), rng.randrange(len(forms)), number(rng, 0, 1) / 2)
+        for _ in range(rng.randint(0, 2 * k))
+    ]
+    levels = Numbers(numbers(rng, k, 0, 3))
+    columns = points(rng, statement, 8)
+    for gain in (Squares(units(p), p), Squares((numbers(rng, k),), p, (ONE / 3,))):
+        oracle = products(ONE, forms, pairs, None, levels)
+        for found, u in least_surplus(statement, gain, cost(rng, k), oracle):
+            safe_for_gain(statement, found, gain, u, columns)
+
+
+def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
+    """With the product of its two rows T is 0: any surplus will do."""
+    statement, gain = Statement(2, (Ratio(Constant(ONE)),), (), gained(2)), gained(2).form
+    M = statement.ratio(0, 1)
+    assert M is not None
+    best = (M * M + 1) / (2 * (M + 1) ** 2)  # (g / sum) of q = (M, 1)
+    oracle = products(Fraction(1, 10**12), [(0, 1), (1, 0)], [(0, 1, 1 / (2 * (M + 1) ** 2))])
+    safe = oracle.gain(statement, gain, [-int(best * UNIT)] * 2)
+    assert float(Fraction(-sum(safe), UNIT) - 2 * best) == pytest.approx(1e-12)
+    with refused("do not prove"):
+        oracle.gain(statement, gain, [-int((best - Fraction(1, 10**6)) * UNIT)] * 2)
+
+
+def test_hostile_products_are_refused() -> None:
+    k = 3
+    p = (ONE / 3,) * 3
+    table = ((ONE, ONE, "inf"), (ONE, ONE, ONE), (ONE, ONE, ONE))
+    statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k))  # type: ignore[arg-type]
+    gain, large = Squares(units(p), p), Fraction(10**6)
+    products(large, [], []).gain(statement, gain, [0] * k)
+
+    def refuses(words: str, oracle: Products, at: Statement = statement) -> None:
+        with refused(words):
+            oracle.gain(at, gain, [0] * k)
+
+    refuses("do not prove", products(0 * ONE, [], []))
+    refuses("do not prove", products(large, [(0, 1)], [(0, 0, Fraction(10**12))]))
+    refuses("surplus >= 0", products(-ONE, [], []))
+    refuses("row that does not exist", products(large, [(0, 2)], []))
+    for form in ((3, 3), (4, 4)):
+        refuses("names no entry", products(large, [form], []))
+    for form in ((0, 4), (4, 0), (9, 1)):
+        refuses("names no input", products(large, [form], []))
+    for form in ((0, 3), (3, 0)):
+        refuses("row that does not exist", products(large, [form], []))
+        refuses("row that does not exist", products(large, [form], [], lift=p))
+    for bad in ((ONE,), (ONE, ONE, -ONE), (ONE, ONE, ONE)):
+        refuses("expected a distribution", products(large, [], [], lift=bad))
+    refuses("no such form", products(large, [(0, 1)], [(0, 1, ONE)]))
+    refuses("no such form", products(large, [], [(0, 0, ONE)]))
+    refuses("negative multiplier", products(large, [(0, 1)], [(0, 0, -ONE)]))
+    lists = Products(large, ((0, 1),), Places([0]), Places([0, 0]), Weights([ONE]))
+    refuses("differ in length", lists)
+    levels = Numbers([ONE] * k)
+    refuses("bound on every ratio", products(large, [], [], levels=levels))
+    full = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
+    refuses("for ratios alone", products(large, [], [], lift=p, levels=levels), full)
+    for form in ((3, 4), (4, 3)):
+        refuses("for ratios alone", products(large, [form], [], levels=levels), full)
+    refuses("level for each input", products(large, [], [], levels=Numbers([ONE])), full)
+    refuses("do not prove", products(large, [], [], levels=Numbers([-ONE * 10**9] * k)), full)
+    with refused("gain of squares"):
+        products(large, [], []).gain(statement, Entropy.of_inputs(p), [0] * k)
+    with refused("expected a distribution"):
+        products(large, [], []).gain(statement, Squares((), (ONE,) * 3), [0] * k)
+    with refused("not for linear costs"):
+        products(large, [], []).linear(statement)
+
+
+def test_a_lift_may_be_of_a_set_of_priors() -> None:
+    p = (ONE / 3,) * 3
+    held = Statement(3, (Lift(ONE, ONE, Ball(p, ONE / 10)),), (), gained(3))
+    products(Fraction(10**6), [(0, 3), (3, 0)], [], lift=p).gain(held, gained(3).form, [0] * 3)
+    far = (ONE, 0 * ONE, 0 * ONE)
+    with refused("row that does not exist"):
+        products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3).form, [0] * 3)
+
+
+def test_a_surplus_of_no_products_is_the_largest_share() -> None:
+    """Ratios alone bound each s_x q_x by p . q; any generator may be among them."""
+    rng = random.Random(9)
+    for kind in KINDS:
+        p = prior(rng, 3)
+        statement = Statement(3, (ratio(rng, 3, kind),), (), gained(3, p=p))
+        gain, u = Squares(units(p), p), [0] * 3
+        (tight, _), _ = least_surplus(statement, gain, u, products(ONE, [], []))
+        safe = tight.gain(statement, gain, u)
+        assert float(Fraction(-sum(safe), UNIT)) == pytest.approx(float(tight.surplus))

@@ -1,0 +1,194 @@
+"""Rays of a source: safe for costs and for every form of gain, exact where they are the cone's."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import gcd
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from mechdesign.errors import LimitError
+from mechdesign.kernel.arithmetic import UNIT
+from mechdesign.kernel.generators import Constant, Lift, Listed, Ratio
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import DoubleDescription, Subsets
+from mechdesign.kernel.oracles.sources.base import Ask, Found, Source
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import Program
+from mechdesign.kernel.statement import Statement
+from mechdesign.resources import allow
+from tests.kernel.draws import (
+    cone,
+    cost,
+    dot,
+    extreme_ray,
+    facets,
+    gained,
+    gains,
+    least_cost,
+    most_gain,
+    numbers,
+    points,
+    prior,
+    proved,
+    proved_gain,
+    ratio,
+    refused,
+    safe_for_costs,
+    safe_for_gain,
+)
+
+SEEDS = st.integers(0, 2**32)
+ONE = Fraction(1)
+DD = Rays(DoubleDescription())
+
+
+class Given(Source):
+    """Rays as they are given."""
+
+    kind = "given"
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+
+    def __call__(self, statement: Statement, ask: Ask | None) -> Found:
+        return self.found
+
+    def count(self, statement: Statement) -> int:
+        return 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(SEEDS)
+def test_prices_are_safe_for_all_rays(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(1, 5)
+    p = prior(rng, k)
+    statement = Statement(k, cone(rng, k), (), gained(k, p=p))
+    weights = Numbers(rng.choice((0.5, 1.0, ONE / 3)) for _ in range(k))
+    oracle = Rays(DoubleDescription(), rng.choice((None, weights)))
+    safe_for_costs(rng, statement, oracle)
+    columns = points(rng, statement)
+    for gain in gains(rng, k, p):
+        safe_for_gain(statement, oracle, gain, cost(rng, k), columns)
+
+
+@settings(deadline=None, max_examples=25)
+@given(SEEDS)
+def test_all_extreme_rays_are_found_and_no_other(seed: int) -> None:
+    """Of a cone whose rows are integers up to one factor for each generator, up to rounding."""
+    rng = random.Random(seed)
+    k = rng.randint(2, 5)
+    statement = Statement(k, cone(rng, k), (), None)
+    found = [tuple(v / sum(r) for v in r) for r in DoubleDescription()(statement, None).rays]
+    for _ in range(25):
+        q = extreme_ray(rng, facets(statement), k)
+        near = [max(abs(v / sum(q) - w) for v, w in zip(q, r, strict=True)) for r in found]
+        assert min(near) < 1e-15
+    weak = statement.rows()
+    for r in DoubleDescription()(statement, None).rays:
+        assert gcd(*r) == 1
+        assert all(dot(row, r) <= 0 for row in weak)
+
+
+@settings(deadline=None, max_examples=20)
+@given(SEEDS)
+def test_the_bound_is_the_optimum(seed: int) -> None:
+    rng = random.Random(seed)
+    k = rng.randint(2, 5)
+    statement = Statement(k, cone(rng, k), (), gained(k))
+    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
+    best, prices = least_cost(statement, costs)
+    assert proved(statement, costs, prices, DD) == pytest.approx(best, abs=1e-8)
+    rays = [list(r) for r in DoubleDescription()(statement, None).rays]
+    for gain in gains(rng, k, (ONE / k,) * k):
+        most, prices = most_gain(rays, gain)
+        assert proved_gain(statement, gain, prices, DD) == pytest.approx(most, abs=1e-8)
+
+
+def test_a_direction_must_have_weights_where_something_is_missing() -> None:
+    statement = Statement(2, (), (), gained(2))
+    with refused("of weight 0"):
+        Rays(DoubleDescription(), Numbers([1.0, 0.0])).linear(statement)([0, 0], [0, 1], None)
+    price = Rays(DoubleDescription(), Numbers([1.0, 0.0])).linear(statement)
+    assert price([0, 0], [5, -1], None) == [0, -1]
+    with refused("no ray has a weight"):
+        Rays(DoubleDescription(), Numbers([0.0, 0.0])).linear(statement)([0, 0], [0, 0], None)
+    for n in ([1.0], [1.0] * 3):
+        with refused("a weight for each input"):
+            Rays(DoubleDescription(), Numbers(n)).linear(statement)
+    with refused("negative weight"):
+        Rays(DoubleDescription(), Numbers([1.0, -1.0])).linear(statement)
+
+
+def test_rays_with_a_negative_entry_are_refused() -> None:
+    statement, gain = Statement(2, (), (), gained(2)), gained(2).form
+    oracle = Rays(Given(Found([[1, 1], [2, -1]])))  # type: ignore[arg-type]
+    with refused("negative entry"):
+        oracle.linear(statement)
+    with refused("negative entry"):
+        oracle.gain(statement, gain, [0, 0])
+
+
+def test_a_claim_and_a_rest_are_paid() -> None:
+    """The claim is at least paid; the rest takes max(0, d) of each unit vector."""
+    statement = Statement(2, (), (), gained(2))
+    n = Numbers([1.0, 1.0])
+    claimed = Rays(Given(Found([[1, 1]], claim=(7, 2))), n)  # type: ignore[arg-type]
+    assert claimed.linear(statement)([0, 0], [0, 0], None) == [-4, -4]
+    assert claimed.linear(statement)([0, 0], [8, 8], None) == [0, 0]
+    seen = []
+
+    def rest(D: list[int]) -> list[int]:
+        seen.append(D)
+        return [2 * v for v in D]
+
+    partly = Rays(Given(Found([[1, 1]], rest=rest)), n)  # type: ignore[arg-type]
+    assert partly.linear(statement)([0, 0], [3, -9], None) == [3 - 6, -9]
+    assert seen == [[3, 0]]
+
+
+def test_an_infinite_gain_is_refused() -> None:
+    p = (ONE, 0 * ONE)
+    aim = gained(2, p=p)
+    with refused("infinite"):
+        DD.gain(
+            Statement(2, (), (), aim),
+            gained(2, p=(ONE / 2, ONE / 2)).form.__class__(((ONE, ONE),), p),
+            [0, 0],
+        )
+
+
+def test_more_rays_than_a_reader_allows_are_refused() -> None:
+    rng = random.Random(1)
+    statement = Statement(6, (ratio(rng, 6, "constant"),), (), gained(6))
+    for source in (DoubleDescription(), Subsets()):
+        with allow(rays=60), pytest.raises(LimitError):
+            Rays(source).linear(statement)
+    large = Statement(40, (Ratio(Constant(ONE)),), (), gained(40))
+    with pytest.raises(LimitError):
+        Rays(Subsets()).linear(large)
+
+
+def test_lifts_without_listed_priors_are_refused() -> None:
+    from mechdesign.kernel.generators import Ball
+
+    p = (ONE / 2, ONE / 2)
+    with refused("not listed"):
+        DD.linear(Statement(2, (Lift(ONE, ONE, Ball(p, ONE / 4)),), (), gained(2)))
+    DD.linear(Statement(2, (Lift(ONE, ONE, Listed((p,))),), (), gained(2)))
+
+
+def test_steps_grow_with_the_vectors_of_a_gain() -> None:
+    statement = Statement(4, (), (), gained(4))
+    p = (ONE / 4,) * 4
+    rng = random.Random(0)
+    few, many = (gained(4, gains(rng, 4, p)[2]), gained(4))
+    assert few.form != many.form
+    steps = [DD.steps(statement, Program(ONE, gain=g)) for g in gains(rng, 4, p)[:2]]
+    assert steps[0] < steps[1]
+    assert DD.steps(statement, Program(ONE, [[UNIT] * 4])) < DD.steps(
+        statement, Program(ONE, [[UNIT] * 4] * 50)
+    )

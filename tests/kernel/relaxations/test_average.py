@@ -1,0 +1,43 @@
+"""The mean at any weights is below the worst case, and is it where the weights are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.losses import TableLosses
+from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.packed import Weights
+from mechdesign.kernel.relaxations import Average
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import refused
+
+ONE = Fraction(1)
+LOSS = Loss(TableLosses([[ONE], [ONE]]), None)
+
+
+def statement(aim: Objective) -> Statement:
+    return Statement(2, (), (), aim, sign=-1)
+
+
+def test_weights_are_divided_by_their_sum() -> None:
+    third = (ONE / 3, 2 * ONE / 3)
+    for weights in (Weights([ONE, 2]), Weights([0.25, 0.5])):
+        for aim in (LOSS, Reading((ONE, ONE), None)):
+            asked = statement(aim)
+            assert Average(weights)(asked) == replace(asked, objective=replace(aim, weights=third))
+        asked = statement(Risk(roots=True, prior=None))
+        assert Average(weights)(asked).objective == Risk(roots=True, prior=third)
+    assert Average(Weights([0.0, 2.0]))(asked).objective == Risk(True, (0 * ONE, ONE))
+
+
+def test_only_a_worst_case_has_an_average() -> None:
+    mean = (ONE, 0 * ONE)
+    means = (replace(LOSS, weights=mean), Reading(mean, mean), Risk(roots=False, prior=mean))
+    for aim in (*means, GainObjective(Squares((), mean))):
+        with refused("worst case"):
+            Average(Weights([ONE, ONE]))(statement(aim))
+    for weights in ([ONE], [ONE, -ONE / 2], [0.0, 0.0], [-ONE, -ONE], []):
+        with refused("weights >= 0"):
+            Average(Weights(weights))(statement(LOSS))

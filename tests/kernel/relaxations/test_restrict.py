@@ -1,0 +1,169 @@
+"""What is left of a statement on some inputs: its rows, and an objective that is not larger."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares
+from mechdesign.kernel.generators import (
+    Ball,
+    Cone,
+    Constant,
+    Distance,
+    Latent,
+    Lift,
+    Listed,
+    ListedRow,
+    Matrix,
+    Ratio,
+    Rows,
+)
+from mechdesign.kernel.limits import Gauge, Information
+from mechdesign.kernel.losses import DistanceLosses, TableLosses
+from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.relaxations import Restrict
+from mechdesign.kernel.statement import Statement
+from tests.kernel.draws import Vector, number, numbers, refused
+
+ONE, ZERO = Fraction(1), Fraction(0)
+KEPT = (3, 1, 2)
+INSIDE = (ZERO, ONE / 4, ONE / 4, ONE / 2)
+OUTSIDE = (ONE / 4,) * 4
+
+
+def restrict(*cone: Cone, limits: tuple[Gauge | Information, ...] = ()) -> Statement:
+    asked = Statement(4, cone, limits, None, sign=-1)
+    found = Restrict(KEPT)(asked)
+    assert (found.k, found.sign, found.objective) == (3, -1, None)
+    return found
+
+
+def cut(v: Vector) -> Vector:
+    return tuple(v[x] for x in KEPT)
+
+
+def objective(aim: Objective) -> Objective | None:
+    return Restrict(KEPT)(Statement(4, (), (), aim)).objective
+
+
+def test_ratios_between_kept_inputs_stay() -> None:
+    rng = random.Random(14)
+    points = tuple((number(rng), number(rng)) for _ in range(4))
+    table = tuple(tuple(rng.choice(["inf", number(rng)]) for _ in range(4)) for _ in range(4))
+    parts = [
+        Ratio(Constant(ONE)),
+        Ratio(Constant(ONE, block=(0, 1, 0, 1), protected=(0, 2, 3))),
+        Ratio(Distance(ONE / 3, "euclidean", points, ONE / 7), OUTSIDE),
+        Ratio(Matrix(table), (ONE / 8, ONE / 8, ONE / 4, ONE / 2)),
+    ]
+    for part, found in zip(parts, restrict(*parts).cone, strict=True):
+        assert isinstance(found, Ratio)
+        found.check(3)
+        for a, x in enumerate(KEPT):
+            for b, z in enumerate(KEPT):
+                assert found.exponents.at(a, b, up=True) == part.exponents.at(x, z, up=True)
+                assert found.scale(a, b) == part.scale(x, z)
+
+
+def test_rows_and_lifts_stay_if_they_mention_kept_inputs_only() -> None:
+    lift = Lift(priors=Listed((OUTSIDE, INSIDE)), lower=ONE, upper=None)
+    inside = ListedRow(((1, ONE), (0, ZERO)), ONE, ((2, ONE / 2), (3, ONE)))
+    left, right = ListedRow(((0, ONE),), ONE, ((1, ONE),)), ListedRow(((1, ONE),), ONE, ((0, ONE),))
+    nothing = Rows(())
+    found = restrict(
+        lift,
+        replace(lift, priors=Listed((OUTSIDE,))),
+        replace(lift, priors=Ball(INSIDE, ONE / 9)),
+        Rows((left, inside, right)),
+        Latent((INSIDE,), Ratio(Constant(ONE))),
+    ).cone
+    kept = ListedRow(((1, ONE),), ONE, ((2, ONE / 2), (0, ONE)))
+    listed = replace(lift, priors=Listed((cut(INSIDE),)))
+    assert found == (listed, nothing, nothing, Rows((kept,)), nothing)
+
+
+def test_limits_stay_with_their_parts_on_kept_inputs() -> None:
+    parts = tuple(ListedRow(((x, ONE),), ONE / 5, ()) for x in range(4))
+    seen = Gauge(parts[:1], ONE)
+    leakage = Gauge(parts, ONE, ONE / 2)
+    limits = (seen, leakage, Information(OUTSIDE, ONE), Information(INSIDE, ONE / 3))
+    assert restrict(limits=limits).limits == (
+        Gauge(tuple(ListedRow(((a, ONE),), ONE / 5, ()) for a in (1, 2, 0)), ONE, ONE / 2),
+        Information(cut(INSIDE), ONE / 3),
+    )
+
+
+def test_losses_forget_costs_that_are_not_negative() -> None:
+    rng = random.Random(15)
+    table = [list(numbers(rng, 2)) for _ in range(4)]
+    for first, weights, good in [
+        ([ONE, ZERO], OUTSIDE, True),
+        ([ONE, -ONE], OUTSIDE, False),
+        ([-ONE, -ONE], INSIDE, True),
+        ([-ONE, -ONE], None, True),
+    ]:
+        aim = Loss(TableLosses([first, *table[1:]]), weights, free=True)
+        if not good:
+            with refused("negative cost"):
+                objective(aim)
+            continue
+        found = objective(aim)
+        assert isinstance(found, Loss)
+        assert found.free
+        assert found.weights == (weights if weights is None else cut(weights))
+        assert (found.costs.n_outputs, found.costs.denominator) == (2, aim.costs.denominator)
+        for y in range(2):
+            assert found.costs.lower(y) == [aim.costs.lower(y)[x] for x in KEPT]
+    with refused("negative weight"):
+        objective(replace(aim, weights=(-ONE, ONE, ONE, ZERO)))
+
+
+def test_both_ends_of_irrational_losses_stay() -> None:
+    points = [(0, 0), (1, 1), (3, 1), (0, 2)]
+    losses = DistanceLosses(points, points, 1, "euclidean")
+    found = objective(Loss(losses, OUTSIDE))
+    assert isinstance(found, Loss)
+    assert found.costs.lower(0) == [losses.lower(0)[x] for x in KEPT]
+    assert found.costs.upper(0) == [losses.upper(0)[x] for x in KEPT] != found.costs.lower(0)
+
+
+def test_readings_forget_what_has_a_weight_or_none() -> None:
+    f = (ONE, 2 * ONE, 3 * ONE, 4 * ONE)
+    for w in (OUTSIDE, INSIDE):
+        assert objective(Reading(f, w)) == Reading(cut(f), cut(w))
+    assert objective(Reading(f, None)) == Reading(cut(f), None)
+    with refused("negative weight"):
+        objective(Reading(f, (-ONE, ONE, ONE, ZERO)))
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_gains_forget_what_they_do_not_see(seen: bool) -> None:
+    blind = (ZERO, -ONE, ZERO, ONE / 2)
+    forms: list[tuple[Gain, Gain]] = [
+        (Hellinger(INSIDE, INSIDE), Hellinger(cut(INSIDE), cut(INSIDE))),
+        (
+            Squares((blind, INSIDE), INSIDE, (ONE, 2 * ONE)),
+            Squares((cut(blind), cut(INSIDE)), cut(INSIDE), (ONE, 2 * ONE)),
+        ),
+        (Entropy((blind,), (ONE,), INSIDE), Entropy((cut(blind),), (ONE,), cut(INSIDE))),
+    ]
+    for form, wanted in forms:
+        if not seen:
+            assert objective(GainObjective(form, ONE / 3)) == GainObjective(wanted, ONE / 3)
+            continue
+        for name in ("a", "b") if isinstance(form, Hellinger) else ("vectors", "p"):
+            other = (INSIDE, OUTSIDE) if name == "vectors" else OUTSIDE
+            with refused("sees what is forgotten"):
+                objective(GainObjective(replace(form, **{name: other})))  # type: ignore[arg-type]
+
+
+def test_hostile_lists_of_inputs_and_risks_are_refused() -> None:
+    for inputs in ((), (0, 0), (4,), (0, 4)):
+        with refused("each once"):
+            Restrict(inputs)(Statement(4, (), (), None))
+    with refused("a risk"):
+        objective(Risk(roots=False, prior=OUTSIDE))

@@ -1,0 +1,232 @@
+"""Files of rounded problems: honest ones are confirmed, and each forged claim is refused."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from mechdesign.errors import MechdesignError
+from mechdesign.kernel.verify import verify
+from tests.kernel.rounding.made import Document, document, problem, sealed
+
+NORMAL = {"kind": "normal", "location": "0.4", "scale": "0.2"}
+UNIFORM = {"kind": "uniform"}
+LINE = [[str(Fraction(i, 8)) for i in range(9)]]
+SQUARE = [["0", "0.5", "1"], ["0", "1"]]
+BOX = {"kind": "products", "weights": ["1"], "parts": [[NORMAL, UNIFORM]]}
+SIDE = ["0", "1"]
+MAE, MSE, EUCLIDEAN = "mean-absolute-error", "mean-squared-distance", "euclidean"
+ESTIMATE, READ = "posterior-mean-squared-error", "unbiased-variance"
+
+
+def n(notion: str, epsilon: str = "1", **more: Any) -> Document:
+    return {"notion": notion, "epsilon": epsilon, **more}
+
+
+METRIC = n("metric", "3", distance="absolute")
+LIFT = {"notion": "lift", "lower": "1", "upper": "2"}
+MADE: dict[str, tuple[Document, list[list[str]]]] = {
+    "lip": (problem(n("lip"), MAE, NORMAL, SIDE), LINE),
+    "ldp": (problem(n("ldp"), MSE, UNIFORM, SIDE), LINE),
+    "pml": (problem([n("pml"), n("ldp", "2")], MAE, NORMAL, SIDE), LINE),
+    "lift": (problem(LIFT, MAE, NORMAL, ["-inf", "1"]), LINE),
+    "tails": (problem(n("ldp"), MSE, NORMAL, ["-inf", "inf"]), LINE),
+    "worst": (problem(n("ldp"), MAE, UNIFORM, SIDE, worst_case=True), LINE),
+    "averages": (problem(n("lip"), MSE, NORMAL, SIDE, worst_case=True), LINE),
+    "metric": (problem(METRIC, MAE, NORMAL, SIDE), LINE),
+    "metric-worst": (problem(METRIC, MSE, NORMAL, SIDE, worst_case=True), LINE),
+    "approximate": (problem(n("approximate-ldp", delta="0.01"), MAE, NORMAL, SIDE), LINE),
+    "approximate-lip": (problem(n("approximate-lip", delta="0.01"), MAE, NORMAL, SIDE), LINE),
+    "leakage": (problem(n("maximal-leakage"), MAE, NORMAL, SIDE), LINE),
+    "information": (problem(n("mutual-information", "0.5"), MAE, NORMAL, SIDE), LINE),
+    "estimate": (problem(n("lip"), ESTIMATE, NORMAL, SIDE), LINE),
+    "read": (problem(n("ldp"), READ, UNIFORM, SIDE, worst_case=True), LINE),
+    "read-mean": (problem(n("lip"), READ, NORMAL, SIDE), LINE),
+    "box": (problem(n("lip"), EUCLIDEAN, BOX, SIDE, SIDE), SQUARE),
+    "box-squares": (problem(n("ldp"), MSE, BOX, SIDE, SIDE), SQUARE),
+    "box-worst": (problem(n("ldp"), EUCLIDEAN, BOX, SIDE, SIDE, worst_case=True), SQUARE),
+}
+
+
+@functools.cache
+def made(name: str) -> Document:
+    return document(*MADE[name])
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_honest_is_confirmed(name: str) -> None:
+    found = verify(copy.deepcopy(made(name)))
+    assert found.value is not None
+    assert found.bound is not None
+    assert 0 <= found.bound <= found.value
+    said = r"for every law with the moments of the [0-9]+ cells; those of the law named are .*"
+    assert re.fullmatch(said, found.claims[-1])
+
+
+@pytest.mark.parametrize("name", ["lip", "ldp", "worst", "metric", "estimate", "averages"])
+def test_the_bound_is_not_far_from_the_value(name: str) -> None:
+    assert made(name)["bound"] > 0.2 * made(name)["value"]
+
+
+Change = Callable[[Document], None]
+
+
+def put(*path: Any) -> Change:
+    """Return a change that puts the last of the path where the others lead to."""
+
+    def change(document: Document) -> None:
+        place: Any = document
+        *keys, last, value = path
+        for key in keys:
+            place = place[key]
+        place[last] = value(place[last]) if callable(value) else value
+
+    return change
+
+
+def more(share: float) -> Callable[[float], float]:
+    return lambda number: number * (1 + share)
+
+
+def leaky(document: Document) -> None:
+    """Take an output away from the first node: the channel is no longer private."""
+    channel = document["channel"]
+    first = [int(entry) for entry in channel["numerators"][0]]
+    big, small = first.index(max(first)), first.index(min(first))
+    first[big], first[small] = first[big] + first[small], 0
+    channel["numerators"][0] = [str(v) for v in first]
+    channel["matrix"][0] = [v / 2 ** channel["bits"] for v in first]
+
+
+FORGED: list[tuple[str, Change, str]] = [
+    ("lip", put("value", more(-1e-9)), "the value is"),
+    ("lip", put("bound", more(1e-3)), "the bound proved is"),
+    ("lip", put("gap", more(-0.5)), "the gap is"),
+    ("lip", put("status", "optimal"), "the status is"),
+    ("lip", put("bound_proved", False), "claims no proof"),
+    ("lip", put("certificate", None), "expected a table"),
+    ("lip", put("objective", MSE), "the objective claimed"),
+    ("lip", put("problem", "utility", "objective", MSE), "the objective claimed"),
+    ("lip", put("problem", "utility", "worst_case", True), "the value is"),
+    ("lip", put("problem", "utility", "objective", EUCLIDEAN), "of a number or a point"),
+    ("lip", put("privacy", 0, "leakage", more(-0.01)), "leaks more"),
+    ("lip", put("privacy", 0, "epsilon", 0.5), "the epsilon claimed"),
+    ("lip", put("privacy", []), "does not claim every notion"),
+    ("lip", put("problem", "privacy", 0, "epsilon", "0.9"), "the epsilon claimed"),
+    ("lip", put("problem", "privacy", 0, "notion", "ldp"), "is not claimed as certified"),
+    ("lip", put("problem", "privacy", [n("high-low", sensitive=[0])]), "a notion among"),
+    ("lip", put("problem", "prior", "scale", "0.3"), "not private|leaks|the value is"),
+    ("lip", put("problem", "prior", "scale", "0"), "the scale"),
+    ("lip", put("problem", "prior", "location", "40"), "1e-12"),
+    ("lip", put("problem", "prior", "kind", "gamma"), "a kind among"),
+    ("lip", put("problem", "prior", BOX), "as many coordinates"),
+    ("lip", put("problem", "domain", 0, "interval", 1, "2"), "do not go from end to end"),
+    ("lip", put("problem", "domain", 0, "interval", 1, "inf"), "not private|leaks|the value is"),
+    ("lip", put("problem", "domain", []), "one or two intervals"),
+    ("lip", put("rounding", "axes", 0, 3, "0"), "do not rise"),
+    ("lip", put("rounding", "axes", 0, 3, "0.4"), "not private|leaks|the value is"),
+    ("lip", put("rounding", "axes", 0, ["0", "0.25", "0.5", "1"]), "the inputs of the channel"),
+    ("lip", put("rounding", "axes", 0, 8, "0.9"), "from end to end"),
+    ("lip", put("rounding", "kind", "cells"), "rounding.kind: expected"),
+    ("lip", put("rounding", "axes", []), "nodes on each"),
+    ("lip", put("channel", "outputs", 0, 0.123), "the value is"),
+    ("lip", put("channel", "outputs", 0, [0.1, 0.2]), "no such point"),
+    ("lip", put("channel", "outputs", 0, "a"), "channel.outputs: expected"),
+    ("lip", put("channel", "decoder", [0.5]), "no decoder"),
+    ("lip", put("channel", "readings", {"numerators": [], "denominator": "1"}), "unbiased"),
+    ("lip", leaky, "not private"),
+    ("ldp", leaky, "not private"),
+    ("box", leaky, "not private"),
+    ("metric", leaky, "not private|is 0 at one node"),
+    ("approximate", leaky, "leaks more|not private|the value is"),
+    ("worst", put("value", more(-1e-4)), "the value is"),
+    ("worst", put("problem", "utility", "worst_case", False), "the value is"),
+    ("metric", put("privacy", 0, "leakage", 2.5), "the leakage is"),
+    ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "not about the notion|not private"),
+    ("metric", put("problem", "privacy", 0, "distance", "euclidean"), "that of numbers"),
+    ("metric", put("problem", "domain", 0, "interval", 0, "-inf"), "without end|the value is"),
+    ("estimate", put("channel", "decoder", 0, more(0.01)), "the decoder is not"),
+    ("estimate", put("channel", "outputs", 0, 7), "not numbered from 0"),
+    ("read", put("channel", "readings", "denominator", "3"), "the mean of the readings"),
+    ("leakage", put("privacy", 0, "leakage", more(-0.1)), "leaks more"),
+    ("box", put("problem", "prior", "weights", ["0.9"]), "a distribution"),
+    ("box", put("problem", "domain", 0, "interval", ["-inf", "1"]), "without end"),
+    ("box", put("problem", "utility", "objective", MAE), "of a number or a point"),
+    ("box", put("problem", "privacy", 0, METRIC), "by that of numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), FORGED)
+def test_a_forged_claim_is_refused(name: str, change: Change, said: str) -> None:
+    found = copy.deepcopy(made(name))
+    change(found)
+    with pytest.raises(MechdesignError, match=said):
+        verify(sealed(found))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_each_notion_holds_at_its_leakage_and_not_below(name: str) -> None:
+    """Both sides: a claim of less is refused, and so is a stricter notion of the problem."""
+    found = copy.deepcopy(made(name))
+    for claim in found["privacy"]:
+        claim["leakage"] -= 1e-6 * (1 + abs(claim["leakage"]))
+    with pytest.raises(MechdesignError, match=r"leaks more|the leakage is"):
+        verify(sealed(found))
+
+
+def stated(cells: list[list[str]], **more: Any) -> Document:
+    return {"kind": "moments", "cells": cells, **more}
+
+
+def test_stated_moments_are_not_called_verified() -> None:
+    cells = [["1/24", "1/48", "1/24"]] * 8
+    law = stated(cells, error="0", source="a sample")
+    found = verify(document(problem(n("lip"), MAE, law, SIDE), LINE))
+    assert found.claims[-1] == "NOT checked: that those of the law named are the same"
+    assert found.claims[-2] == "for every law with the moments of the 8 cells"
+    same = verify(document(problem(n("lip"), MAE, UNIFORM, SIDE), LINE))
+    assert (same.value, same.bound) == (found.value, found.bound)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([["1/12", "1/24", "1/12"]] * 3, "expected all cells"),
+        ([["1/12", "1/24"]] * 8, "3 means"),
+        ([["1/12", "1/8", "-1/12"]] * 8, "no law has"),
+        ([["1/24", "1/12", "1/24"]] * 8, "no law has"),
+        ([["1/12", "1/24", "1/11"]] * 8, "do not sum to 1"),
+    ],
+)
+def test_moments_of_no_law_are_refused(cells: list[list[str]], said: str) -> None:
+    found = copy.deepcopy(made("lip"))
+    found["problem"]["prior"] = stated(cells)
+    with pytest.raises(MechdesignError, match=said):
+        verify(sealed(found))
+
+
+def test_mass_beyond_an_end_is_refused() -> None:
+    found = copy.deepcopy(made("lip"))
+    tails = [["1/4", "0", "0"], ["0", "0", "0"]]
+    found["problem"]["prior"] = stated([["1/32", "1/64", "1/32"]] * 8, tails=tails)
+    with pytest.raises(MechdesignError, match="mass beyond the ends"):
+        verify(sealed(found))
+
+
+def test_a_changed_file_has_another_digest() -> None:
+    found = copy.deepcopy(made("lip"))
+    found["notes"] = ["better than it is"]
+    with pytest.raises(MechdesignError, match="digest"):
+        verify(found)
+
+
+def test_a_finer_grid_proves_more() -> None:
+    table = problem(n("ldp"), MAE, UNIFORM, SIDE)
+    coarse, fine = (document(table, [[str(Fraction(i, k)) for i in range(k + 1)]]) for k in (2, 6))
+    assert coarse["bound"] < fine["bound"] <= fine["value"] <= coarse["value"]

@@ -1,0 +1,233 @@
+"""Loss and leakage of kernels, and the bound on all of them, against finite sums over atoms."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.packed import exact
+from mechdesign.kernel.rounding.files import program_of
+from mechdesign.kernel.rounding.hard_cells import node_places
+from mechdesign.kernel.rounding.nodes import Rounded
+from mechdesign.kernel.rounding.program import stretched
+from mechdesign.kernel.rounding.value import highest, kernel_value, slope
+from tests.kernel.rounding.made import Document, document, problem, rounded
+
+F = Fraction
+LOSSES = [("mean-absolute-error", 1), ("mean-squared-distance", 2)]
+LDP = {"notion": "ldp", "epsilon": "1"}
+
+
+def weights(x: Fraction, axis: tuple[Fraction, ...]) -> dict[int, Fraction]:
+    """Return the weights of the nodes beside a number."""
+    n = next((n for n in range(len(axis) - 1) if x <= axis[n + 1]), len(axis) - 2)
+    up = min(max((x - axis[n]) / (axis[n + 1] - axis[n]), F(0)), F(1))
+    return {n: 1 - up, n + 1: up}
+
+
+def atoms_of(axis: list[Fraction], atoms: list[Fraction]) -> Document:
+    """Return the stated moments of equal atoms on an interval."""
+    cells, tails = [[F(0)] * 3 for _ in axis[1:]], [[F(0)] * 3, [F(0)] * 3]
+    share = F(1, len(atoms))
+    for x in atoms:
+        if axis[0] <= x <= axis[-1]:
+            (n, _), (_, s) = weights(x, tuple(axis)).items()
+            for k, part in enumerate(((1 - s) ** 2, s * (1 - s), s * s)):
+                cells[n][k] += share * part
+        else:
+            r = max(axis[0] - x, x - axis[-1])
+            for k in range(3):
+                tails[x > axis[-1]][k] += share * r**k
+    text = [[[str(v) for v in row] for row in rows] for rows in (cells, tails)]
+    return {"kind": "moments", "cells": text[0], "tails": text[1]}
+
+
+@pytest.mark.parametrize(("objective", "power"), LOSSES)
+def test_the_loss_of_a_kernel_is_that_of_atoms(objective: str, power: int) -> None:
+    """Outputs are at nodes: the loss is a finite sum, exactly the value; also beyond the nodes."""
+    axis = [F(n, 4) for n in range(5)]
+    atoms = [F(-1, 3), F(-2), F(3), *(F(n, 4) + F(m, 40) for n in range(4) for m in (3, 8))]
+    columns = [[60, 40, 30, 20, 10], [4, 24, 34, 44, 54]]
+    outputs = [F(1, 4), F(3, 4)]
+    table = problem(LDP, objective, atoms_of(axis, atoms), ["-inf", "inf"])
+    asked = rounded(table, [list(map(str, axis))])
+    wanted = F(0)
+    for x in atoms:
+        for node, w in weights(x, tuple(axis)).items():
+            for column, y in zip(columns, outputs, strict=True):
+                wanted += w * F(column[node], 64) * abs(x - y) ** power / len(atoms)
+    found = kernel_value(asked, columns, 6, [(y,) for y in outputs])
+    assert found == wanted if power == 2 else wanted <= found <= wanted + F(1, 100)
+
+
+def losses_at(
+    asked: Rounded, columns: list[list[int]], outputs: list[Any], point: Any, power: float
+) -> float:
+    """Return the loss of a kernel at a point, in floats."""
+    spread = [weights(x, axis) for x, axis in zip(point, asked.axes, strict=True)]
+    total, across = 0.0, len(asked.axes[-1])
+    for places in itertools.product(*(each.items() for each in spread)):
+        node, w = 0, 1.0
+        for place, share in places:
+            node, w = node * across + place, w * float(share)
+        for column, y in zip(columns, outputs, strict=True):
+            far = sum(float(a - b) ** 2 for a, b in zip(point, y, strict=True)) ** 0.5
+            total += w * column[node] / 64 * far**power
+    return total
+
+
+@pytest.mark.parametrize(("objective", "power"), [*LOSSES, ("euclidean", 1)])
+def test_the_worst_case_is_above_the_loss_at_every_point(objective: str, power: int) -> None:
+    rng, box = random.Random(objective), objective != "mean-absolute-error"
+    for _ in range(5):
+        axes = [[F(0), F(1, 3), F(1)], [F(0), F(1, 2), F(2)]][: 2 if box else 1]
+        sides = [[str(axis[0]), str(axis[-1])] for axis in axes]
+        size = 3 ** len(axes)
+        ones = [1, 2, 1] if size == 3 else [1, 2, 1, 2, 4, 2, 1, 2, 1]
+        share = str(F(1, sum(ones)) / 2 ** len(axes))
+        law = {"kind": "moments", "cells": [[share] * size] * 2 ** len(axes)}
+        table = problem(LDP, objective, law, *sides, worst_case=True)
+        asked = rounded(table, [list(map(str, axis)) for axis in axes])
+        first = [rng.randint(1, 63) for _ in asked.points]
+        columns = [first, [64 - q for q in first]]
+        outputs = [tuple(rng.choice(axis) for axis in axes) for _ in columns]
+        value = float(kernel_value(asked, columns, 6, outputs))
+        grid = itertools.product(*([axis[-1] * F(n, 12) for n in range(13)] for axis in axes))
+        found = [losses_at(asked, columns, outputs, point, power) for point in grid]
+        assert max(found) <= value + 1e-12
+        if not box and power == 1:
+            assert value <= max(found) + 0.2
+
+
+def test_the_highest_place_of_a_parabola() -> None:
+    rng = random.Random(1)
+    for _ in range(200):
+        a, b, c = (F(rng.randint(-9, 9)) for _ in range(3))
+        seen = max(
+            a * (1 - u) ** 2 + b * u * (1 - u) + c * u * u for u in (F(n, 60) for n in range(61))
+        )
+        assert seen <= highest(a, b, c) <= seen + F(1, 100)
+
+
+def test_the_slope_is_the_largest_between_two_nodes() -> None:
+    law = {"kind": "uniform", "scale": "2"}
+    asked = rounded(problem(LDP, "mean-absolute-error", law, ["0", "2"]), [["0", "1/2", "2"]])
+    assert slope(asked, [[32, 48, 32], [32, 16, 32]]) == 2  # from 16 to 32 on a way of 1/2
+    with pytest.raises(CertificateError, match="0 at one node"):
+        slope(asked, [[32, 0, 32]])
+
+
+def test_places_keep_their_distances_on_the_safe_side() -> None:
+    gaps = [F(1, 3), F(1, 7), F(10, 3)]
+    for up in (True, False):
+        places = [exact(place) for place in stretched(gaps, up=up)]
+        for low, high, gap in zip(places, places[1:], gaps, strict=False):
+            assert (high - low >= gap) if up else (high - low <= gap)
+    notion = {"notion": "metric", "epsilon": "2", "distance": "absolute"}
+    law = {"kind": "uniform", "scale": "1/2"}
+    asked = rounded(problem(notion, "mean-absolute-error", law, ["0", "1/2"]), [["0", "1/2"]])
+    assert node_places(asked)[1] == pytest.approx(0.34657359)  # ln(2) / 2
+
+
+def best_on_atoms(
+    points: np.ndarray, masses: np.ndarray, costs: np.ndarray, notion: str, worst: bool
+) -> float:
+    """Return the optimum of a finite problem on the atoms of a law, by a linear program."""
+    k, m = costs.shape
+    grown, rows = np.exp(1.0), []
+    for y in range(m):
+        for x in range(k):
+            if notion == "metric":
+                near = [z for z in (x - 1, x + 1) if 0 <= z < k]
+                pairs = [(z, np.exp(3 * abs(points[x] - points[z])[0])) for z in near]
+            else:
+                pairs = [(z, grown) for z in range(k) if z != x] if notion == "ldp" else []
+            for z, bound in pairs:
+                row = np.zeros((k, m))
+                row[x, y], row[z, y] = 1, -bound
+                rows.append(row.ravel())
+            if notion in ("lip", "pml"):
+                row = np.zeros((k, m))
+                row[:, y] = -grown * masses
+                row[x, y] += 1
+                rows.append(row.ravel())
+            if notion == "lip":
+                row = np.zeros((k, m))
+                row[:, y] = masses / grown
+                row[x, y] -= 1
+                rows.append(row.ravel())
+    equal = np.kron(np.eye(k), np.ones(m))
+    asked, goal = np.array(rows), (masses[:, None] * costs).ravel()
+    if worst:
+        each = np.array([np.kron(np.eye(k)[x], costs[x]) for x in range(k)])
+        asked = np.block([[asked, np.zeros((len(rows), 1))], [each, -np.ones((k, 1))]])
+        equal, goal = np.column_stack([equal, np.zeros(k)]), np.r_[np.zeros(k * m), 1]
+    limits = np.zeros(len(asked))
+    found = scipy.optimize.linprog(goal, A_ub=asked, b_ub=limits, A_eq=equal, b_eq=np.ones(k))
+    return float(found.fun)
+
+
+CASES = [
+    (notion, objective, worst)
+    for notion in ("ldp", "lip", "pml", "metric")
+    for objective in ("mean-absolute-error", "mean-squared-distance")
+    for worst in (False, True)
+]
+
+
+@pytest.mark.parametrize(("notion", "objective", "worst"), CASES)
+def test_no_kernel_on_atoms_of_the_law_is_below_the_bound(
+    notion: str, objective: str, worst: bool
+) -> None:
+    """Atoms with the moments of the cells are a law with them, so the bound is below its optimum.
+
+    Outputs are on a fine grid: what is lost by that is far less than the gap of the bound.
+    """
+    axis, rng = [F(n, 4) for n in range(5)], random.Random(notion + objective)
+    atoms = sorted(F(rng.randint(1, 79), 80) for _ in range(12))
+    if worst:
+        atoms = sorted({*atoms, *axis, F(1, 80)})
+    asked: dict[str, Any] = {"notion": notion, "epsilon": "3" if notion == "metric" else "1"}
+    if notion == "metric":
+        asked["distance"] = "absolute"
+    table = problem(asked, objective, atoms_of(axis, atoms), ["0", "1"], worst_case=worst)
+    found = document(table, [list(map(str, axis))])
+    points = np.array([[float(x)] for x in atoms])
+    targets = np.linspace(0, 1, 13)
+    power = 2 if objective == "mean-squared-distance" else 1
+    costs = np.abs(points - targets[None, :]) ** power
+    masses = np.full(len(atoms), 1 / len(atoms))
+    optimum = best_on_atoms(points, masses, costs, notion, worst)
+    assert found["bound"] <= optimum + 1e-9
+    assert optimum <= found["value"] + 1e-2
+
+
+def test_bounds_that_are_not_known_are_refused() -> None:
+    law, line = {"kind": "normal"}, [["0", "1/2", "1"]]
+    metric = {"notion": "metric", "epsilon": "1", "distance": "absolute"}
+    lip = {"notion": "lip", "epsilon": "1"}
+    estimate, read = "posterior-mean-squared-error", "unbiased-variance"
+    free: list[Any] = ["-inf", "1"]
+    for table in (
+        problem(LDP, "mean-absolute-error", law, free, worst_case=True),
+        problem(metric, "mean-absolute-error", law, free),
+        problem([metric, lip], "mean-absolute-error", law, ["0", "1"], worst_case=True),
+        problem(metric, estimate, law, ["0", "1"]),
+        problem(LDP, estimate, law, free),
+        problem(metric, read, law, ["0", "1"]),
+        problem(LDP, read, law, free, worst_case=True),
+    ):
+        with pytest.raises(CertificateError, match="no bound is known"):
+            program_of(rounded(table, line))
+    box = {"kind": "products", "weights": ["1"], "parts": [[law, law]]}
+    side = ["0", "1"]
+    table = problem(lip, "euclidean", box, side, side, worst_case=True)
+    with pytest.raises(CertificateError, match="no bound is known"):
+        program_of(rounded(table, line * 2))

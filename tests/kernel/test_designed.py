@@ -1,0 +1,114 @@
+"""Files of designs, of every shape of certificate: both verifiers accept them, changed ones alike.
+
+Where the second verifier is unable to check a file, because it lists all extreme rays say, it is
+asked for the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mechdesign import design
+from mechdesign.files.problems import load_problem
+from mechdesign.kernel.documents import digest
+from mechdesign.kernel.verify import verify
+from tests.independent.files import check
+from tests.independent.rationals import Unable
+from tests.independent.reading import seal
+from tests.kernel.changes import Changer
+from tests.kernel.test_tampering import check_both
+
+Document = dict[str, Any]
+
+PROBLEMS = Path(__file__).parents[2] / "problems"
+
+SHAPES = {
+    "adversaries/reidentification": "costs orthant",
+    "adversaries/two_tries": "costs orthant",
+    "approximate/randomized_response": "costs orthant",
+    "approximate/rating_lip": "costs orthant",
+    "bounded_prior/ages_box": "members costs orthant",
+    "bounded_prior/ratings_ball": "members costs orthant",
+    "bounded_prior/survey_box": "members gain rays simplicial",
+    "bounded_prior/survey_list": "gain rays simplicial",
+    "classic/mangat_drug_survey": "gain rays simplicial",
+    "classic/randomized_response": "costs one-budget",
+    "context_aware/diagnoses": "costs orthant",
+    "decisions/triage": "costs knapsack",
+    "differential_identifiability/three_levels": "costs orthant",
+    "estimation/favourite_colour": "estimator rays classes",
+    "estimation/line_worst_case": "average estimator rays double-description",
+    "estimation/rare_answers": "estimator rays double-description",
+    "gains/chi_squared_metric": "gain rays double-description",
+    "gains/hellinger_matrix": "gain rays double-description",
+    "gains/rare_event_rate": "decoders one-budget",
+    "gains/two_wards": "gain rays subsets",
+    "histogram/household_lip": "gain rays double-description",
+    "information/symptoms_pml": "gain rays double-description",
+    "leakage/ages_information": "costs entropy",
+    "leakage/fair_bit": "costs entropy",
+    "leakage/sites_maximal": "costs orthant",
+    "lip/lip_and_ldp": "costs orthant",
+    "lip/three_levels_estimate": "decoders knapsack",
+    "means/five_numbers": "readings one-budget",
+    "means/five_numbers_worst_case": "average readings one-budget",
+    "metric/line": "costs line",
+    "numeric/worst_case_rating": "average costs one-budget",
+    "secrets/browsing_age": "gain rays double-description",
+    "secrets/purchases_illness": "decoders orthant",
+    "secrets/ratings_party": "costs orthant",
+}
+"""Problems, and the kinds of relaxations, linearization, oracle and source of their proofs."""
+
+UNABLE = {"estimation/line_worst_case": "a worst case"}
+
+
+@functools.cache
+def designed(name: str) -> Document:
+    found: Document = design(load_problem(PROBLEMS / f"{name}.toml")).document()
+    return found
+
+
+def shape(document: Document) -> str:
+    certificate = document["certificate"]
+    oracle = certificate["oracle"]
+    parts = [*certificate.get("relaxations", []), certificate["linearization"], oracle]
+    return " ".join(part["kind"] for part in [*parts, oracle.get("source", {"kind": ""})]).strip()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_both_accept_what_is_designed(name: str) -> None:
+    document = designed(name)
+    assert shape(document) == SHAPES[name]
+    assert digest(document) == seal(document)
+    verify(document)
+    if name in UNABLE:
+        with pytest.raises(Unable, match=UNABLE[name]):
+            check(document)
+    else:
+        check(document)
+
+
+def try_designed(seed: int, count: int) -> Counter[str]:
+    changer, found = Changer([designed(name) for name in SHAPES], seed), Counter[str]()
+    for _ in range(count):
+        document, honest = changer.document()
+        found[check_both(document, honest)] += 1
+    return found
+
+
+def test_changed_designs_are_judged_alike() -> None:
+    found = try_designed(1, 100)
+    assert found["refused"] > 50
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_five_thousand_changed_designs_are_judged_alike() -> None:
+    found = sum((try_designed(seed, 1000) for seed in range(2, 7)), Counter[str]())
+    assert found["accepted"] > 100

@@ -1,0 +1,95 @@
+"""The rows of a generator bound what its test checks, and a set of priors what its members do."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+
+from mechdesign.kernel.generators import (
+    Ball,
+    Box,
+    Constant,
+    Distance,
+    Generator,
+    Latent,
+    Lift,
+    Listed,
+    ListedRow,
+    Matrix,
+    Ratio,
+    Rows,
+)
+
+K = 4
+HALF, ONE = Fraction(1, 2), Fraction(1)
+P = tuple(Fraction(n, 10) for n in (1, 2, 3, 4))
+LINE = tuple((Fraction(n),) for n in (3, 0, 1, 7))
+PLANE = tuple((Fraction(a), Fraction(b)) for a, b in product((0, 1), (0, 3)))
+TABLE: Any = (
+    ("inf", HALF, ONE, ONE),
+    (HALF, "inf", "inf", ONE),
+    (ONE,) * 4,
+    (-HALF, ONE, ONE, ONE),
+)
+GENERATORS: list[Any] = [
+    Ratio(Constant(HALF)),
+    Ratio(Constant(HALF), P),
+    Ratio(Constant(-HALF, (0, 0, 1, 1), (0, 3))),
+    Ratio(Constant(HALF, (0, 1, 1, 1), (2,))),
+    Ratio(Matrix(TABLE)),
+    Ratio(Distance(HALF, "absolute", LINE)),
+    Ratio(Distance(HALF, "absolute", LINE, HALF)),
+    Ratio(Distance(HALF, "absolute", LINE, -HALF)),
+    Ratio(Distance(HALF, "euclidean", PLANE)),
+    Ratio(Distance(HALF, "manhattan", PLANE), P),
+    Lift(HALF, ONE, Listed((P, P[::-1]))),
+    Lift(None, HALF, Listed((P,))),
+    Rows((ListedRow(((0, ONE), (1, HALF)), HALF, ((1, ONE), (3, ONE))),)),
+    Latent((P, P[::-1]), Ratio(Constant(HALF / 4))),
+]
+
+
+@pytest.mark.parametrize("part", GENERATORS)
+def test_a_test_is_that_of_all_rows(part: Generator) -> None:
+    rng, answers = random.Random(0), set()
+    part.check(K)
+    test = part.test(K)
+    rows = [part.row(key, K, up=False).net(weak=False) for key in part.keys(K)]
+    for _ in range(2000):
+        q = [rng.randrange(1, 13) for _ in range(K)]
+        broken = [sum(v * q[x] for x, v in net.items()) > 0 for net in rows]
+        assert (test(q) is not None) == any(broken)
+        if (key := test(q)) is not None and not isinstance(part, Latent):
+            net = part.row(key, K, up=False).net(weak=False)
+            assert sum(v * q[x] for x, v in net.items()) > 0
+        answers.add(any(broken))
+    assert answers == {True, False}
+
+
+@pytest.mark.parametrize("part", GENERATORS)
+def test_shifted_rows_are_weaker(part: Generator) -> None:
+    rng = random.Random(1)
+    for _ in range(100):
+        q = [rng.randrange(1, 9) for _ in range(K)]
+        if part.test(K)(q) is None:
+            assert part.shifted(HALF).test(K)(q) is None
+
+
+@pytest.mark.parametrize(
+    ("priors", "members"),
+    [
+        (Ball(P, HALF), [P, tuple(Fraction(1, 4) for _ in P)]),
+        (Box((Fraction(0),) * K, (HALF,) * K), [P, (HALF, HALF, Fraction(0), Fraction(0))]),
+    ],
+)
+def test_a_set_of_priors_asks_no_less_than_its_members(priors: Any, members: Any) -> None:
+    rng, test = random.Random(2), Lift(HALF, HALF, priors).test(K)
+    assert all(priors.has(p) for p in members)
+    listed = Lift(HALF, HALF, Listed(tuple(members))).test(K)
+    for _ in range(300):
+        q = [rng.randrange(5, 12) for _ in range(K)]
+        assert test(q) is not None or listed(q) is None

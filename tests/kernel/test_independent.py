@@ -1,0 +1,173 @@
+"""A second verifier, which shares no code with the library, says the same of honest files."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Callable
+from decimal import Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign.kernel.documents import digest
+from mechdesign.kernel.names import ProblemTable, compile_problem
+from mechdesign.kernel.schema import read
+from mechdesign.kernel.verify import verify
+from tests.independent.bounds import rays
+from tests.independent.files import check, proved
+from tests.independent.rationals import RefusedError, exp, ln, root
+from tests.independent.reading import seal
+from tests.independent.statement import fillings
+from tests.kernel.honest import draw_document
+from tests.strategies import examples
+
+Document = dict[str, Any]
+
+DIGITS = Context(prec=80, Emin=-(10**9), Emax=10**9)
+
+
+def decimal(value: Fraction) -> Decimal:
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def test_it_shares_nothing_with_the_library() -> None:
+    for file in (Path(__file__).parents[1] / "independent").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not any(name.startswith("mechdesign") for name in names), file
+
+
+def agree(seed: int) -> None:
+    document = draw_document(seed)
+    assert digest(document) == seal(document)
+    verify(document)
+    check(document)
+    problem = compile_problem(read(ProblemTable, document["problem"], "problem"))
+    certificate = read_certificate(document)
+    kernel, naive = certificate.bound(problem.statement), proved(document)
+    off = 1e-11 * max(1.0, abs(naive))
+    assert kernel <= naive + Fraction(off)
+    if document["certificate"]["oracle"]["kind"] != "products":
+        assert kernel >= naive - Fraction(off), document["certificate"]["oracle"]
+
+
+def read_certificate(document: Document) -> Any:
+    from mechdesign.kernel.certificate import Certificate
+
+    return read(Certificate, document["certificate"], "certificate")
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_both_accept_honest_files_and_prove_the_same_bound(seed: int) -> None:
+    agree(seed)
+
+
+@pytest.mark.slow
+def test_both_accept_many_honest_files() -> None:
+    for seed in range(24, 500):
+        agree(seed)
+
+
+# what the second verifier refuses
+
+
+def changed(seed: int, change: Callable[[Document], Any]) -> Document:
+    document = copy.deepcopy(draw_document(seed))
+    change(document)
+    document["digest"] = seal(document)
+    return document
+
+
+def raised(document: Document) -> None:
+    better = 1 if document["sense"] == "minimize" else -1
+    document["bound"] += better * 1e-9
+    document["value"] += better * 1e-9
+
+
+def one_unit(document: Document) -> None:
+    rows = document["channel"]["numerators"]
+    rows[0][0] = str(int(rows[0][0]) + 1)
+
+
+def swapped(document: Document) -> None:
+    rows = document["channel"]["numerators"]
+    total = sum(map(int, rows[0]))
+    for x, row in enumerate(rows):
+        row[:] = [str(total * (y == x % 2)) for y in range(len(row))]
+    document["channel"]["matrix"] = [[float(v != "0") for v in row] for row in rows]
+
+
+FALSE: dict[str, tuple[Callable[[Document], Any], str]] = {
+    "a bound too high": (raised, "the bound|the value"),
+    "rows that do not sum to 1": (one_unit, "rows that sum"),
+    "not private": (swapped, "not private"),
+    "a sense": (lambda d: d.update(sense="neither"), "the sense"),
+    "a leakage": (lambda d: d["privacy"][0].update(leakage=0.0), "leaks more"),
+    "no leakage": (lambda d: d["privacy"][0].update(leakage=99.0), "leaks less"),
+    "a version": (lambda d: d.update(version=1), "version"),
+    "a true version": (lambda d: d.update(version=True), "version"),
+    "a status": (lambda d: d.update(status="proved"), "the status"),
+    "a gap": (lambda d: d.update(gap=0.5), "the gap"),
+    "other inputs": (lambda d: d["channel"]["inputs"].reverse(), "inputs"),
+    "a spare key": (lambda d: d["problem"]["utility"].update(free=True), "keys"),
+}
+
+
+@pytest.mark.parametrize("case", FALSE)
+def test_the_second_verifier_refuses_what_is_false(case: str) -> None:
+    change, reason = FALSE[case]
+    for seed in (2, 3):
+        with pytest.raises(RefusedError, match=reason):
+            check(changed(seed, change))
+
+
+# its numbers
+
+
+@examples(200)
+@given(st.fractions(-30, 30, max_denominator=10**6))
+def test_exponentials_lie_between_the_bounds(x: Fraction) -> None:
+    low, high = exp(x, 100)
+    assert decimal(low) <= DIGITS.exp(decimal(x)) <= decimal(high)
+    assert high - low <= high / 2**90
+
+
+@examples(200)
+@given(st.fractions(Fraction(1, 10**9), 10**9, max_denominator=10**12))
+def test_logarithms_lie_between_the_bounds(x: Fraction) -> None:
+    low, high = ln(x, 100)
+    assert decimal(low) <= DIGITS.ln(decimal(x)) <= decimal(high)
+    assert high - low <= Fraction(1, 2**90)
+
+
+@examples(200)
+@given(st.fractions(0, 10**9, max_denominator=10**12))
+def test_roots_lie_between_the_bounds(x: Fraction) -> None:
+    low, high = root(x, 100)
+    assert low**2 <= x <= high**2
+    assert high - low <= Fraction(1, 2**100)
+
+
+def test_vertices_of_a_box_with_a_sum() -> None:
+    """All entries but one are at an end, and there are n choose n/2 of them at the middle."""
+    found = fillings([Fraction(0)] * 4, [Fraction(1)] * 4, Fraction(2))
+    assert len(found) == math.comb(4, 2)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_rays_of_one_budget_are_its_subsets(k: int) -> None:
+    rows = [
+        tuple(Fraction((z == x) - 2 * (z == y)) for z in range(k))
+        for x in range(k)
+        for y in range(k)
+        if x != y
+    ]
+    found = rays(k, rows)
+    assert len(found) == 2**k - 2
+    assert all({v / min(ray) for v in ray} == {1, 2} for ray in found)

@@ -1,0 +1,47 @@
+"""A statement refuses what is no channel, and limits hold at the number that they are."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from mechdesign.kernel.generators import ListedRow
+from mechdesign.kernel.limits import NOTHING, Gauge, Information
+from mechdesign.kernel.statement import Statement, private
+
+K = 4
+HALF, ONE = Fraction(1, 2), Fraction(1)
+
+
+def test_a_gauge_of_nothing_and_a_row_is_the_general_one() -> None:
+    row = ListedRow(((0, ONE),), HALF, ((1, ONE), (2, HALF)))
+    rng, answers = random.Random(3), set()
+    for _ in range(200):
+        columns = [[rng.randrange(9) for _ in range(K)] for _ in range(3)]
+        limit = Fraction(rng.randrange(1, 9), 10)
+        short, general = (Gauge(p, limit) for p in ((NOTHING, row), (NOTHING, row, row)))
+        assert short.holds(columns, 10) == general.holds(columns, 10)
+        answers.add(short.holds(columns, 10))
+    assert answers == {True, False}
+
+
+def test_limits_hold_at_the_number_that_they_are() -> None:
+    statement = Statement(2, (), (Information((HALF, HALF), Fraction("0.7")),), None)
+    assert private(statement, [[4, 0], [0, 4]], 4) is None
+    statement = Statement(2, (), (Information((HALF, HALF), Fraction("0.69")),), None)
+    assert "information" in (private(statement, [[4, 0], [0, 4]], 4) or "")
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ([], "entry"),
+        ([[4, 4, 4]], "entry"),
+        ([[5, 4], [-1, 0]], "entry"),
+        ([[4, 4], [0, 1]], "sum"),
+    ],
+)
+def test_what_is_no_channel_is_not_private(columns: list[list[int]], why: str) -> None:
+    assert why in (private(Statement(2, (), (), None), columns, 4) or "")

@@ -1,0 +1,486 @@
+"""A saved file that says anything false is refused, and the refusal says what.
+
+Changed files are drawn, and asked of both verifiers; what an attacker writes by hand ends within a
+second, accepted or refused.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import functools
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mechdesign.errors import CertificateError, MechdesignError
+from mechdesign.kernel.documents import parse
+from mechdesign.kernel.names import ProblemTable, compile_problem
+from mechdesign.kernel.schema import read
+from mechdesign.kernel.statement import private
+from mechdesign.kernel.verify import verify
+from tests.independent.files import check, columns_of
+from tests.independent.rationals import RefusedError, Unable
+from tests.independent.reading import seal
+from tests.independent.statement import read_problem
+from tests.kernel.changes import Changer
+from tests.kernel.honest import draw_document
+
+Document = dict[str, Any]
+Change = Callable[[Document], Any]
+
+SECOND = 1.0
+
+
+@functools.cache
+def pool(count: int) -> list[Document]:
+    return [draw_document(seed) for seed in range(count)]
+
+
+# --- changed files --------------------------------------------------------------------------------
+
+
+def is_accepted(document: Document) -> bool:
+    """Ask the kernel; nothing but its own errors may come."""
+    try:
+        verify(document)
+    except MechdesignError:
+        return False
+    return True
+
+
+def check_both(document: Document, honest: Document) -> str:
+    """Return what became of a changed file, once both verifiers have looked at it."""
+    verdicts = (kernel_private(document), naive_private(document))
+    assert "unknown" in verdicts or verdicts[0] == verdicts[1], document
+    if not is_accepted(document):
+        return "refused"
+    sign = -1 if document["sense"] == "maximize" else 1
+    if document["problem"] == honest["problem"]:
+        room = 1e-12 * max(1.0, abs(honest["value"]))
+        assert sign * document["bound"] <= sign * honest["value"] + room, document
+    try:
+        check(document)
+    except Unable:
+        return "accepted, and too much for the second verifier"
+    return "accepted"
+
+
+def kernel_private(document: Document) -> str:
+    try:
+        problem = compile_problem(read(ProblemTable, document["problem"], "problem"))
+        bits = document["channel"]["bits"]
+        rows = [[int(v) for v in row] for row in document["channel"]["numerators"]]
+        if type(bits) is not int or not 1 <= bits <= 4096 or any(min(row) < 0 for row in rows):
+            return "unknown"
+        columns = [list(q) for q in zip(*rows, strict=True)]
+        if any(len(q) != problem.statement.k for q in columns):
+            return "unknown"
+        return str(private(problem.statement, columns, 1 << bits) is None)
+    except (MechdesignError, ArithmeticError, TypeError, ValueError, LookupError, AttributeError):
+        return "unknown"
+
+
+def naive_private(document: Document) -> str:
+    try:
+        problem, channel = read_problem(document["problem"]), dict(document["channel"])
+        whole = 1 << channel["bits"]
+        channel["matrix"] = [[int(v) / whole for v in row] for row in channel["numerators"]]
+        columns, _ = columns_of(channel, problem.inputs)
+        rows = [row for part in problem.statement.cone for row in part.rows.values()]
+        limits = problem.statement.limits
+        return str(
+            all(r.holds(q) for r in rows for q in columns) and all(v.holds(columns) for v in limits)
+        )
+    except (
+        RefusedError,
+        Unable,
+        ArithmeticError,
+        TypeError,
+        ValueError,
+        LookupError,
+        AttributeError,
+    ):
+        return "unknown"
+
+
+def try_many(seed: int, count: int, files: int) -> Counter[str]:
+    changer, found = Changer(pool(files), seed), Counter[str]()
+    for _ in range(count):
+        document, honest = changer.document()
+        found[check_both(document, honest)] += 1
+    return found
+
+
+def test_changed_files_are_judged_alike() -> None:
+    found = try_many(1, 300, 30)
+    assert found["refused"] > 150
+    assert found["accepted"] > 10
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_twenty_thousand_changed_files_are_judged_alike() -> None:
+    found = sum((try_many(seed, 1000, 200) for seed in range(2, 22)), Counter[str]())
+    assert found["accepted"] > 500
+
+
+# --- false claims ---------------------------------------------------------------------------------
+
+
+def claims(**entries: Any) -> Change:
+    return lambda d: d.update(entries)
+
+
+def of_privacy(**entries: Any) -> Change:
+    return lambda d: d["privacy"][0].update(entries)
+
+
+def of_channel(**entries: Any) -> Change:
+    return lambda d: d["channel"].update(entries)
+
+
+def one_unit(document: Document) -> None:
+    rows = document["channel"]["numerators"]
+    rows[0][0] = str(int(rows[0][0]) + 1)
+
+
+def turned(document: Document) -> None:
+    """State the bound on the other side of the value."""
+    value, bound = document["value"], document["bound"]
+    document["bound"] = (
+        value + 2 * (value - bound) + (1e-9 if document["sense"] == "minimize" else -1e-9)
+    )
+
+
+def far(document: Document) -> None:
+    """Claim an optimum at a gap of a thousandth."""
+    better = -1e-3 if document["sense"] == "minimize" else 1e-3
+    document["bound"] = document["value"] * (1 + better)
+    document["gap"], document["status"] = 1e-3, "optimal"
+
+
+FALSE: dict[str, tuple[Change, str]] = {
+    "a version of before": (claims(version=1), "design it again"),
+    "a version to come": (claims(version=3), "version 2"),
+    "a version as text": (claims(version="2"), "version 2"),
+    "a version that is true": (claims(version=True), "older|version"),
+    "no format": (lambda d: d.pop("format"), "no mechdesign"),
+    "another format": (claims(format="mechdesign-mechanism"), "no mechdesign"),
+    "a spare key": (claims(proof="trust me"), "no such key"),
+    "a key that is missing": (lambda d: d.pop("sense"), "missing"),
+    "a status at a large gap": (far, "status|gap|optimal"),
+    "an unknown status": (claims(status="proved"), "one of"),
+    "the other sense": (
+        lambda d: d.update(sense="maximize" if d["sense"] == "minimize" else "minimize"),
+        "sense|maximize|minimize",
+    ),
+    "another objective": (claims(objective="something"), "objective"),
+    "a value a little off": (lambda d: d.update(value=d["value"] + 1e-7), "value|gap"),
+    "a value that is infinite": (claims(value=float("inf")), "number|finite"),
+    "a bound on the wrong side": (turned, "bound"),
+    "a bound that is not proved": (
+        lambda d: d.update(certificate=None),
+        "proved|certificate",
+    ),
+    "a gap": (claims(gap=0.25), "gap"),
+    "a negative gap": (claims(gap=-1e-9), "gap"),
+    "leakage understated": (
+        lambda d: d["privacy"][0].update(leakage=d["privacy"][0]["leakage"] * (1 - 1e-6)),
+        "leak",
+    ),
+    "leakage overstated": (
+        lambda d: d["privacy"][0].update(leakage=d["privacy"][0]["leakage"] + 1e-6),
+        "leak",
+    ),
+    "no leakage": (of_privacy(leakage=0.0), "leak"),
+    "a leakage below 0": (of_privacy(leakage=-1.0), "leak"),
+    "another notion": (of_privacy(notion="pml"), "notion"),
+    "not certified": (of_privacy(certified=False), "certified"),
+    "no notion": (claims(privacy=[]), "notion"),
+    "rows that do not sum": (one_unit, "sum"),
+    "a matrix of other numbers": (
+        lambda d: d["channel"]["matrix"][0].reverse(),
+        "matrix",
+    ),
+    "other inputs": (lambda d: d["channel"]["inputs"].reverse(), "inputs"),
+    "an output twice": (
+        lambda d: d["channel"]["outputs"].__setitem__(0, d["channel"]["outputs"][1]),
+        "twice",
+    ),
+    "no bits": (of_channel(bits=0), "bits"),
+    "too many bits": (of_channel(bits=10**9), "bits"),
+    "a negative integer": (
+        lambda d: d["channel"]["numerators"][0].__setitem__(0, "-5"),
+        "integer",
+    ),
+    "an integer in other digits": (
+        lambda d: d["channel"]["numerators"][0].__setitem__(0, "\u0661"),
+        "integer",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FALSE)
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_false_claim_is_refused_with_a_reason(case: str, seed: int) -> None:
+    change, reason = FALSE[case]
+    document = copy.deepcopy(draw_document(seed))
+    change(document)
+    if document != draw_document(seed):
+        with pytest.raises(CertificateError):
+            verify(document)  # by its digest, or its version
+        document["digest"] = seal(document)
+        with pytest.raises(CertificateError, match=reason):
+            verify(document)
+
+
+def test_equal_rows_are_no_optimum() -> None:
+    """A channel of equal rows is private; under the proof of an optimum it is none."""
+    document = copy.deepcopy(draw_document(2))
+    for row in document["channel"]["numerators"]:
+        total = sum(map(int, row))
+        row[:] = [str(total), *["0"] * (len(row) - 1)]
+    document["channel"]["matrix"] = [
+        [float(v != "0") for v in row] for row in document["channel"]["numerators"]
+    ]
+    document["privacy"][0]["leakage"] = 0.0
+    document["digest"] = seal(document)
+    with pytest.raises(CertificateError, match="value"):
+        verify(document)
+
+
+# --- hostile files --------------------------------------------------------------------------------
+
+
+def bomb(kind: str, count: int, stated: int | None = None) -> str:
+    raw = zlib.compress(bytes(int(kind[1]) * count), 9)
+    return f"{kind}:{count if stated is None else stated}:{base64.b64encode(raw).decode()}"
+
+
+def of_certificate(**entries: Any) -> Change:
+    return lambda d: d["certificate"].update(entries)
+
+
+def of_problem(**entries: Any) -> Change:
+    return lambda d: d["problem"].update(entries)
+
+
+def rows_of(exponent: Any) -> Change:
+    return of_problem(privacy=[{"notion": "ldp", "epsilon": exponent}])
+
+
+def own(*cone: Document, **more: Any) -> Change:
+    return of_problem(privacy=[{"notion": "mine", "cone": list(cone), **more}])
+
+
+PRODUCT: Document = {"kind": "gain"}
+CUTS = [[x % 2, f"{x}/100001"] for x in range(20_000)]
+
+HOSTILE: dict[str, Change] = {
+    "prices that unpack to a million": of_certificate(prices=bomb("f8", 10**6)),
+    "prices that unpack to a billion": of_certificate(prices=bomb("f8", 10**6, 10**9)),
+    "prices that unpack to more than stated": of_certificate(prices=bomb("f8", 10**6, 3)),
+    "places that unpack to a million": of_certificate(
+        multipliers=[
+            {
+                "of": "cone",
+                "place": 0,
+                "node": bomb("u1", 10**6),
+                "x": bomb("u1", 10**6),
+                "weight": bomb("f8", 10**6),
+            }
+        ]
+    ),
+    "a huge exponent": rows_of("1e100"),
+    "a tiny exponent": rows_of("1e-300"),
+    "an exponent of many digits": rows_of("1" * 1999),
+    "an exponent of many digits below": rows_of("1/" + "3" * 1990),
+    "an exponent that is too large to read": rows_of("1e999999999"),
+    "an exponent with a zero below": rows_of("1/0"),
+    "decoders of many digits": of_certificate(
+        linearization={"kind": "decoders", "nodes": [f"{n}/{'7' * 900}{n}" for n in range(1, 300)]}
+    ),
+    "many decoders": of_certificate(
+        linearization={"kind": "decoders", "nodes": [f"{n}/7" for n in range(-9_000, 9_000)]}
+    ),
+    "a tree of boxes": of_certificate(
+        linearization={"kind": "boxes", "tree": [*CUTS, *[None] * 20_001]}
+    ),
+    "a walk with no surplus": of_certificate(
+        linearization={"kind": "gain"},
+        oracle={
+            "kind": "rays",
+            "source": {"kind": "walk", "blocks": None, "surplus": 0, "intervals": []},
+        },
+    ),
+    "many relaxations": of_certificate(relaxations=[{"kind": "implied", "alone": False}] * 5_000),
+    "many members": of_certificate(
+        relaxations=[{"kind": "members", "place": 0, "priors": [["1/3"] * 3] * 9_000}]
+    ),
+    "an own notion of nothing": own(),
+    "an own notion of many rows": own(
+        {
+            "kind": "rows",
+            "rows": [
+                {"left": [[0, 1]], "exponent": f"{n}/7", "right": [[1, 1]]} for n in range(8_000)
+            ],
+        }
+    ),
+    "own rows of an input twice": own(
+        {"kind": "rows", "rows": [{"left": [[0, 1], [0, 1]], "exponent": 1, "right": [[1, 1]]}]}
+    ),
+    "own rows of a negative coefficient": own(
+        {"kind": "rows", "rows": [{"left": [[0, -1]], "exponent": 1, "right": [[1, 1]]}]}
+    ),
+    "own rows of no input": own(
+        {"kind": "rows", "rows": [{"left": [[99, 1]], "exponent": 1, "right": [[1, 1]]}]}
+    ),
+    "a prior with a zero below": of_problem(prior=["1/0", "1", "0"]),
+    "a domain of a million": of_problem(
+        domain={"grid": {"rows": 10**6, "columns": 10**6, "spacing": 1}}
+    ),
+    "labels that are lists": of_problem(domain={"values": [[0, [0]], [1, 2]]}),
+    "labels that are equal": of_problem(domain={"values": [0, 0.0, False]}),
+}
+
+
+def of_gain(oracle: Document, k: int, utility: Document, **more: Any) -> Change:
+    """A gain on k inputs under one budget, proved by an oracle."""
+
+    def change(document: Document) -> None:
+        problem: Document = {"domain": {"values": [*range(k)]}, "prior": [f"1/{k}"] * k}
+        problem |= {"privacy": [{"notion": "ldp", "epsilon": 1}], "utility": utility}
+        channel = {"inputs": [*range(k)], "outputs": [0], "matrix": [[1.0]] * k, "bits": 1}
+        channel |= {"numerators": [["2"]] * k}
+        value = 0.0
+        if utility == HISTOGRAM:
+            channel["decoder"], value = [[1 / k] * k], 1 - 1 / k
+        certificate = {"linearization": {"kind": "gain"}, "oracle": oracle, **more}
+        privacy = {"notion": "ldp", "leakage": 0.0, "certified": True, "epsilon": 1.0}
+        document |= {"problem": problem | more.get("problem", {}), "channel": channel}
+        certificate.pop("problem", None)
+        document |= {"certificate": certificate, "privacy": [privacy], "value": value}
+        document |= {"objective": utility["objective"], "bound": value, "gap": 0.0}
+        worse = utility["objective"] == "mutual-information"
+        document |= {"sense": "maximize" if worse else "minimize", "status": "optimal"}
+        document |= {"bound_proved": True}
+
+    return change
+
+
+def prior_of(k: int, digits: int) -> list[str]:
+    """Return fractions whose common denominator is as long as all of theirs together."""
+    bottoms = [10**digits + 2 * x + 1 for x in range(k)]
+    return [f"{bottom // (2 * k)}/{bottom}" for bottom in bottoms]
+
+
+HISTOGRAM: Document = {"objective": "posterior-mean-squared-error", "histogram": True}
+ENDS = [[f"{n}/1000" for n in range(400, 900)]]
+FAR = [[str((7 * x + 11 * z) % 97 + 100) + "/100" for z in range(12)] for x in range(12)]
+
+HOSTILE |= {
+    "packed numbers in every block": of_certificate(
+        multipliers=[
+            {
+                "of": "cone",
+                "place": 0,
+                "node": bomb("u1", 10**6),
+                "x": bomb("u1", 10**6),
+                "weight": bomb("f4", 10**6),
+            }
+        ]
+        * 20
+    ),
+    "prices that unpack to twenty million": of_certificate(prices=bomb("f8", 2 * 10**7)),
+    "a prior of a long common denominator": of_gain(
+        {"kind": "rays", "source": {"kind": "subsets"}},
+        400,
+        HISTOGRAM,
+        problem={"prior": prior_of(400, 900)},
+    ),
+    "a walk over all subsets": of_gain(
+        {
+            "kind": "rays",
+            "source": {"kind": "walk", "surplus": -1, "ends": ENDS, "slopes": [[0.0] * 502]},
+        },
+        24,
+        HISTOGRAM,
+        prices=[x / 1e6 for x in range(24)],
+    ),
+    "all rays of twelve inputs": of_gain(
+        {"kind": "rays", "source": {"kind": "double-description"}},
+        12,
+        HISTOGRAM,
+        problem={"privacy": [{"notion": "metric", "epsilon": 1, "distance": FAR}]},
+    ),
+    "products of ninety inputs": of_gain(
+        {
+            "kind": "products",
+            "surplus": "1e6",
+            "forms": [[0, 0]],
+            "left": [],
+            "right": [],
+            "weight": [],
+        },
+        90,
+        HISTOGRAM,
+        prices=[-1e3] * 90,
+    ),
+    "a knapsack of many logarithms": of_gain(
+        {"kind": "knapsack"},
+        500,
+        {"objective": "mutual-information"},
+        prices=[0.0] * 500,
+        problem={"privacy": [{"notion": "lip", "epsilon": 1}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_file_ends_within_a_second(case: str) -> None:
+    document = copy.deepcopy(draw_document(2))
+    HOSTILE[case](document)
+    document["digest"] = seal(document)
+    start = time.process_time()
+    with pytest.raises(MechdesignError):
+        verify(document)
+    assert time.process_time() - start < SECOND
+
+
+TEXTS: dict[str, str] = {
+    "a key twice": '{"format": "mechdesign-channel", "format": "mechdesign-channel"}',
+    "not a number": '{"value": NaN}',
+    "an infinity": '{"value": -Infinity}',
+    "deep lists": "[" * 100_000 + "]" * 100_000,
+    "deep tables": '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "a million digits": '{"value": ' + "9" * 10**6 + "}",
+    "a million digits behind the point": '{"value": 0.' + "9" * 10**6 + "}",
+    "a million digits as text": '{"x": "' + "9" * 10**6 + '"',
+    "many lists": "[" + "[]," * 3_000_000 + "[]]",
+    "many entries": "[" + "0," * 30_000_000 + "0]",
+    "half a file": '{"format": "mechdesign-channel", "version": 2, ',
+    "nothing": "",
+    "two files": "{}{}",
+    "a quote that does not end": '{"a": "' + "\\" * 1_000_001,
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_hostile_text_ends_within_a_second(case: str) -> None:
+    start = time.process_time()
+    with pytest.raises((MechdesignError, ValueError)):
+        parse(TEXTS[case])
+    assert time.process_time() - start < 3 * SECOND
+
+
+@pytest.mark.parametrize(
+    "document", [None, 0, 1.5, "", [], {}, [{}], {"format": 1}, {"format": []}]
+)
+def test_what_is_no_file_is_refused(document: Any) -> None:
+    with pytest.raises(CertificateError):
+        verify(document)

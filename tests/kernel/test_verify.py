@@ -1,0 +1,184 @@
+"""Every claim of a file is computed again: each that is changed is refused by its own reason."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from mechdesign.errors import CertificateError, LimitError
+from mechdesign.kernel.claims import Verified, same_decoder
+from mechdesign.kernel.documents import digest, relative_gap
+from mechdesign.kernel.verify import verify
+from mechdesign.resources import allow
+
+BOUND = 0.249739
+VALUE = 0.25
+FILE: dict[str, Any] = {
+    "format": "mechdesign-channel",
+    "version": 2,
+    "title": "",
+    "source": "",
+    "status": "bounded",
+    "objective": "hamming",
+    "sense": "minimize",
+    "value": VALUE,
+    "bound": BOUND,
+    "gap": relative_gap(VALUE, BOUND),
+    "bound_proved": True,
+    "route": "",
+    "why": "",
+    "privacy": [
+        {"notion": "ldp", "leakage": math.log(3) + 1e-12, "certified": True, "epsilon": 1.1}
+    ],
+    "channel": {
+        "inputs": ["a", "b"],
+        "outputs": ["a", "b"],
+        "matrix": [[0.75, 0.25], [0.25, 0.75]],
+        "bits": 2,
+        "numerators": [["3", "1"], ["1", "3"]],
+    },
+    "problem": {
+        "domain": {"values": ["a", "b"]},
+        "prior": ["1/2", "1/2"],
+        "privacy": [{"notion": "ldp", "epsilon": "1.1"}],
+        "utility": {"objective": "hamming"},
+        "outputs": ["a", "b"],
+    },
+    "certificate": {
+        "linearization": {"kind": "costs"},
+        "oracle": {"kind": "one-budget"},
+        "prices": [0, 0],
+    },
+}
+ACCURACY: dict[str, Any] = {
+    "objective": "bayes-accuracy",
+    "sense": "maximize",
+    "value": 0.75,
+    "bound": 0.750261,
+    "gap": relative_gap(0.75, 0.750261),
+    "channel": {**FILE["channel"], "outputs": [0, 1], "decoder": ["a", "b"]},
+    "problem": {**FILE["problem"], "utility": {"objective": "bayes-accuracy"}, "outputs": None},
+}
+NUMERIC = {"certificate": None, "bound_proved": False}
+
+
+def checked(*changes: dict[str, Any]) -> Verified:
+    """Return what is verified of the file with some keys changed."""
+    document = dict(FILE)
+    for change in changes:
+        for key, entry in change.items():
+            inside = isinstance(entry, dict) and isinstance(document.get(key), dict)
+            document[key] = {**document[key], **entry} if inside else entry
+    return verify({**document, "digest": digest(document)})
+
+
+def test_a_file_is_verified_in_sentences() -> None:
+    found = checked()
+    assert found.value == Fraction(1, 4)
+    assert found.bound is not None
+    assert BOUND <= found.bound <= found.value
+    assert str(found).splitlines() == [
+        "verified  rows sum to 1 exactly: integers over 2**2",
+        "verified  ldp: private as stated, exactly; leakage 1.098612289",
+        "verified  value 0.25, recomputed from the integers",
+        "verified  no private channel has a loss below 0.249739",
+        "verified  status bounded",
+    ]
+
+
+def test_a_maximized_objective_is_bounded_from_above_and_its_decoder_checked() -> None:
+    claims = checked(ACCURACY).claims
+    assert "no private channel is above 0.750261" in claims
+    assert claims[-1] == "the decoder is what the aggregator reads from each output"
+
+
+def test_what_the_kernel_does_not_know_is_not_checked() -> None:
+    own = {"problem": {"constraints": ["unbiased"]}}
+    assert checked(NUMERIC, own).claims[-1].startswith("NOT checked: the bound 0.249739, and 1")
+    own = {"problem": {"utility": {"objective": "regret"}}, "objective": "regret"}
+    assert checked(NUMERIC, own).claims[-1].startswith("NOT checked: the value 0.25 and the bound")
+
+
+def test_a_notion_of_a_users_own_says_so() -> None:
+    cone = [{"kind": "ratio", "exponents": {"kind": "constant", "exponent": "1.1"}}]
+    own = {"notion": "ldp\n", "epsilon": "1.1", "cone": cone}
+    claim = {**FILE["privacy"][0], "notion": "ldp\n"}
+    found = checked({"problem": {"privacy": [own]}, "privacy": [claim]})
+    assert found.claims[1] == (
+        "'ldp\\n': private as stated, exactly (rows of the user's own, not a known notion); "
+        "leakage 1.098612289"
+    )
+
+
+CLAIM = FILE["privacy"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"problem": {"privacy": [{"notion": "ldp", "epsilon": 1}]}}, "epsilon claimed"),
+        (
+            {
+                "problem": {"privacy": [{"notion": "ldp", "epsilon": 1}]},
+                "privacy": [{**CLAIM, "epsilon": 1.0}],
+            },
+            "not private",
+        ),
+        ({"privacy": []}, "every notion"),
+        ({"privacy": [], "problem": {"privacy": []}}, "no notion"),
+        ({"privacy": [{**CLAIM, "certified": False}]}, "not claimed"),
+        ({"privacy": [{**CLAIM, "notion": "lip"}]}, "not claimed"),
+        ({"privacy": [{**CLAIM, "delta": 0.1}]}, "delta"),
+        ({"privacy": [{**CLAIM, "secret": ["a"]}]}, "about"),
+        ({"privacy": [{**CLAIM, "leakage": 1.0}]}, "leaks more"),
+        ({"privacy": [{**CLAIM, "leakage": -1.0}]}, "leaks more"),
+        ({"privacy": [{**CLAIM, "leakage": 1.1}]}, "leaks less"),
+        ({"objective": "euclidean"}, "objective claimed"),
+        ({"sense": "maximize"}, "sense"),
+        ({"value": 0.2500001}, "value is"),
+        ({"bound": 0.24974}, "bound proved"),
+        ({"bound": 0.2}, "gap"),
+        ({"gap": 0.0}, "gap"),
+        ({"status": "optimal"}, "status"),
+        ({"bound_proved": False}, "carries one"),
+        ({"certificate": None}, "no proof"),
+        ({"certificate": None, "bound_proved": False}, "can be proved"),
+        ({**NUMERIC, "bound": 0.3, "gap": 0.2, "problem": {"constraints": ["x"]}}, "beyond"),
+        ({"problem": {"constraints": ["x"]}}, "terms of the user's own"),
+        ({"problem": {"outputs": ["a"]}}, "does not allow"),
+        ({"problem": {"outputs": None}}, "outputs"),
+        ({"problem": {"prior": ["1/2", "1/3"]}}, "distribution"),
+        ({"channel": {"decoder": ["a", "b"]}}, "no decoder"),
+        ({"channel": {"readings": {"numerators": ["1", "2"], "denominator": "1"}}}, "readings"),
+        ({"certificate": {"prices": [0]}}, "price"),
+        ({"certificate": {"oracle": {"kind": "guess"}}}, "kind"),
+        ({"more": 1}, "no such key"),
+    ],
+)
+def test_a_changed_claim_is_refused(change: dict[str, Any], why: str) -> None:
+    with pytest.raises(CertificateError, match=why):
+        checked(change)
+
+
+@pytest.mark.parametrize("decoder", [None, ["b", "a"], ["a"], ["a", 1]])
+def test_a_wrong_decoder_is_refused(decoder: Any) -> None:
+    with pytest.raises(CertificateError, match="decoder"):
+        checked(ACCURACY, {"channel": {"decoder": decoder}})
+
+
+def test_a_decoder_is_compared_relative_to_its_numbers_or_the_largest() -> None:
+    small, one = Fraction(1, 10**14), Fraction(1)
+    assert not same_decoder([small, one], [0.0, 1.0])
+    assert same_decoder([small, one], [0.0, 1.0], signed=True)
+    assert same_decoder([[one], (0, 1)], [[1.0], [0, 1]])
+    assert not same_decoder([one], [True])
+
+
+def test_work_is_refused_before_it_begins() -> None:
+    many = [f"{n}" for n in range(3000)]
+    problem = {"domain": {"values": many}, "utility": {"objective": "mutual-information"}}
+    with allow(steps=10), pytest.raises(LimitError, match=r"the statement.*allow steps"):
+        checked({"problem": problem})

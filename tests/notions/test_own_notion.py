@@ -1,0 +1,202 @@
+"""A notion that is none of ours: one file and one line, and all that a notion has follows."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from mechdesign import (
+    LDP,
+    Channel,
+    Domain,
+    InputError,
+    MeanAbsoluteError,
+    Prior,
+    Problem,
+    SensitiveAttribute,
+    SensitiveAttributePrivacy,
+    design,
+    load_problem,
+)
+from mechdesign.files.templates import template
+from mechdesign.kernel.generators import Cone, ListedRow, Rows
+from mechdesign.kernel.schema import read
+from mechdesign.notions import NOTIONS, Notion, restored
+
+FILE = '''
+"""LDP between neighbors on a line, twice as strict on one side."""
+
+from mechdesign.kernel.generators import Matrix, Ratio
+from mechdesign.notions.base import BudgetNotion
+
+
+class NeighborLDP(BudgetNotion):
+    """Q(y|x) <= e**epsilon Q(y|x + 1), and Q(y|x + 1) <= e**(epsilon / 2) Q(y|x)."""
+
+    name = "neighbor"
+    title = "LDP between neighbors, twice as strict on one side"
+    example = """
+epsilon = 1.0               # nats; half of it against the neighbor on the left
+"""
+
+    def generators(self, domain, prior):
+        """State the ratios of neighbors."""
+        steps = {1: self.epsilon, -1: self.epsilon / 2}
+        inputs = range(len(domain))
+        table = tuple(tuple(steps.get(z - x, "inf") for z in inputs) for x in inputs)
+        return (Ratio(Matrix(table)),)
+'''
+
+PRIOR = Prior([Fraction(1, 10), Fraction(2, 10), Fraction(3, 10), Fraction(4, 10)])
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+    """The class of the file, registered by one line."""
+    path = tmp_path / "neighbor.py"
+    path.write_text(FILE)
+    spec = importlib.util.spec_from_file_location("neighbor", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(NOTIONS, "neighbor", module.NeighborLDP)
+    return module.NeighborLDP
+
+
+def leakage_by_hand(channel: Channel) -> float:
+    """The least epsilon, from the definition."""
+    q, found = channel.matrix, 0.0
+    for x, y in itertools.product(range(len(q) - 1), range(q.shape[1])):
+        if q[x, y] or q[x + 1, y]:
+            step = math.log(q[x, y] / q[x + 1, y])
+            found = max(found, step, -2 * step)
+    return found
+
+
+def optimum_by_hand(epsilon: float) -> float:
+    """The textbook linear program for four inputs and the absolute error."""
+    k, prior = 4, PRIOR.array
+    cost = [prior[x] * abs(x - y) for x in range(k) for y in range(k)]
+    rows = []
+    for x, y in itertools.product(range(k - 1), range(k)):
+        for a, b, bound in ((x, x + 1, epsilon), (x + 1, x, epsilon / 2)):
+            row = np.zeros((k, k))
+            row[a, y], row[b, y] = 1, -math.exp(bound)
+            rows.append(row.ravel())
+    sums = np.kron(np.eye(k), np.ones(k))
+    found = scipy.optimize.linprog(cost, rows, np.zeros(len(rows)), sums, np.ones(k))
+    return float(found.fun)
+
+
+def test_its_rows_are_both_halves_of_the_definition(own: type[Any]) -> None:
+    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    three = math.log(3)
+    assert own(2 * three + 1e-9).holds(warner)
+    assert not own(2 * three - 1e-9).holds(warner)
+    towards = Channel.from_matrix([["1/2", "1/2"], ["1/4", "3/4"]])
+    for channel in (warner, towards):
+        assert own(1).leakage(channel) == pytest.approx(leakage_by_hand(channel), rel=1e-14)
+        assert own(0).leakage(channel) == own(1).leakage(channel)
+    flat = Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"]])
+    assert own(0).holds(flat)
+    assert own(1).leakage(flat) == 0
+
+
+def test_a_file_states_its_keys_and_its_generators(own: type[Any]) -> None:
+    problem = Problem(range(4), own("1/3"), MeanAbsoluteError(), prior=PRIOR)
+    (table,) = problem.to_table()["privacy"]
+    assert {key: table[key] for key in ("notion", "epsilon")} == {
+        "notion": "neighbor",
+        "epsilon": "1/3",
+    }
+    assert read(tuple[Cone, ...], table["cone"]) == own("1/3").generators(problem.domain, None)
+    assert own("1/3") == own(Fraction(1, 3)) != own(1)
+    assert restored(table) == own("1/3")
+    assert repr(own(1)) == "NeighborLDP(epsilon=1)"
+    assert problem.at(2).privacy == (own(2),)
+
+
+def test_its_example_is_a_problem_file_that_gives_the_class_back(
+    own: type[Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(template(own))
+    problem = load_problem(path)
+    assert isinstance(problem, Problem)
+    assert problem.privacy == (own(1),)
+    assert isinstance(problem.privacy[0], own)
+
+
+def test_a_sensitive_attribute_may_be_what_it_is_about(own: type[Any]) -> None:
+    attribute = SensitiveAttribute(range(2), given_input=[[1, 0], [0.5, 0.5], [0.2, 0.8], [0, 1]])
+    notion, plain = (SensitiveAttributePrivacy(n, attribute) for n in (own(1), LDP(1)))
+    problem = Problem(range(4), notion, MeanAbsoluteError(), prior=PRIOR)
+    (table,) = problem.to_table()["privacy"]
+    assert restored(table) == notion
+    (found,) = read(tuple[Cone, ...], table["cone"])
+    assert found.matrix == tuple(attribute.distributions(PRIOR)[1])
+    identity = Channel.from_matrix(np.eye(4).tolist(), inputs=range(4))
+    assert notion.leakage(identity, PRIOR) == plain.leakage(identity, PRIOR) == math.inf
+
+
+class Excess(Notion):
+    """Without epsilon: two rows, and what a channel is above them."""
+
+    name = "excess"
+
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[Rows, ...]:
+        one, half = Fraction(1), Fraction(1, 2)
+        there = ListedRow(((0, one),), half, ((1, one),))
+        return Rows((there,)), Rows((ListedRow(((1, one),), one, ((0, one),)),))
+
+
+def test_without_epsilon_the_leakage_is_the_largest_excess() -> None:
+    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    assert Excess().leakage(warner) == pytest.approx(math.log(3) - 0.5, rel=1e-14)
+    assert not Excess().holds(warner)
+    assert Excess().to_table() == {"notion": "excess"}
+
+
+class Constant(LDP):
+    """Bounds that do not follow epsilon."""
+
+    name = "constant"
+
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[Rows, ...]:
+        return (Rows((ListedRow(((0, Fraction(1)),), 1 + self.epsilon, ((1, Fraction(1)),)),)),)
+
+    family = Notion.family
+
+
+class TooLarge(Excess):
+    """A row of an input that there is not."""
+
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[Rows, ...]:
+        return (Rows((ListedRow(((9, Fraction(1)),), Fraction(1), ()),)),)
+
+
+def test_generators_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="epsilon times a number"):
+        Constant(2).family(Domain(range(2)), None)
+    with pytest.raises(InputError, match="fit the domain"):
+        TooLarge().family(Domain(range(2)), None)
+
+
+def test_it_designs_saves_and_verifies(own: type[Any], tmp_path: Path) -> None:
+    kernel = pytest.importorskip("mechdesign.kernel.verify")
+    problem = Problem(range(4), own(1), MeanAbsoluteError(), prior=PRIOR)
+    solution = design(problem)
+    assert solution.status == "optimal"
+    assert solution.value == pytest.approx(optimum_by_hand(1.0), rel=1e-6)
+    assert leakage_by_hand(solution.channel) <= 1 + 1e-12
+    verified = kernel.verify(solution.document())
+    assert float(verified.bound) <= float(verified.value)
