@@ -15,13 +15,13 @@ from mechdesign.designs.solution import PrivacyClaim, Solution, reference_of
 from mechdesign.designs.universal import THEOREMS, nothing_constrained
 from mechdesign.errors import CertificateError, LimitError
 from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
 from mechdesign.kernel.value import value, value_steps
-from mechdesign.kernel.claims import privacy_steps
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair

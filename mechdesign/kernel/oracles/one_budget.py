@@ -32,11 +32,6 @@ NEWTON = 40
 """Steps of Newton's method at most; what is left then is taken from the prices."""
 
 
-TURNS = 8
-"""How often prices are raised: where one of an input without M_x meets its cost, that of the others
-goes on."""
-
-
 @dataclass(frozen=True)
 class OneBudget(Oracle):
     """Linear costs under ratios inside blocks."""
@@ -61,20 +56,10 @@ class OneBudget(Oracle):
                 u = [
                     safe[x] if m is None else prices[x] for x, m in zip(block, raised, strict=True)
                 ]
-                along = n
-                for turn in range(TURNS):
-                    d = [cost[x] - v << bits for x, v in zip(block, u, strict=True)]
-                    if turn:
-                        along = [
-                            w if m or e >> bits > 1 else 0
-                            for w, m, e in zip(n, raised, d, strict=True)
-                        ]
-                    level = _level(d, along, raised) if any(along) else 0
-                    u = [v + (level * w >> bits) for v, w in zip(u, along, strict=True)]
-                    if (turn and level <= 0) or None not in raised:
-                        break
-                for x, v in zip(block, u, strict=True):
-                    safe[x] = v
+                d = [cost[x] - v << bits for x, v in zip(block, u, strict=True)]
+                level = _level(d, n, raised)
+                for x, v, w in zip(block, u, n, strict=True):
+                    safe[x] = v + (level * w >> bits)
             return safe
 
         return price
@@ -87,7 +72,7 @@ class OneBudget(Oracle):
             apart = 2 * len(set(e.block or (0,))) if isinstance(e, Constant) else k
             kinds = min(k, kinds * apart * len(masses))
         pairs = len(ratios) * (20 * k + 40 * kinds**2)
-        return pairs + 12 * TURNS * k * len(program.nodes or ())
+        return pairs + 12 * k * len(program.nodes or ())
 
 
 def _level(d: list[int], n: list[int], raised: list[int | None]) -> int:
