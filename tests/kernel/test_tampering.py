@@ -33,7 +33,12 @@ from tests.kernel.honest import draw_document
 Document = dict[str, Any]
 Change = Callable[[Document], Any]
 
-SECOND = 1.0
+
+def second() -> float:
+    """Return about a second of a quiet machine, in the seconds of this one as it is now."""
+    start = time.process_time()
+    assert sum([n * n for n in range(2_000_000)]) > 0
+    return 8 * (time.process_time() - start)
 
 
 @functools.cache
@@ -449,7 +454,7 @@ def test_a_hostile_file_ends_within_a_second(case: str) -> None:
     start = time.process_time()
     with pytest.raises(MechdesignError):
         verify(document)
-    assert time.process_time() - start < SECOND
+    assert time.process_time() - start < second()
 
 
 TEXTS: dict[str, str] = {
@@ -475,7 +480,7 @@ def test_a_hostile_text_ends_within_a_second(case: str) -> None:
     start = time.process_time()
     with pytest.raises((MechdesignError, ValueError)):
         parse(TEXTS[case])
-    assert time.process_time() - start < 3 * SECOND
+    assert time.process_time() - start < 3 * second()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from mechdesign.kernel.oracles.sources.base import Ask, Found, Source, limited
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import current
 
-PAIRS = 120
+PAIRS = 400
 """Pairs of rays that all rows together may join, for each ray that a reader allows."""
 
 
